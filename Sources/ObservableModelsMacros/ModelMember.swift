@@ -31,7 +31,10 @@ struct ModelMember {
       return "Observables.Property(\(stringLiteral(name)), get: { $0.\(spelling) }\(setter))"
         + (isOpaque ? ".opaque" : "")
     case .lazy(let arguments, let type):
-      return computed(by: arguments, type, in: model) + (isReadOnly ? ".readOnlyByName" : "")
+      // What is assigned would be saved, and be wrong.
+      let isStored = model.isRecord && model.isStoredColumn(self)
+      return computed(by: arguments, type, in: model)
+        + (isReadOnly || isStored ? ".readOnlyByName" : "")
     case .relation(let arguments, let type):
       return arguments.entry(name, spelling, type, isReadOnly: isReadOnly, in: model)
     }

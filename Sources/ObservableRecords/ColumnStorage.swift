@@ -45,7 +45,7 @@
     }
   }
 
-  /// What SQLite makes of values that are written to a column, by the type that it is declared with.
+  /// What SQLite makes of values that are written to a column, by the declared type of that.
   enum ColumnAffinity: Sendable {
     case integer, text, none, real, numeric
 
@@ -104,8 +104,10 @@
 
   extension Optional: OptionalColumn { static var wrapped: Any.Type { Wrapped.self } }
 
-  /// How values of a type that the database knows cross to SQLite: what it gets, and what it has for
-  /// a value that is read and written again.
+  /// How values of a type that the database knows cross to SQLite.
+  ///
+  /// - Returns: what SQLite gets for a value, and what it gets for one that it has, once that is
+  ///   read; nil where it cannot be read.
   func columnCoding<Value: DatabaseValueConvertible>(
     _ type: Value.Type
   ) -> (
@@ -121,9 +123,10 @@
       }
       return StoredValue(value.databaseValue)
     }
-    return (
-      encode, { stored in Value.fromDatabaseValue(stored.database).flatMap { try? encode($0) } }
-    )
+    let canonical: (StoredValue) -> StoredValue? = { stored in
+      Value.fromDatabaseValue(stored.database).flatMap { try? encode($0) }
+    }
+    return (encode, canonical)
   }
 
   /// Whether a type has integers that SQLite does not have.

@@ -22,6 +22,12 @@
     func synchronize() {}
     /// The turn in which the list was changed is over.
     func endEdit() {}
+    /// Whether the rows, or their order, are others than those that are saved.
+    var isReordered: Bool { false }
+    /// Gives the rows the order that they had before unsaved changes.
+    func restoreOrder() {}
+    /// The rows are saved as they are.
+    func forgetOrder() {}
     /// What is written to the list belongs to a transaction.
     func cover(by transaction: RecordTransaction) {}
     /// Notices from now on, at the end of turns, what the program puts in and takes out.
@@ -40,6 +46,8 @@
     /// The rows that the store knows to be listed, each once.
     private var known: [Target]
     private var watchers: [Watcher] = []
+    /// The rows as they were before unsaved changes, where there are any.
+    private var saved: [Target]?
     /// The rows of the list while what the program has put in is handled: searching the list for
     /// each of them would take the square of its length.
     private var beingTaken: Set<ObjectIdentifier> = []
@@ -58,7 +66,7 @@
 
     override func unwatch() {
       for watcher in watchers { watcher.stop() }
-      (watchers, isEdited, known) = ([], false, [])
+      (watchers, isEdited, known, saved) = ([], false, [], nil)
     }
 
     override var objects: [any ObservableRecord] { array.elements }
@@ -88,6 +96,7 @@
 
     /// Changes the list for the store, in `body`, which does the same with the known rows.
     private func edit(_ body: (_ known: inout [Target]) -> Void) {
+      noteOrder()
       let (isHandled, wasNoted) = (isSameMemory(array.elements, known), isNoted)
       isNoted = true
       body(&known)
@@ -105,6 +114,8 @@
         isEdited,
         try array.observeEdits(in: loop) { [weak self] _, _ in
           self?.owner?.store?.synchronizeEditedLists()
+          // Moves are edits that the other watcher does not hear of.
+          self?.synchronize()
         },
       ]
     }
@@ -122,12 +133,30 @@
 
     override func endEdit() { isEdited = false }
 
+    private func noteOrder() { saved = saved ?? known }
+
+    override var isReordered: Bool { saved != nil }
+    override func forgetOrder() { saved = nil }
+
+    override func restoreOrder() {
+      guard let saved else { return }
+      let places = Dictionary(
+        saved.enumerated().map { (ObjectIdentifier($1), $0) }, uniquingKeysWith: { $1 })
+      func place(_ object: Target) -> Int { places[ObjectIdentifier(object)] ?? saved.count }
+      array.become(
+        array.enumerated().sorted {
+          (place($0.element), $0.offset) < (place($1.element), $1.offset)
+        }.map(\.element))
+      known = array.elements
+    }
+
     override func cover(by transaction: RecordTransaction) { transaction.cover(array) }
 
     /// Handles what the program has put in and taken out.
     override func synchronize() {
       isNoted = false
       guard let owner, owner.store != nil, !isSameMemory(array.elements, known) else { return }
+      noteOrder()
       let listed = Set(array.elements.map(ObjectIdentifier.init))
       if listed.count < array.count { removeDoubles() }
       let (former, now) = (known, array.elements)

@@ -43,7 +43,7 @@
       isAsking = true
       let (home, inbox) = (Handed(WeakStore(store)), store.loop.inbox)
       store.database.asyncWriteWithoutTransaction { db in
-        let version = try? Int.fetchOne(db, sql: "PRAGMA data_version")
+        let version = Result { try db.dataVersion() }
         inbox.post {
           guard let store = home.value.store else { return }
           store.polling.answer(version, store)
@@ -51,16 +51,24 @@
       }
     }
 
-    private func answer(_ found: Int?, _ store: RecordStore) {
+    private func answer(_ found: Result<Int, any Error>, _ store: RecordStore) {
       isAsking = false
       if isAskedAgain {
         isAskedAgain = false
         ask(store)
       }
-      guard let found, found != version else { return }
-      let isFirst = version == nil
-      version = found
-      if !isFirst { store.everythingChanged() }
+      switch found {
+      case .success(let found):
+        if found == version { return }
+        let isFirst = version == nil
+        version = found
+        if !isFirst { store.everythingChanged() }
+      case .failure(let error):
+        // A lock passes; a closed connection does not.
+        if SaveRetry.mayPass(error) { return }
+        stop()
+        store.report(error)
+      }
     }
   }
 

@@ -1,5 +1,5 @@
 #if Records
-  internal import Observables
+  package import Observables
 
   /// What a store knows of one object: which row it is, what of it is not saved yet, and why it is
   /// kept.
@@ -274,6 +274,8 @@
   }
 
   extension RecordState: ObservationKeeper {
+    package var loop: Loop? { store?.loop }
+
     package func observedChanged(isObserved: Bool) {
       observedKeys += isObserved ? 1 : -1
       updateKeeping()

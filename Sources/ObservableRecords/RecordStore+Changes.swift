@@ -57,7 +57,7 @@
       let changes = takePendingChanges()
       do {
         let jobs = jobs(for: changes, readAfter: saveNumber)
-        for use in try database.read({ db in try jobs.map { try $0(db) } }) { use() }
+        for use in try readDatabase({ db in try jobs.map { try $0(db) } }) { use() }
       } catch {
         putBack(changes)
         throw error
@@ -94,7 +94,7 @@
       changesBeingRead = changes
       let (heard, generation) = (heardTransactions, readGeneration)
       if saving == .synchronous || saving == .explicit {
-        let results = Result { try database.read { db in try jobs.map { try $0(db) } } }
+        let results = Result { try readDatabase { db in try jobs.map { try $0(db) } } }
         finishReading(
           results, changes, generation, isWhole: collector.otherTransactions == heard)
         return
@@ -102,7 +102,7 @@
       loop.retain()
       let (home, inbox) = (Handed((self, loop)), loop.inbox)
       let (work, collector) = (Handed(jobs), collector)
-      database.asyncRead { db in
+      readDatabaseLater { db in
         let results = Handed(Result { try work.value.map { try $0(db.get()) } })
         let isWhole = collector.otherTransactions == heard
         inbox.post {

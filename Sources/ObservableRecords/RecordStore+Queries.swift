@@ -49,8 +49,13 @@
     private static func tables(of request: some FetchRequest, _ db: Database) throws -> Set<String>
     {
       let region = try request.databaseRegion(db)
-      let names = try String.fetchAll(
-        db, sql: "SELECT name FROM sqlite_master WHERE type = 'table'")
+      let names = try db.schemaNames().flatMap { schema in
+        try String.fetchAll(
+          db,
+          sql: """
+            SELECT name FROM \(schema.quotedDatabaseIdentifier).sqlite_master WHERE type = 'table'
+            """)
+      }
       return Set(
         names.filter { region.isModified(byEventsOfKind: .insert(tableName: $0)) }
           .map { $0.lowercased() })
@@ -164,6 +169,23 @@
     }
 
     private func forgetPrefetchedAtTurnEnd() { askForTurnEnd() }
+  }
+
+  extension Database {
+    /// The names of the database, of temporary tables, and of attached databases.
+    func schemaNames() throws -> [String] {
+      try Row.fetchAll(self, sql: "PRAGMA database_list").map { $0["name"] }
+    }
+
+    /// A number that grows when other connections write to the database, or to an attached one.
+    func dataVersion() throws -> Int {
+      let main = try Int.fetchOne(self, sql: "PRAGMA data_version") ?? 0
+      return try schemaNames().reduce(main) { sum, schema in
+        if schema == "main" || schema == "temp" { return sum }
+        let name = schema.quotedDatabaseIdentifier
+        return sum + (try Int.fetchOne(self, sql: "PRAGMA \(name).data_version") ?? 0)
+      }
+    }
   }
 
   /// What was loaded for rows that are still to ask for it.

@@ -33,9 +33,21 @@
         enterLists(orphan.object, orphan.column.slot)
       }
       forgetUnchanged()
+      for list in loadedLists where list.isReordered {
+        let isWanted = list.owner?.object.map { wanted.contains(ObjectIdentifier($0)) } ?? false
+        if isWanted || listed.isEmpty
+          || list.objects.contains(where: { wanted.contains(ObjectIdentifier($0)) })
+        {
+          list.restoreOrder()
+        }
+      }
+      if listed.isEmpty { forgetOrders() }
       // What fails next is another story.
       if listed.isEmpty, pendingChanges.isEmpty { retry.stop() }
     }
+
+    /// Lists are saved as they are.
+    func forgetOrders() { for list in loadedLists { list.forgetOrder() } }
 
     private func forgetUnchanged() {
       listed.removeAll { state in

@@ -396,7 +396,10 @@
       putBack(unsaved)
       if !errors.isEmpty { restoreDependentRows(of: unsaved) }
       dependentRows = []
-      if errors.isEmpty { retry.stop() }
+      if errors.isEmpty {
+        retry.stop()
+        if listed.isEmpty { forgetOrders() }
+      }
       if let version = result.version { polling.note(version) }
       let saved = save.states.indices.filter { !failed.contains($0) }
       for place in saved {

@@ -123,10 +123,7 @@
       retry = SaveRetry(retryInterval)
       mail.set(self)
       database.add(transactionObserver: collector, extent: .observerLifetime)
-      polling.note(
-        try database.writeWithoutTransaction {
-          try Int.fetchOne($0, sql: "PRAGMA data_version") ?? 0
-        })
+      polling.note(try database.writeWithoutTransaction { try $0.dataVersion() })
       for record in records { _ = try table(of: record) }
     }
 
@@ -175,7 +172,30 @@
     func read<Result>(_ body: (Database) throws -> Result) throws -> Result {
       try checkOpen()
       waitForSave()
+      return try readDatabase(body)
+    }
+
+    /// Reads the database as it is.
+    func readDatabase<Result>(_ body: (Database) throws -> Result) throws -> Result {
+      if database is DatabaseQueue {
+        // GRDB would use a connection that is closed.
+        try database.unsafeRead { _ = try $0.cachedStatement(sql: "SELECT 1") }
+      }
       return try database.read(body)
+    }
+
+    /// Reads the database as it is, while the loop goes on.
+    func readDatabaseLater(_ body: @escaping @Sendable (Result<Database, any Error>) -> Void) {
+      guard database is DatabaseQueue else { return database.asyncRead(body) }
+      let database = database
+      database.asyncWriteWithoutTransaction { db in
+        do {
+          _ = try db.cachedStatement(sql: "SELECT 1")
+          database.asyncRead(body)
+        } catch {
+          body(.failure(error))
+        }
+      }
     }
 
     func checkOpen() throws {

@@ -16,8 +16,8 @@
     /// Notes why a save, or a read, has failed.
     func noteFailure(_ error: any Error, _ store: RecordStore) {
       let reason = (error as? SaveError)?.underlying ?? error
-      guard let interval, let found = (reason as? DatabaseError)?.resultCode.primaryResultCode,
-        SaveRetry.passing.contains(found)
+      guard let interval, SaveRetry.mayPass(reason),
+        let found = (reason as? DatabaseError)?.resultCode.primaryResultCode
       else { return stop() }
       isNews = found != code
       code = found
@@ -32,9 +32,14 @@
       (timer, code, isNews) = (nil, nil, true)
     }
 
-    private static let passing: [ResultCode] = [
-      .SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_FULL, .SQLITE_IOERR, .SQLITE_NOMEM, .SQLITE_CANTOPEN,
-    ]
+    /// Whether the reason of an error may pass by itself.
+    static func mayPass(_ error: any Error) -> Bool {
+      let codes: [ResultCode] = [
+        .SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_FULL, .SQLITE_IOERR, .SQLITE_NOMEM, .SQLITE_CANTOPEN,
+      ]
+      return (error as? DatabaseError).map { codes.contains($0.resultCode.primaryResultCode) }
+        ?? false
+    }
   }
 
   extension RecordStore {

@@ -37,7 +37,7 @@
     ) throws -> Database.TransactionCompletion {
       // Rows may refer to each other; whether they do is checked when all are written.
       try db.execute(sql: "PRAGMA defer_foreign_keys = ON")
-      result.version = try Int.fetchOne(db, sql: "PRAGMA data_version")
+      result.version = try db.dataVersion()
       isAlone =
         result.version == plan.knownVersion && collector.otherTransactions == plan.knownOthers
       if plan.needsPresent, !isAlone {

@@ -163,7 +163,8 @@ public class LazyStorage: ObservationCore.Receiver {
     guard record == nil, let model = model as? any ObservableModel else { return }
     let node = model.observation.existingNode
     guard declaration.isDependent || node?.pointee.every != nil,
-      let engine = node?.engine ?? LoopChoice.engineForReading
+      let engine = node?.engine ?? model.observation.keeper?.loop?.engine
+        ?? LoopChoice.engineForReading
     else { return }
     model.attachLazy(slotIndex, in: engine)
   }

@@ -96,6 +96,30 @@ struct QueryTests {
   }
 
   // R4: deleted rows leave collections.
+  // R4: whichever database has the tables.
+  @Test func `a query follows temporary and attached tables`() throws {
+    let ledger = try Ledger()
+    _ = try ledger.addInvoice("Ann")
+    _ = try ledger.addInvoice("Bob")
+    try ledger.database.writeWithoutTransaction { db in
+      try db.execute(
+        sql: """
+          CREATE TEMP TABLE chosen(id INTEGER);
+          ATTACH ':memory:' AS other;
+          CREATE TABLE other.marked(id INTEGER);
+          """)
+    }
+    let chosen = try ledger.store.query(Invoice.filter(sql: "id IN (SELECT id FROM chosen)"))
+    let marked = try ledger.store.query(Invoice.filter(sql: "id IN (SELECT id FROM marked)"))
+    try ledger.run("INSERT INTO chosen VALUES (1)")
+    ledger.loop.run()
+    #expect(chosen.map(\.customer) == ["Ann"] && marked.isEmpty)
+    try ledger.run("INSERT INTO marked VALUES (2)")
+    ledger.loop.run()
+    #expect(chosen.map(\.customer) == ["Ann"] && marked.map(\.customer) == ["Bob"])
+    #expect(ledger.errors.texts == [])
+  }
+
   @Test func `deleted rows leave at once`() throws {
     let ledger = try filled(saving: .explicit)
     let all = try ledger.store.query(Invoice.order(Column("customer")))

@@ -214,6 +214,62 @@ struct SavingTests {
     #expect(try ledger.rows("SELECT quantity FROM item") == ["1", "1"])
   }
 
+  @Test func `a revert gives lists the order that they had`() throws {
+    let ledger = try Ledger(saving: .explicit)
+    let ann = try ledger.invoice(
+      try ledger.addInvoice("Ann", [("tea", 1, 2), ("honey", 1, 4), ("salt", 1, 1)]))
+    let bob = try ledger.invoice(try ledger.addInvoice("Bob", [("jam", 1, 2), ("pie", 1, 4)]))
+    let items = ann.items.elements
+    ledger.loop.turn {
+      ann.items.move(from: 2, to: 0)
+      ann.items.removeValue(items[0])
+      items[1].invoice = bob
+      bob.items.insert(ann.items.removeFirst(), at: 0)
+    }
+    #expect(bob.items.map(\.product) == ["salt", "jam", "pie", "honey"])
+    ledger.store.revert()
+    #expect(ann.items.map(\.product) == ["tea", "honey", "salt"])
+    #expect(bob.items.map(\.product) == ["jam", "pie"])
+    ledger.loop.turn { ann.items.move(from: 0, to: 2) }
+    ledger.store.revert([ann])
+    #expect(ann.items.map(\.product) == ["tea", "honey", "salt"])
+    ledger.loop.turn { ledger.store.delete(items[0]) }
+    ledger.store.revert()
+    #expect(ann.items.map(\.product) == ["tea", "honey", "salt"])
+    // What is saved counts from then on.
+    ledger.loop.turn {
+      ann.items.move(from: 0, to: 2)
+      items[0].quantity = 5
+    }
+    try ledger.store.save()
+    ledger.store.revert()
+    #expect(ann.items.map(\.product) == ["honey", "salt", "tea"] && ledger.errors.texts == [])
+  }
+
+  // R2: whichever loops the thread has besides.
+  @Test(arguments: [RecordStore.Saving.synchronous, .asynchronous, .explicit])
+  func `a store saves by its own loop`(_ saving: RecordStore.Saving) throws {
+    let ledger = try Ledger(saving: saving)
+    let id = try ledger.addInvoice("Ann", [("tea", 1, 2)])
+    let later = Loop(clock: .virtual)
+    let ann = try ledger.invoice(id)
+    for quantity in 1...3 {
+      ledger.loop.turn { ann.items[0].quantity = quantity }
+      if saving == .explicit { try ledger.store.save() }
+      ledger.loop.run()
+      #expect(try ledger.rows("SELECT total FROM invoice") == ["\(2 * quantity).0"])
+    }
+    #expect(ann.total == 6 && ledger.errors.texts == [])
+    let new = Invoice(customer: "Bob")
+    new.items.append(Item("jam", 1, 3))
+    try ledger.loop.turn { try ledger.store.insert(new) }
+    if saving == .explicit { try ledger.store.save() }
+    ledger.loop.run()
+    #expect(try ledger.rows("SELECT total FROM invoice WHERE customer = 'Bob'") == ["3.0"])
+    #expect(new.total == 3 && ledger.errors.texts == [])
+    withExtendedLifetime(later) {}
+  }
+
   @Test func `the key of a saved row cannot be changed`() throws {
     let ledger = try Ledger()
     let invoice = try ledger.invoice(try ledger.addInvoice("Ann"))

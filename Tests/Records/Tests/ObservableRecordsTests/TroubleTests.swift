@@ -137,6 +137,27 @@ struct TroubleTests {
     #expect(invoice.customer == "Ann" && !ledger.store.hasUnsavedChanges)
   }
 
+  // Bad input: a connection that the program has closed.
+  @Test(arguments: [RecordStore.Saving.synchronous, .asynchronous])
+  func `a closed connection is an error`(_ saving: RecordStore.Saving) throws {
+    let folder = Folder()
+    let ledger = try Ledger(try DatabaseQueue(path: folder.file), saving: saving)
+    let invoice = try ledger.invoice(try ledger.addInvoice("Ann"))
+    try ledger.database.close()
+    ledger.loop.turn { invoice.customer = "Eve" }
+    ledger.loop.run()
+    #expect(ledger.errors.texts.first?.contains("not saved: SQLite error 21") == true)
+    ledger.errors.texts = []
+    ledger.look()
+    #expect(!ledger.errors.texts.isEmpty)
+    #expect(ledger.errors.texts.allSatisfy { $0.contains("SQLite error 21") })
+    #expect(throws: DatabaseError.self) { try ledger.store.query(Invoice.all()) }
+    #expect(throws: SaveError.self) { try ledger.store.save() }
+    #expect(invoice.hasUnsavedChanges && invoice.customer == "Eve")
+    ledger.store.revert()
+    try ledger.store.close()
+  }
+
   @Test func `a row whose changes the table ignores is not deleted`() throws {
     let ledger = try Ledger()
     let note = Note(text: "a")
