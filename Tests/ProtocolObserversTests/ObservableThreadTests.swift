@@ -45,8 +45,8 @@ struct ObservableThreadTests {
     let loop = Loop(clock: .virtual)
     let (all, even) = (Listener(), Listener())
     let ticker = Ticker(count: 100)
-    ticker.addObserver(all)
-    ticker.addObserver(even, for: true)
+    ticker.addObserver(all, in: .loop(loop.inbox))
+    ticker.addObserver(even, for: true, in: .loop(loop.inbox))
     ticker.start()
     ticker.join()
     #expect(!ticker.isRunning && !ticker.isCancelled)
@@ -61,7 +61,7 @@ struct ObservableThreadTests {
     let listener = Listener()
     listener.reaction = { if $0 == 9 { loop.stop() } }
     let ticker = Ticker(count: 10)
-    ticker.addObserver(listener)
+    ticker.addObserver(listener, in: .loop(loop.inbox))
     loop.retain()
     ticker.start()
     loop.run()
@@ -77,7 +77,7 @@ struct ObservableThreadTests {
       ticker.cancel()
       loop.stop()
     }
-    ticker.addObserver(listener)
+    ticker.addObserver(listener, in: .loop(loop.inbox))
     loop.retain()
     ticker.start()
     loop.run()

@@ -84,7 +84,7 @@ struct SharedObserverTests {
   @Test func `an observer that registered on a loop is called on its thread, in order`() {
     let loop = Loop(clock: .virtual)
     let sink = Sink()
-    source.addObserver(sink)
+    _ = loop.turn { source.addObserver(sink) }
     let threads = (0..<4).map { thread in
       Sender { [source] in for value in 0..<100 { source.send(thread * 100 + value) } }
     }
@@ -107,7 +107,7 @@ struct SharedObserverTests {
     var seen: [Int?] = []
     try ages.observe("age", in: loop) { seen.append($0["age"]) }
     sink.reaction = { ages["age"] = $0 }
-    source.addObserver(sink)
+    _ = loop.turn { source.addObserver(sink) }
     source.send(3)
     source.send(4)
     loop.run()
@@ -199,8 +199,8 @@ struct SharedObserverTests {
   @Test func `a call that is on its way when the observer is removed is not made`() {
     let loop = Loop(clock: .virtual)
     let (sink, other) = (Sink(), Sink())
-    source.addObservers([sink, other])
-    source.addObserver(sink, for: "k")
+    source.addObservers([sink, other], in: .loop(loop.inbox))
+    source.addObserver(sink, for: "k", in: .loop(loop.inbox))
     source.send(1)
     source.send(2, for: "k")
     source.removeObserver(sink)
@@ -213,7 +213,7 @@ struct SharedObserverTests {
     let loop = Loop(clock: .virtual)
     var sink: Sink? = Sink()
     weak let gone = sink
-    source.addObserver(sink!)
+    _ = loop.turn { source.addObserver(sink!) }
     source.send(1)
     sink = nil
     #expect(gone == nil)

@@ -31,18 +31,25 @@ enum LoopChoice {
     loops.only(for: "observes the object", namedBy: "in:")
   }
 
-  /// The engine of the loop that is meant for a read, which cannot name one; nil where none is, or
-  /// several are meant alike.
+  /// The engine of a loop for a read, which cannot name one: of several that are meant alike any
+  /// serves.
   static var engineForReading: Engine? {
-    guard case .one(let loop) = LoopsHere().meant else { return nil }
-    return loop.engine
+    switch LoopsHere().meant {
+    case .none: nil
+    case .one(let loop): loop.engine
+    case .several(let loops): loops.last?.engine
+    }
   }
 
   /// The engine whose tracked computation is running on this thread: that of the object that it
   /// reads, or another one; nil where none is.
   static func trackingEngine(_ known: Engine?) -> Engine? {
     if let known, known.isTracking { return known }
-    return LoopsHere().all.first { $0.engine.isTracking }?.engine
+    switch LoopsHere() {
+    case .none: return nil
+    case .one(let loop): return loop.engine.isTracking ? loop.engine : nil
+    case .several(let loops): return loops.first { $0.engine.isTracking }?.engine
+    }
   }
 
   static func failWithoutLoop() -> Never {
