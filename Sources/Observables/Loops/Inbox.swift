@@ -1,3 +1,5 @@
+import Synchronization
+
 /// Where other threads leave messages for a loop.
 ///
 /// May be used on any thread.
@@ -7,11 +9,18 @@
 public final class Inbox: Sendable {
   private struct State {
     var messages: [@Sendable () -> Void] = []
+    /// What ends watchers when the next turn begins.
+    var endings: [@Sendable () -> Void] = []
+    /// Whether a message that makes the endings is among the messages, or was taken and not yet
+    /// called.
+    var isEndingPosted = false
     var isClosed = false
   }
   // The state is only used in `withState`.
   private nonisolated(unsafe) var state = State()
   private let lock = RecursiveLock()
+  /// Whether there are endings; each turn reads this without the lock.
+  private let hasEndings = Atomic(false)
   /// Wakes the loop; nil where a driver is notified instead, or the system has refused a pipe.
   private let pipe: WakePipe?
   private let wakeDriver: (@Sendable () -> Void)?
@@ -66,6 +75,36 @@ public final class Inbox: Sendable {
     if isFirst { wake() }
   }
 
+  /// Has `ending` called on the loop's thread when its next turn begins, whoever makes that.
+  ///
+  /// At most one message is there for all of them: a loop whose program only makes turns itself
+  /// takes none.
+  func postEnding(_ ending: @escaping @Sendable () -> Void) {
+    let isFirst = withState { state in
+      if state.isClosed { return false }
+      state.endings.append(ending)
+      hasEndings.store(true, ordering: .releasing)
+      defer { state.isEndingPosted = true }
+      return !state.isEndingPosted
+    }
+    guard isFirst else { return }
+    post { [unowned self] in
+      withState { $0.isEndingPosted = false }
+      makeEndings()
+    }
+  }
+
+  /// Calls the endings; on the loop's thread.
+  func makeEndings() {
+    guard hasEndings.load(ordering: .acquiring) else { return }
+    let endings = withState { state in
+      hasEndings.store(false, ordering: .relaxed)
+      defer { state.endings = [] }
+      return state.endings
+    }
+    for ending in endings { ending() }
+  }
+
   /// Wakes the loop if it waits.
   ///
   /// Async-signal-safe where there is no driver.
@@ -73,6 +112,9 @@ public final class Inbox: Sendable {
     if let wakeDriver { return wakeDriver() }
     pipe?.wake()
   }
+
+  /// How many messages wait.
+  package var messageCount: Int { withState { $0.messages.count } }
 
   var isEmpty: Bool { withState { $0.messages.isEmpty } }
 
@@ -89,9 +131,9 @@ public final class Inbox: Sendable {
     address.leave()
     // The messages are dropped outside of the lock: what they captured may post again.
     let dropped = withState { state in
-      defer { state.messages = [] }
+      defer { (state.messages, state.endings) = ([], []) }
       state.isClosed = true
-      return state.messages
+      return state.messages + state.endings
     }
     _ = dropped
   }

@@ -152,6 +152,7 @@ public final class Loop {
   }
 
   private func beginTurn() {
+    inbox.makeEndings()
     // What was done outside of any turn was not a part of this one.
     engine.turnNumber.pointee += 1
     engine.goesOn = false
@@ -243,6 +244,7 @@ public final class Loop {
 
   /// What has happened so far.
   public var statistics: LoopStatistics {
+    inbox.makeEndings()
     engine.buryDead()
     let counts = engine.statistics
     return LoopStatistics(

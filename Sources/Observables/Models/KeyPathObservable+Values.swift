@@ -27,7 +27,7 @@ extension KeyPathObservable {
       try $0.existingValue(at: path, as: type)
     }
     // The stream may end in the middle of any operation.
-    sink.onTermination { [inbox = engine.inbox] in inbox.post { watcher.stop() } }
+    sink.onTermination { [inbox = engine.inbox] in inbox.postEnding { watcher.stop() } }
     return stream
   }
 
@@ -55,7 +55,7 @@ extension KeyPathObservable {
       let (stream, sink) = ValueSink<Value>.stream()
       let read = { (object: Self) in try object.existingValue(at: path) }
       let watcher = try follow(path.path, in: engine, file, line, sink, read)
-      sink.onTermination { [inbox = engine.inbox] in inbox.post { watcher.stop() } }
+      sink.onTermination { [inbox = engine.inbox] in inbox.postEnding { watcher.stop() } }
       sink.send(reportingTo: engine, "\(file):\(line)") { try read(self) }
       return stream
     } catch {

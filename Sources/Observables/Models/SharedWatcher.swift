@@ -18,7 +18,7 @@ public final class SharedWatcher: Sendable {
   /// watcher has ended.
   public func stop() {
     if isStopped.exchange(true, ordering: .sequentiallyConsistent) { return }
-    inbox.post { [self] in watcher?.stop() }
+    inbox.postEnding { [self] in watcher?.stop() }
   }
 
   var isActive: Bool { !isStopped.load(ordering: .sequentiallyConsistent) }

@@ -53,15 +53,15 @@ open class Watcher: ObservationCore.Receiver, @unchecked Sendable {
   /// Ends the watcher: no call begins after this returns (T7).
   ///
   /// May be called on any thread. A call that has begun on the loop's thread may still be finishing
-  /// when another thread stops the watcher, whose paths end then in a turn for which the loop
-  /// wakes. Does nothing when the watcher has ended.
+  /// when another thread stops the watcher, whose paths end then when the next turn begins, for
+  /// which the loop wakes. Does nothing when the watcher has ended.
   ///
   /// - Returns: how many paths it had; 0 on another thread than the loop's.
   @discardableResult
   public final func stop() -> Int {
     guard address.isHere else {
       if !hasEnded.exchange(true, ordering: .sequentiallyConsistent) {
-        address.inbox?.post { [self] in stop() }
+        address.inbox?.postEnding { [self] in stop() }
       }
       return 0
     }

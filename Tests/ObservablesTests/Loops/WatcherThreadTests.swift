@@ -251,4 +251,27 @@ private final class Calls: Sendable {
       #expect(tally.observedKeys == [] && tally.observerCount(of: "count") == 0)
     }.value
   }
+
+  // T7
+  @Test func `a loop that only makes turns lets go of watchers that other threads stop`() {
+    let (loop, person, tally) = (Loop(), Person("Ann"), Tally())
+    let counts = (0..<3).map { _ in
+      for _ in 0..<100 {
+        let watcher = try! person.observe("name", in: loop) { _ in }
+        let values = try! tally.values("count", as: Int.self, in: loop)
+        let done = DispatchSemaphore(value: 0)
+        Thread.detachNewThread {
+          watcher.stop()
+          done.signal()
+        }
+        done.wait()
+        withExtendedLifetime(values) {}
+      }
+      loop.turn {}
+      // Stopped by the other thread, and by the stream that nobody reads any more.
+      return loop.statistics.watchers
+    }
+    #expect(counts == [0, 0, 0])
+    #expect(loop.inbox.messageCount <= 1)
+  }
 }
