@@ -17,10 +17,26 @@
 
   /// A property that the method `make…` computes when it is read for the first time, and that is
   /// kept until it is invalidated (Z1).  Where that method is `static` it creates the value (Z7):
-  /// the property is optional, the method that `configure` names runs once with the new value, and
-  /// assigning nil makes the next read create another one.
+  /// the property is optional, the method that `configure` names runs once, with the new value or
+  /// without an argument, and assigning nil makes the next read create another one.
   @attached(peer)
   public macro LazyProperty(configure: String = "") =
+    #externalMacro(module: "ObservableModelsMacros", type: "MarkerMacro")
+
+  /// A property that the static method `make…` creates from `argument` when it is read for the
+  /// first time (Z7).
+  ///
+  /// ```swift
+  /// @LazyProperty(configure: "fill", with: Style.plain) var card: Card?
+  /// private static func makeCard(_ style: Style) -> Card { Card(style) }
+  /// private func fill(_ card: Card, _ style: Style) { card.text = title }
+  /// ```
+  ///
+  /// The method that `configure` names runs once, with the new value and the argument, with the
+  /// value alone, or without either. All else is as without an argument, which is evaluated once
+  /// for the class.
+  @attached(peer)
+  public macro LazyProperty<Argument>(configure: String = "", with argument: Argument) =
     #externalMacro(module: "ObservableModelsMacros", type: "MarkerMacro")
 
   /// A property that is stored by a method, which gets its name and may serve many properties (Z6).

@@ -1,6 +1,9 @@
 public import Observables
 
 #if Macros
+  // The root is any class: where a file is compiled without that of the class, as after an edit,
+  // the compiler does not know conformances that follow from one which a macro writes.
+
   /// A key path that the compiler has checked, as `observe` and others take it without `try` (P10).
   ///
   /// ```swift
@@ -27,7 +30,7 @@ public import Observables
   ///
   /// - Complexity: O(length of the path), each time.
   @freestanding(expression)
-  public macro path<Root: KeyPathObservable, Value>(
+  public macro path<Root: AnyObject, Value>(
     _ path: KeyPath<Root, Value>
   ) -> KeyPathTo<Root, Value> =
     #externalMacro(module: "ObservableModelsMacros", type: "PathMacro")
@@ -38,7 +41,7 @@ public import Observables
   /// is `Double?`, those of `min` and `max` are nil where there are none, and those of `any` and
   /// `all` are `Bool`.
   @freestanding(expression)
-  public macro path<Root: KeyPathObservable, Operator: PathOperator>(
+  public macro path<Root: AnyObject, Operator: PathOperator>(
     _ path: KeyPath<Root, Operator>
   ) -> KeyPathTo<Root, Operator.PathValue> =
     #externalMacro(module: "ObservableModelsMacros", type: "PathMacro")

@@ -25,6 +25,9 @@ struct LazyArguments {
   /// The literal that names the method which configures the created value.
   var configure: ExprSyntax? { labeled["configure"] }
 
+  /// What the methods that create and configure the value are given.
+  var with: ExprSyntax? { labeled["with"] }
+
   /// The entry in the list of properties, without the part that computes it.
   func head(_ name: String, _ spelling: String) -> String {
     let isTracked = isComputed && paths.isEmpty

@@ -127,8 +127,8 @@ struct ModelChecks {
       context.diagnose(.missingType(of: binding, name))
     } else if let loader = arguments.loader {
       check(
-        method: loader, "String",
-        what: "a loader is given the name of the property")
+        method: loader, "String", what: "a loader is given the name of the property"
+      ) { $0.takes("String") }
     } else {
       check(makerOf: variable, binding, attribute, arguments)
     }
@@ -146,11 +146,19 @@ struct ModelChecks {
       context.diagnose(.missingMaker(member.maker, variable, binding, attribute))
       return
     }
-    if !maker.takesNothing {
+    if let with = arguments.with, !maker.isOfType {
       context.diagnose(
         PlacedDiagnostic(
-          "maker", at: maker.name,
-          "'\(member.maker)' computes '\(member.name)': it takes no arguments, and is not 'async'"))
+          "with", at: with,
+          "what is created with an argument is created by a 'static func \(member.maker)(_:)'"))
+    } else if !maker.makes(arguments) {
+      let taken =
+        arguments.with == nil
+        ? "computes '\(member.name)': it takes no arguments"
+        : "creates '\(member.name)': it takes what 'with' gives, without a label"
+      context.diagnose(
+        PlacedDiagnostic(
+          "maker", at: maker.name, "'\(member.maker)' \(taken), and is not 'async'"))
     } else if maker.isOfType, !type.isOptional {
       context.diagnose(.createdNotOptional(type, member.maker))
     } else if maker.result.isOther(than: type) {
@@ -163,20 +171,26 @@ struct ModelChecks {
             "configure", at: configure,
             "what is configured once is created by a 'static func \(member.maker)()'"))
       }
-      check(
-        method: configure, type.wrappedType,
-        what: "it is given what was created")
+      let given =
+        arguments.with == nil
+        ? "it is given what was created" : "it is given what was created, and what 'with' gives"
+      check(method: configure, type.wrappedType, what: given) {
+        $0.configures(type.wrappedType, arguments)
+      }
     }
   }
 
   /// Reports a literal that names no method of the class.
-  private func check(method literal: ExprSyntax, _ type: TypeSyntax, what: String) {
+  private func check(
+    method literal: ExprSyntax, _ type: TypeSyntax, what: String,
+    fits: (FunctionDeclSyntax) -> Bool
+  ) {
     guard let name = literal.literalText else {
       context.diagnose(
         PlacedDiagnostic("literal", at: literal, "the name of a method has to be a plain literal"))
       return
     }
-    guard let method = model.method(name, fits: { $0.takes(type) }) else {
+    guard let method = model.method(name, fits: fits) else {
       let names = model.declaration.memberBlock.members
         .compactMap { $0.decl.as(FunctionDeclSyntax.self).map { plainName($0.name) } }
       context.diagnose(
@@ -185,7 +199,7 @@ struct ModelChecks {
           "\(model.name) has no method '\(name)'"))
       return
     }
-    if !method.takes(type) {
+    if !fits(method) {
       context.diagnose(
         PlacedDiagnostic(
           "parameters", at: method.signature.parameterClause,

@@ -52,6 +52,14 @@ extension ModelClass {
   }
 
   private var contradictions: [PlacedDiagnostic] {
+    if let attribute = declaration.attributes.named("Observable") {
+      return [
+        PlacedDiagnostic(
+          "observable", at: attribute,
+          "'@Observable' and '@ObservableModel' each write the accessors of \(name)'s properties: "
+            + "'@ObservableModel(.observable)' alone makes it both")
+      ]
+    }
     if let attribute = mainActor {
       if !options.isThreadSafe { return [] }
       return [

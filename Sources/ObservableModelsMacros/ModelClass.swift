@@ -91,6 +91,20 @@ struct ModelClass {
     return "\(method.attempt)model.\(name)(\(argument))"
   }
 
+  /// The call of the method of `model` that a literal names, and that configures `value`; empty
+  /// where there is none, which was reported already.
+  func configuration(
+    _ literal: ExprSyntax, of type: TypeSyntax, _ arguments: LazyArguments
+  ) -> String {
+    guard let name = literal.literalText,
+      let method = method(name, fits: { $0.configures(type, arguments) }),
+      method.configures(type, arguments)
+    else { return "_ = value" }
+    let count = method.signature.parameterClause.parameters.count
+    let given = ["value", "argument"].prefix(count).joined(separator: ", ")
+    return "\(method.attempt)model.\(name)(\(given))"
+  }
+
   /// The method of that name, if it is declared in the class itself; of several the one that fits.
   func method(_ name: String, fits: (FunctionDeclSyntax) -> Bool) -> FunctionDeclSyntax? {
     let methods = declaration.memberBlock.members
@@ -101,7 +115,10 @@ struct ModelClass {
 
   /// The method that computes a property of a type.
   func maker(of member: ModelMember, _ type: TypeSyntax) -> FunctionDeclSyntax? {
-    method(member.maker) { $0.takesNothing && !$0.result.isOther(than: type) }
+    method(member.maker) { method in
+      guard case .lazy(let arguments, _) = member.kind else { return false }
+      return method.makes(arguments) && !method.result.isOther(than: type)
+    }
   }
 
   /// The one key path whose value a computed property has, as the class has no method for it, and

@@ -55,8 +55,9 @@ struct ModelMember {
       let call = "try model.value(at: \(path.trimmedDescription), as: (\(result)).self)"
       return "\(head), get: { (model: \(model.name)) -> \(result) in \(body(result, call)) })"
     }
-    guard let type, let method = model.maker(of: self, type), method.takesNothing,
-      !method.result.isOther(than: type), type.isOptional || !method.isOfType
+    guard let type, let method = model.maker(of: self, type), method.makes(arguments),
+      !method.result.isOther(than: type), type.isOptional || !method.isOfType,
+      method.isOfType || arguments.with == nil
     else {
       // The missing or wrong part was reported already.
       return "\(head), get: { _ in fatalError() })"
@@ -65,12 +66,20 @@ struct ModelMember {
       let (result, call) = (type.optionalType, "\(method.attempt)model.\(maker)()")
       return "\(head), get: { (model: \(model.name)) -> \(result) in \(body(result, call)) })"
     }
-    let (created, call) = (type.wrappedType, "\(method.attempt)\(model.name).\(maker)()")
+    let created = type.wrappedType
+    let argument = arguments.with == nil ? "" : "argument"
+    let call = "\(method.attempt)\(model.name).\(maker)(\(argument))"
     let configure = arguments.configure.map { configure in
-      let call = model.call(configure, with: "value", created)
-      return ", configure: { (model: \(model.name), value: \(created)) in \(call) }"
+      let call = model.configuration(configure, of: created, arguments)
+      let parameters =
+        argument.isEmpty
+        ? "(model: \(model.name), value: \(created))" : "model, value, \(argument)"
+      return ", configure: { \(parameters) in \(call) }"
     }
-    return "\(head), create: { () -> \(created) in \(body(created, call)) }\(configure ?? ""))"
+    return """
+      \(head)\(arguments.with.map { ", with: \($0.trimmedDescription)" } ?? ""), \
+      create: { (\(argument)) -> \(created) in \(body(created, call)) }\(configure ?? ""))
+      """
   }
 
   private func body(_ type: TypeSyntax, _ call: String) -> String {
@@ -104,6 +113,25 @@ extension FunctionDeclSyntax {
   /// Whether it can be called at any time, without arguments.
   var takesNothing: Bool {
     signature.parameterClause.parameters.isEmpty
+      && signature.effectSpecifiers?.asyncSpecifier == nil
+  }
+
+  /// Whether it can make the value of a lazy property, as far as that is known here: what `with`
+  /// gives is its argument.
+  func makes(_ arguments: LazyArguments) -> Bool {
+    if arguments.with == nil { return takesNothing }
+    let parameters = signature.parameterClause.parameters
+    return parameters.count == 1 && parameters.first?.firstName.tokenKind == .wildcard
+      && signature.effectSpecifiers?.asyncSpecifier == nil
+  }
+
+  /// Whether it can configure a value of a type, as far as that is known here: it takes nothing,
+  /// the value, or the value and what `with` gives.
+  func configures(_ type: TypeSyntax, _ arguments: LazyArguments) -> Bool {
+    let parameters = signature.parameterClause.parameters
+    return parameters.count <= (arguments.with == nil ? 1 : 2)
+      && parameters.allSatisfy { $0.firstName.tokenKind == .wildcard }
+      && parameters.first.map { !type.isOther(than: $0.type) } ?? true
       && signature.effectSpecifiers?.asyncSpecifier == nil
   }
 

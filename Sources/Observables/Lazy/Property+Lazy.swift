@@ -67,6 +67,31 @@ extension Property {
       })
   }
 
+  /// A property that is created when it is read for the first time, and then configured without
+  /// being given what was created, once (Z7).
+  ///
+  /// All else is as for one that is given it.
+  public init<Value>(
+    _ name: String, lazy storage: @escaping (Model) -> Lazy<Value?>,
+    create: @escaping () throws -> Value, configure: @escaping (Model) throws -> Void
+  ) {
+    self.init(name, lazy: storage, create: create, configure: { model, _ in try configure(model) })
+  }
+
+  /// A property that is created from an argument when it is read for the first time, and then
+  /// configured with the same argument, once (Z7).
+  ///
+  /// All else is as without one.
+  public init<Value, Argument>(
+    _ name: String, lazy storage: @escaping (Model) -> Lazy<Value?>, with argument: Argument,
+    create: @escaping (Argument) throws -> Value,
+    configure: @escaping (Model, Value, Argument) throws -> Void = { _, _, _ in }
+  ) {
+    self.init(
+      name, lazy: storage, create: { try create(argument) },
+      configure: { model, value in try configure(model, value, argument) })
+  }
+
   /// The same property, which is set by name with `set`: for one whose value is derived from what
   /// `set` writes.
   public func settable<Value>(_ set: @escaping (Model, Value) -> Void) -> Property {

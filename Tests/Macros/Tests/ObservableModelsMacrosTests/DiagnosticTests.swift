@@ -43,6 +43,20 @@ struct DiagnosticTests {
       """)
   }
 
+  @Test func `a class that the toolchain's Observation observes by another macro`() {
+    expectDiagnostic(
+      """
+      @Observable @ObservableModel final class User {
+        var first = ""
+      }
+      """,
+      1, 1,
+      """
+      '@Observable' and '@ObservableModel' each write the accessors of User's properties: \
+      '@ObservableModel(.observable)' alone makes it both
+      """)
+  }
+
   @Test func `a class of the main actor that any thread may use`() {
     expectDiagnostic(
       """

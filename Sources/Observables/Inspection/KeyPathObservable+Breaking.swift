@@ -1,0 +1,64 @@
+internal import Glibc
+
+/// Finding out who writes.
+extension KeyPathObservable {
+  /// Stops the program in the debugger inside each write to an element of `path`, after the value
+  /// is stored: the code that writes is among the callers (W3).
+  ///
+  /// Without a debugger a line about the change goes to the standard error stream. On the loop's
+  /// thread; ends as any watcher does.
+  ///
+  /// - Precondition: a loop is given, or exactly one is meant.
+  /// - Throws: ``PathError`` for a component that its object cannot have (P9).
+  /// - Complexity: O(length of the path).
+  @discardableResult
+  public func breakOnChange(
+    _ path: Path, in loop: Loop? = nil, file: StaticString = #fileID, line: UInt = #line
+  ) throws -> Watcher {
+    try observeImmediately(
+      path, in: loop, options: WatcherOptions(name: "break on change"), file: file, line: line
+    ) { _, change in
+      if isInDebugger {
+        raise(SIGTRAP)
+      } else {
+        report(change, "\(file):\(line)")
+      }
+    }
+  }
+
+  /// As ``breakOnChange(_:in:file:line:)-(Path,_,_,_)``, for a path that the compiler has checked.
+  ///
+  /// - Precondition: there is a loop on this thread, and the object has the path (P9).
+  @discardableResult
+  public func breakOnChange(
+    _ path: PartialKeyPathTo<Self>, in loop: Loop? = nil, file: StaticString = #fileID,
+    line: UInt = #line
+  ) -> Watcher {
+    do {
+      return try breakOnChange(path.path, in: loop, file: file, line: line)
+    } catch {
+      preconditionFailure("\(error)", file: file, line: line)
+    }
+  }
+}
+
+/// Whether a debugger traces the process.
+private var isInDebugger: Bool {
+  guard let file = fopen("/proc/self/status", "r") else { return false }
+  defer { fclose(file) }
+  var line = [CChar](repeating: 0, count: 256)
+  while fgets(&line, CInt(line.count), file) != nil {
+    let text = line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
+    guard text.starts(with: "TracerPid:".utf8) else { continue }
+    return text.contains { (UInt8(ascii: "1")...UInt8(ascii: "9")).contains($0) }
+  }
+  return false
+}
+
+private func report(_ change: ModelChange, _ site: String) {
+  func text(_ value: Any?) -> String { value.map { "\($0)" } ?? "nil" }
+  let line =
+    "break on change of '\(change.path)' (registered at \(site)): "
+    + "\(change.key): \(text(change.old)) → \(text(change.new))\n"
+  _ = line.withCString { Glibc.write(STDERR_FILENO, $0, strlen($0)) }
+}
