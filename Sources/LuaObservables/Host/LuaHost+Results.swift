@@ -1,33 +1,7 @@
-public import Lua
+internal import Lua
 
 /// Results of scripts as Swift values.
 extension LuaHost {
-  /// Runs `text` as a turn, and returns its first result as a Swift value; `name` is what error
-  /// messages call it.
-  ///
-  /// The result may be of any type that a property may be: a plain value, an optional, a list, a
-  /// `Codable` structure, a Swift model.
-  ///
-  /// - Throws: `LuaError` for a syntax error, for what the script raised, and, with the code
-  ///   `type`, for a result of another type.
-  public func run<Result>(
-    _ text: String, name: String = "=script", as type: Result.Type
-  ) throws(LuaError) -> Result {
-    try result(run(text, name: name).first ?? .nil, of: "script")
-  }
-
-  /// Runs a file as a turn, and returns its first result as a Swift value.
-  ///
-  /// All else is as for a text.
-  ///
-  /// - Throws: `LuaError` for a file that cannot be read, a syntax error, what the script raised,
-  ///   and a result of another type.
-  public func run<Result>(
-    file path: String, as type: Result.Type
-  ) throws(LuaError) -> Result {
-    try result(run(file: path).first ?? .nil, of: "script")
-  }
-
   /// A result of a script, or of a function of one, as a Swift value.
   func result<Result>(_ value: LuaValue, of source: String) throws(LuaError) -> Result {
     try state.withStack { L throws(LuaError) in

@@ -163,24 +163,6 @@ public final class LuaHost {
 
   // MARK: Scripts
 
-  /// Runs a file as a turn: watchers are called when it ends, or with those of the turn under way
-  /// where a callback calls this.
-  ///
-  /// - Throws: `LuaError` for a file that cannot be read, a syntax error, and what the script
-  ///   raised.
-  @discardableResult
-  public func run(file path: String) throws(LuaError) -> [LuaValue] {
-    try run(file: path, in: sandboxes.main)
-  }
-
-  /// Runs `text` as a turn; `name` is what error messages call it.
-  ///
-  /// - Throws: `LuaError` for a syntax error, and for what the script raised.
-  @discardableResult
-  public func run(_ text: String, name: String = "=script") throws(LuaError) -> [LuaValue] {
-    try run(Array(text.utf8), name: name, in: sandboxes.main)
-  }
-
   /// Runs `body` as a turn; within a callback it belongs to the turn under way.
   func turn<Result>(_ body: () throws(LuaError) -> Result) throws(LuaError) -> Result {
     try state.checkThread()
@@ -204,16 +186,5 @@ public final class LuaHost {
     precondition(
       state.isOnThread,
       "A LuaHost is \(what) on the thread of its loop; other threads post to the loop's inbox")
-  }
-
-  /// The value that stands for a Swift model or collection in scripts; the same for the same
-  /// object.
-  ///
-  /// - Throws: `LuaError` for a closed state, or no memory.
-  public func value(for object: some KeyPathObservable) throws(LuaError) -> LuaValue {
-    try state.withStack { L throws(LuaError) in
-      try objects.push(object, to: L)
-      return try state.value(at: -1, of: L)
-    }
   }
 }

@@ -20,6 +20,9 @@ internal import Observables
 /// A script calls it inside a task, as `obs.sleep`: `local text = library:load(3)`. Elsewhere that
 /// is an error. The result, or what was thrown, arrives in a turn of the loop. The operation is
 /// cancelled when the task of the script is, or when the host closes; no script waits for it then.
+///
+/// Without it, a method or function whose closure is `async` runs on the loop's thread as a whole,
+/// each part between two `await`s in a turn of its own.
 public struct AsyncResult<Value> {
   let operation: @Sendable () async throws -> any Sendable
   let finish: (any Sendable) throws -> Any?
@@ -45,10 +48,30 @@ public struct AsyncResult<Value> {
   }
 }
 
-/// An `AsyncResult` of any type.
+/// A result for which a task of a script waits.
 protocol PendingResult {
+  /// Whether the operation runs on the loop's thread.
+  var isOnLoop: Bool { get }
   var operation: @Sendable () async throws -> any Sendable { get }
   var finish: (any Sendable) throws -> Any? { get }
 }
 
-extension AsyncResult: PendingResult {}
+extension AsyncResult: PendingResult {
+  var isOnLoop: Bool { false }
+}
+
+/// The result of an `async` method or function: it runs on the loop's thread, but for what it calls
+/// elsewhere.
+struct ClosureResult: PendingResult {
+  let isOnLoop = true
+  let operation: @Sendable () async throws -> any Sendable
+  let finish: (any Sendable) throws -> Any?
+
+  init(_ body: @escaping () async throws -> Any) {
+    // Both are used on the loop's thread only, or where the closure itself belongs.
+    nonisolated(unsafe) let body = body
+    nonisolated(unsafe) var value: Any?
+    operation = { value = try await body() }
+    finish = { _ in value }
+  }
+}

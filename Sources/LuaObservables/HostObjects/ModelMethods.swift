@@ -51,6 +51,26 @@ public struct Method<Model: ObservableModel> {
   }
 }
 
+extension Method {
+  /// A method that takes its time: a task of a script waits for the result of `body`.
+  ///
+  /// It runs on the loop's thread, each part between two `await`s in a turn of its own, or on the
+  /// actor that the closure belongs to. It is cancelled when the task of the script is, or when the
+  /// host closes. All else is as for a method that is not `async`; one whose work is to leave the
+  /// loop's thread returns an ``AsyncResult``.
+  public init<each Argument, Result>(
+    _ name: String, _ body: @escaping (Model, repeat each Argument) async throws -> Result
+  ) {
+    self.name = name
+    isAsync = true
+    fault = argumentFault(repeat (each Argument).self)
+    call = { model, arguments in
+      let values = (repeat try arguments.next((each Argument).self))
+      return .other(ClosureResult { try await body(model, repeat each values) })
+    }
+  }
+}
+
 /// The methods of a model class that scripts may call.
 ///
 /// The list is made once per class.

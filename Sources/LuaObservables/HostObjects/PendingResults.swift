@@ -35,8 +35,10 @@ final class PendingResults: ModuleSlice {
     _ start: @escaping (LuaStack) throws -> (any PendingResult)?
   ) throws(LuaError) {
     if awaiting == nil {
+      // Loading leaves more on the stack than the module.
+      let height = L.height
       _ = try host.module.load(L)
-      L.pop()
+      L.height = height
     }
     guard let awaiting else { throw LuaError("the module 'obs' is not complete") }
     try state.push(awaiting.pin, to: L)
@@ -63,6 +65,7 @@ final class PendingResults: ModuleSlice {
     let (number, operation, inbox, reference) = (
       lastNumber, result.operation, host.loop.inbox, host.reference
     )
+    let executor = result.isOnLoop ? LoopExecutor(inbox) : executor
     let task = Task(executorPreference: executor) {
       let outcome: Result<any Sendable, any Error>
       do { outcome = .success(try await operation()) } catch { outcome = .failure(error) }

@@ -23,6 +23,22 @@ public struct Function {
   }
 }
 
+extension Function {
+  /// A function that takes its time: a task of a script waits for the result of `body`, as for that
+  /// of a ``Method``.
+  public init<each Argument, Result>(
+    _ name: String, _ body: @escaping (repeat each Argument) async throws -> Result
+  ) {
+    self.name = name
+    isAsync = true
+    fault = argumentFault(repeat (each Argument).self)
+    call = { arguments in
+      let values = (repeat try arguments.next((each Argument).self))
+      return .other(ClosureResult { try await body(repeat each values) })
+    }
+  }
+}
+
 /// A value that scripts read under a name.
 public struct Constant {
   let name: String

@@ -32,6 +32,8 @@ final class ObsModule {
   let loader: ModuleLoader
   /// Whether libraries and module are read-only, as several sandboxes share them.
   private(set) var isShared = false
+  /// Whether the library `package` looks for what the host program offers.
+  private var hasSearcher = false
   /// Called when a script first requires the module.
   var didLoad: (() -> Void)?
   /// The table that `require` returns; nil until the module is loaded.
@@ -64,8 +66,8 @@ final class ObsModule {
     printing = PrintingFunctions(host)
     loader = ModuleLoader(host)
     slices = [
-      timers, descriptors, luv, tasks, liveTasks, debugging, inspection, observing, watchers,
-      scopes,
+      timers, descriptors, luv, tasks, liveTasks, debugging, inspection, observing,
+      watchers, scopes,
       exitHooks, reports,
       objects,
       RegisteringFunctions(host), OperatorFunctions(host), CollectionFunctions(host),
@@ -106,6 +108,46 @@ final class ObsModule {
     try state.setField("obs", of: L)
     try calls.push(loadIO, to: L)
     try state.setField("obs.io", of: L)
+  }
+
+  /// Lets the library `package`, where it is open, find what the host program offers: behind what
+  /// is preloaded, and before files.
+  func joinSearchers() throws(LuaError) {
+    if hasSearcher { return }
+    try state.withStack { L throws(LuaError) in
+      L.pushGlobals()
+      try state.pushField("package", of: L)
+      guard L.isTable(at: -1) else { return }
+      try state.pushField("searchers", of: L)
+      guard L.isTable(at: -1) else { return }
+      let list = L.height
+      for index in stride(from: L.rawLength(at: list), to: 1, by: -1) {
+        L.push(index + 1)
+        L.rawGet(index: index, at: list)
+        try state.rawSet(at: list, of: L)
+      }
+      L.push(2)
+      try calls.push(search, to: L)
+      try state.rawSet(at: list, of: L)
+      hasSearcher = true
+    }
+  }
+
+  /// Implements an entry of `package.searchers`: returns a function that loads the module.
+  private func search(_ L: LuaStack) throws -> CInt {
+    guard L.isString(at: 1), let find = loader.find else { return 0 }
+    let name = state.text(at: 1, of: L)
+    guard let found = try find(name) else {
+      try state.push(text: "the host program offers no module '\(name)'", to: L)
+      return 1
+    }
+    try calls.push(
+      { [unowned self] L in
+        try state.push(loader.load(found, name, host.sandboxes.main), to: L)
+        return 1
+      }, to: L)
+    L.pushCopy(at: 1)
+    return 2
   }
 
   /// Loads the module before any script runs, and makes it and the libraries read-only.

@@ -42,15 +42,16 @@ extension LuaHost {
   /// thread, once for each sandbox that asks for it; nil where there is no such module.
   ///
   /// What `find` throws is raised in the script. A host with the library `package` looks there
-  /// after what the script has preloaded.
+  /// after what is loaded and preloaded, by an entry in `package.searchers`, and keeps the modules
+  /// in `package.loaded`.
   public func modules(_ find: @escaping (String) throws -> ScriptModule?) {
-    module.loader.find = find
+    offer(find)
   }
 
   /// Scripts find modules in a folder: `a.b` is the file `a/b.lua` in it, and nothing outside of
   /// it.
   public func modules(inFolder folder: String) {
-    module.loader.find = { try ScriptModule.inFolder(folder, named: $0) }
+    offer { try ScriptModule.inFolder(folder, named: $0) }
   }
 
   /// Reads the modules in a folder now, and returns the paths of their files.
@@ -64,9 +65,16 @@ extension LuaHost {
   @discardableResult
   public func readModules(inFolder folder: String) throws(LuaError) -> [String] {
     let modules = try ModuleFolder(folder).readAll()
-    module.loader.find = { modules[$0] }
+    offer { modules[$0] }
     return modules.values.compactMap { module in
       if case .contents(_, let path) = module { path } else { nil }
+    }
+  }
+
+  private func offer(_ find: @escaping (String) throws -> ScriptModule?) {
+    module.loader.find = find
+    do { try module.joinSearchers() } catch {
+      reports.report(error, .loop, name: "", site: "")
     }
   }
 

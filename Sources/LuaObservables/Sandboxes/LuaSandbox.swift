@@ -1,6 +1,6 @@
 internal import CLua
 public import Lua
-public import Observables
+internal import Observables
 
 /// Scripts of a host that have globals, time and quotas of their own: a plugin.
 ///
@@ -19,6 +19,9 @@ public final class LuaSandbox {
   /// True as soon as ``close()`` has begun.
   @exclusivity(unchecked) public private(set) var isClosed = false
 
+  /// Stops what its scripts run, from any thread; what scripts of other sandboxes of the host run,
+  /// too.
+  public let interrupter: LuaInterrupter
   /// What its scripts may have, and have.
   let quotas: ScriptQuotas
   /// The time that its scripts take.
@@ -51,8 +54,11 @@ public final class LuaSandbox {
     var callbacks: [(id: Int, body: () -> Void)] = []
   }
 
-  init(_ name: String, number: UInt32, limits: ScriptLimits, host: LuaHost?) {
-    (self.name, self.number, self.host) = (name, number, host)
+  init(
+    _ name: String, number: UInt32, limits: ScriptLimits, _ interrupter: LuaInterrupter,
+    host: LuaHost?
+  ) {
+    (self.name, self.number, self.interrupter, self.host) = (name, number, interrupter, host)
     quotas = ScriptQuotas(limits)
     account = .allocate(capacity: 2)
     account.initialize(repeating: clua_account(), count: 2)
@@ -102,64 +108,6 @@ public final class LuaSandbox {
   public var memoryInUse: Int? {
     guard !isClosed, let host, !host.isClosed, account.pointee.share != nil else { return nil }
     return host.sandboxes.share(of: number).used
-  }
-
-  // MARK: Scripts
-
-  /// Runs `text` as a turn, in the globals of the sandbox; `name` is what error messages call it.
-  ///
-  /// - Throws: `LuaError` for a syntax error, and for what the script raised: `timeLimit`, `memory`
-  ///   and `quota` where it went beyond a limit; `closed`.
-  @discardableResult
-  public func run(_ text: String, name: String = "=script") throws(LuaError) -> [LuaValue] {
-    let host = try open()
-    return try host.run(Array(text.utf8), name: name, in: self)
-  }
-
-  /// Runs a file as a turn, in the globals of the sandbox.
-  ///
-  /// - Throws: as `run(_:name:)`, and `file` where it cannot be read.
-  @discardableResult
-  public func run(file path: String) throws(LuaError) -> [LuaValue] {
-    let host = try open()
-    return try host.run(file: path, in: self)
-  }
-
-  /// A global variable of its scripts; nil where the host is closed.
-  ///
-  /// An assignment that fails is reported to the host's `onError`; `set` throws.
-  public subscript(name: String) -> LuaValue {
-    get { (try? environment?[name]) ?? .nil }
-    set {
-      do { try set(name, to: newValue) } catch { host?.reportFailedGlobal(name, error) }
-    }
-  }
-
-  /// Sets a global variable of its scripts.
-  ///
-  /// - Throws: `LuaError` for a closed state, no memory, or a value of another state.
-  public func set(_ name: String, to value: some LuaEncodable) throws(LuaError) {
-    _ = try open()
-    try environment?.set(name, to: value)
-  }
-
-  /// Gives its scripts a Swift model or collection as a global variable.
-  ///
-  /// - Throws: `LuaError` for a closed state, or no memory.
-  public func set(_ name: String, to object: some KeyPathObservable) throws(LuaError) {
-    try set(name, to: open().value(for: object))
-  }
-
-  /// Gives its scripts a Swift function as a global variable: arguments, results and errors are
-  /// those of a ``Method``.
-  ///
-  /// - Throws: `LuaError` for a closed state, or no memory.
-  public func set<each Argument, Result>(
-    _ name: String, function body: @escaping (repeat each Argument) throws -> Result
-  ) throws(LuaError) {
-    let host = try open()
-    guard let environment else { throw .closed }
-    try host.setFunction(Function(name, body), named: name, in: environment)
   }
 
   // MARK: Pausing
@@ -228,10 +176,13 @@ public final class LuaSandbox {
     modules = [:]
     environment = nil
   }
+}
 
-  /// The host, if both are open.
-  private func open() throws(LuaError) -> LuaHost {
+extension LuaSandbox: ScriptEnvironment {
+  /// Where its scripts are.
+  @_documentation(visibility: internal)
+  public func scriptScope() throws(LuaError) -> ScriptScope {
     guard !isClosed, let host, !host.isClosed else { throw .closed }
-    return host
+    return ScriptScope(host: host, sandbox: self)
   }
 }

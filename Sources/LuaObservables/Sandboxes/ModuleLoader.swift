@@ -36,7 +36,8 @@ final class ModuleLoader {
     }
   }
 
-  private func load(
+  /// Runs the chunk of a module.
+  func load(
     _ module: ScriptModule, _ name: String, _ sandbox: LuaSandbox
   ) throws(LuaError) -> LuaValue {
     let state = host.state

@@ -23,7 +23,8 @@ final class Sandboxes {
 
   init(_ state: LuaState, _ engine: Engine) {
     (self.state, self.engine, turn) = (state, engine, UnsafePointer(engine.turnNumber))
-    main = LuaSandbox("main", number: 0, limits: ScriptLimits(), host: nil)
+    main = LuaSandbox(
+      "main", number: 0, limits: ScriptLimits(), state.interrupter, host: nil)
     current = main
     state.interrupter.begin(main.account)
     state.interrupter.count(in: turn)
@@ -33,7 +34,8 @@ final class Sandboxes {
   func add(
     _ name: String, _ limits: ScriptLimits, share: Int?, _ host: LuaHost
   ) throws(LuaError) -> LuaSandbox {
-    let sandbox = LuaSandbox(name, number: lastNumber + 1, limits: limits, host: host)
+    let sandbox = LuaSandbox(
+      name, number: lastNumber + 1, limits: limits, state.interrupter, host: host)
     shares = shares.filter { others[$0.key] != nil || $0.value.used > 0 }
     if let share {
       shares[sandbox.number] = try state.openShare(limit: share, for: sandbox.account)

@@ -43,6 +43,20 @@ private final class Library: ScriptModel {
         }
       }
     }
+    Method("rename") { (library, name: String) async throws in
+      library.last = "…"
+      await Task.yield()
+      if name.isEmpty { throw Missing(id: 0) }
+      library.last = name
+      return (name, name.count)
+    }
+    Method("pause") { (library) async in
+      await withTaskCancellationHandler {
+        await library.gate.wait()
+      } onCancel: { [cancelled = library.cancelled] in
+        cancelled.open()
+      }
+    }
     Method("break") { (_) in
       AsyncResult {
         1
@@ -74,6 +88,10 @@ private final class Library: ScriptModel {
       let (test, library) = (try TestHost(), Library())
       test.host["library"] = library
       try test.host.set("slow") { (number: Int) in AsyncResult { number * 2 } }
+      try test.host.set("later") { (number: Int) async in
+        await Task.yield()
+        return number * 2
+      }
       try test.host.set("open") { library.gate.open() }
       try test.host.run("obs, log = require 'obs', {}\n" + script)
       try after(test)
@@ -162,13 +180,48 @@ private final class Library: ScriptModel {
     #expect(outcome.log == ["2", "waited"])
   }
 
-  // T7
-  @Test func `a task that is cancelled cancels the operation, and hears no more of it`()
+  @Test func `functions of a class wait, too, where no script has used the module yet`() throws {
+    let test = try TestHost()
+    let functions = ScriptFunctions {
+      Function("slow") { (number: Int) in AsyncResult { number } }
+      Function("slower") { (number: Int) async in number }
+    }
+    try test.host.set("Tools", to: functions)
+    let types = "return type(Tools.slow) .. type(Tools.slower)"
+    #expect(try test.host.run(types, as: String.self) == "functionfunction")
+  }
+
+  // T1
+  @Test func `a task waits for an async closure, whose parts are turns of the loop`()
     async throws
   {
     let outcome = try await run(
       """
-      local task = obs.task(function() library:wait() log[#log + 1] = "waited" end)
+      obs.observe(library, "last", function() log[#log + 1] = "last " .. library.last end)
+      obs.task(function()
+        local name, size = library:rename("Emma")
+        log[#log + 1] = name .. " " .. size
+        local ok = pcall(library.rename, library, "")
+        log[#log + 1] = tostring(ok)
+        local number = later(2)
+        log[#log + 1] = number
+        library:rename("")
+      end)
+      """)
+    #expect(
+      outcome.log == ["last …", "last Emma", "Emma 4", "last …", "false", "4"])
+    #expect(outcome.underlying == [Missing(id: 0)])
+    #expect(!outcome.isAlive)
+  }
+
+  // T7
+  @Test(arguments: ["wait", "pause"])
+  func `a task that is cancelled cancels the operation, and hears no more of it`(
+    method: String
+  ) async throws {
+    let outcome = try await run(
+      """
+      local task = obs.task(function() library:\(method)() log[#log + 1] = "waited" end)
       task:cancel()
       """)
     #expect(outcome.log == [] && outcome.errors == [])
@@ -176,9 +229,10 @@ private final class Library: ScriptModel {
     await outcome.cancelled.wait()
   }
 
-  @Test func `a host that closes cancels what its tasks wait for`() async throws {
+  @Test(arguments: ["wait", "pause"])
+  func `a host that closes cancels what its tasks wait for`(method: String) async throws {
     let outcome = try await run(
-      "obs.task(function() library:wait() end)", after: { $0.host.close() })
+      "obs.task(function() library:\(method)() end)", after: { $0.host.close() })
     #expect(!outcome.isAlive && outcome.errors == [])
     await outcome.cancelled.wait()
   }

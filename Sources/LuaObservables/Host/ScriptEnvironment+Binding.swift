@@ -2,7 +2,7 @@ public import Lua
 public import Observables
 
 /// Bindings between tables and models, which copy values from one to the other.
-extension LuaHost {
+extension ScriptEnvironment {
   /// Keeps keys of a table of a script equal to the properties of the same names of a model (K4).
   ///
   /// They are set now, and at the end of each turn in which those of the model became others; what
@@ -19,9 +19,9 @@ extension LuaHost {
   ) throws -> ScriptBinding {
     let properties = type(of: model).properties
     for name in names { _ = try properties.slot(of: name) }
-    return try bind(names) { L throws(LuaError) in
-      try state.push(table.pin, to: L)
-      try objects.push(model, to: L)
+    return try bind(names) { host, L throws(LuaError) in
+      try host.state.push(table.pin, to: L)
+      try host.objects.push(model, to: L)
     }
   }
 
@@ -38,24 +38,23 @@ extension LuaHost {
   ) throws -> ScriptBinding {
     let properties = type(of: model).properties
     for name in names { _ = try properties.slot(of: name) }
-    return try bind(names) { L throws(LuaError) in
-      try objects.push(model, to: L)
-      try state.push(table.pin, to: L)
+    return try bind(names) { host, L throws(LuaError) in
+      try host.objects.push(model, to: L)
+      try host.state.push(table.pin, to: L)
     }
   }
 
   /// `push` pushes destination and source.
   private func bind(
-    _ names: [String], _ push: (LuaStack) throws(LuaError) -> Void
+    _ names: [String], _ push: (LuaHost, LuaStack) throws(LuaError) -> Void
   ) throws(LuaError) -> ScriptBinding {
     precondition(!names.isEmpty, "A binding needs at least one name")
-    return try state.withStack { L throws(LuaError) in
-      _ = try module.load(L)
-      try state.pushField("bind", of: L)
-      try push(L)
-      try state.push(names, to: L)
-      try state.tracedCall(arguments: 3, results: 1, L)
-      return ScriptBinding(LuaUserdata(pin: try state.pin(at: -1, of: L)))
+    return try scriptScope().call("bind", results: 1) { host, L throws(LuaError) in
+      try push(host, L)
+      try host.state.push(names, to: L)
+      return 3
+    } result: { host, L throws(LuaError) in
+      ScriptBinding(LuaUserdata(pin: try host.state.pin(at: -1, of: L)))
     }
   }
 }

@@ -2,7 +2,7 @@ public import Lua
 public import Observables
 
 /// Watchers of tables of scripts, in Swift, whose callback takes its time.
-extension LuaHost {
+extension ScriptEnvironment {
   /// Starts a task at the end of each turn in which an element of `path`, rooted at a table of a
   /// script, changed, and never two at once.
   ///
@@ -36,12 +36,10 @@ extension LuaHost {
     file: StaticString = #fileID, line: UInt = #line,
     _ callback: @escaping (LuaTable) async throws -> Void
   ) throws -> Watcher {
-    let tasks = CallbackTasks(in: engine, options)
-    let watcher = TableWatcher(host: self, options: options, file: file, line: line) {
-      table, watcher, _ in
+    let tasks = CallbackTasks(in: try scriptScope().host.engine, options)
+    return try watch(table, paths, options, file, line) { table, watcher, _ in
       tasks.start(for: watcher) { try await callback(table) }
     }
-    return try begin(watcher, of: table, paths, options)
   }
 
   /// A watcher of one path that starts a task, and is given the observer, too, which is held weakly
@@ -74,14 +72,11 @@ extension LuaHost {
     options: WatcherOptions = WatcherOptions(), file: StaticString = #fileID, line: UInt = #line,
     _ callback: @escaping (LuaTable, Observer) async throws -> Void
   ) throws -> Watcher {
-    let tasks = CallbackTasks(in: engine, options)
-    let watcher = TableWatcher(
-      host: self, options: options, observer: observer, file: file, line: line
-    ) { table, watcher, _ in
+    let tasks = CallbackTasks(in: try scriptScope().host.engine, options)
+    return try watch(table, paths, options, observer: observer, file, line) { table, watcher, _ in
       guard let observer = watcher.observing else { return }
       let observing = unsafeDowncast(observer, to: Observer.self)
       tasks.start(for: watcher) { try await callback(table, observing) }
     }
-    return try begin(watcher, of: table, paths, options, .observing)
   }
 }

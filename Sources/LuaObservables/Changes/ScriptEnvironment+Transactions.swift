@@ -2,7 +2,7 @@ internal import Lua
 public import Observables
 
 /// Turns that can be undone, for programs (S8).
-extension LuaHost {
+extension ScriptEnvironment {
   /// Runs `body`; if it throws, every stored write at or below `roots` that was made meanwhile is
   /// taken back, by scripts and by Swift, and the error goes on.
   ///
@@ -20,29 +20,29 @@ extension LuaHost {
     on roots: [any ObservableReference], _ body: () throws -> Result
   ) throws -> Result {
     var outcome: Swift.Result<Result, any Error>?
+    let scope = try scriptScope()
     try withoutActuallyEscaping(body) { body in
       // Lua keeps the function until it is collected, but not what it calls.
       let call = TransactionBody { outcome = Swift.Result { try body() } }
       defer { call.body = nil }
-      try state.withStack { L throws(LuaError) in
-        let height = L.height
-        defer { L.height = height }
-        _ = try module.load(L)
-        try state.pushField("transaction", of: L)
-        try push(roots: roots, to: L)
-        try calls.push(
+      try scope.call("transaction", results: 0) { host, L throws(LuaError) in
+        try host.push(roots: roots, to: L)
+        try host.calls.push(
           { _ in
             call.body?()
             if case .failure = outcome { throw LuaError("a transaction of the program failed") }
             return 0
           }, to: L)
-        try state.tracedCall(arguments: 2, results: 0, L)
+        return 2
+      } result: { _, _ in
       }
     }
     guard let outcome else { throw LuaError("the transaction could not be opened") }
     return try outcome.get()
   }
+}
 
+extension LuaHost {
   /// Pushes a list of objects. [-0, +1, -]
   func push(roots: [any ObservableReference], to L: LuaStack) throws(LuaError) {
     try state.pushTable(elements: roots.count, to: L)

@@ -2,7 +2,7 @@ public import Lua
 public import Observables
 
 /// Watchers in Swift of the edits of a script's tables (C10).
-extension LuaHost {
+extension ScriptEnvironment {
   /// Calls `callback` at the end of each turn in which the list in `table` changed, with the edits
   /// that turn its state at the last call into this one, the oldest first.
   ///
@@ -44,26 +44,28 @@ extension LuaHost {
     _ callback: @escaping (LuaTable, [Edit]) throws -> Void
   ) throws -> Watcher {
     var isFirst = options.initial
-    let watcher = TableWatcher(
-      host: self, options: options, isImmediate: immediate, file: file, line: line
-    ) { [unowned self] table, watcher, _ in
-      let taken = watcher.activeRecord.flatMap { record in
-        engine.takeEdits(of: record) { node, since in
-          // The insertions of all elements include the latest edits.
-          edits.edits { L throws(LuaError) in
-            if isFirst {
-              try edits.pushInserts(of: node, to: L)
-            } else {
-              try edits.pushEdits(of: node, since: since, to: L)
+    let host = Unmanaged.passUnretained(try scriptScope().host)
+    return try watch(
+      table, options, isImmediate: immediate, file, line,
+      { table, watcher, _ in
+        // A watcher ends with its host.
+        let taken = host._withUnsafeGuaranteedRef { host in
+          watcher.activeRecord.flatMap { record in
+            host.engine.takeEdits(of: record) { node, since in
+              // The insertions of all elements include the latest edits.
+              host.edits.edits { L throws(LuaError) in
+                if isFirst {
+                  try host.edits.pushInserts(of: node, to: L)
+                } else {
+                  try host.edits.pushEdits(of: node, since: since, to: L)
+                }
+              }
             }
           }
         }
+        isFirst = false
+        try callback(table, (taken ?? []).compactMap(edit))
       }
-      isFirst = false
-      try callback(table, (taken ?? []).compactMap(edit))
-    }
-    return try begin(watcher, of: table, options, immediate ? .immediate : []) {
-      try engine.addEdits(to: $0)
-    }
+    ) { engine, record in try engine.addEdits(to: record) }
   }
 }

@@ -2,7 +2,7 @@ public import Lua
 public import Observables
 
 /// Reading through key paths from Swift.
-extension LuaHost {
+extension ScriptEnvironment {
   /// The value at the end of a path that is rooted at a table of a script; nil where it is not
   /// reachable.
   ///
@@ -13,13 +13,12 @@ extension LuaHost {
   ///   cannot take, what a metamethod raises, and a closed state.
   /// - Complexity: O(length of the path), and O(elements) for each operator that is not observed.
   public func value(of table: LuaTable, at path: Path) throws(LuaError) -> LuaValue {
-    try state.withStack { L throws(LuaError) in
-      _ = try module.load(L)
-      try state.pushField("get", of: L)
-      try state.push(table.pin, to: L)
-      try module.observing.push(path, to: L)
-      try state.tracedCall(arguments: 2, results: 1, L)
-      return try state.value(at: -1, of: L)
+    try scriptScope().call("get", results: 1) { host, L throws(LuaError) in
+      try host.state.push(table.pin, to: L)
+      try host.module.observing.push(path, to: L)
+      return 2
+    } result: { host, L throws(LuaError) in
+      try host.state.value(at: -1, of: L)
     }
   }
 }

@@ -2,15 +2,17 @@ public import Lua
 public import Observables
 
 /// Values and functions that the host program gives to its scripts.
-extension LuaHost {
+extension ScriptEnvironment {
   /// A global variable of the scripts: a plain value, a table, or a Swift model.
   ///
   /// Reading gives nil where the state is closed. An assignment that fails, for the same reason or
-  /// without memory, is reported to ``onError``; `set` throws.
+  /// without memory, is reported to ``LuaHost/onError``; `set` throws.
   public subscript(name: String) -> LuaValue {
     get {
-      requireThread("read")
-      return (try? state.globals[name]) ?? .nil
+      guard let scope = try? scriptScope() else { return .nil }
+      scope.host.requireThread("read")
+      let value = try? scope.entered { () throws(LuaError) in try scope.globals[name] }
+      return value ?? .nil
     }
     set {
       assign(name) { () throws(LuaError) in try set(name, to: newValue) }
@@ -22,7 +24,8 @@ extension LuaHost {
   ///
   /// Assigning gives scripts the object, or removes it: properties are read, written and observed
   /// by their names, elements by their positions, entries by their keys. An assignment that fails,
-  /// as the host is closed or there is no memory, is reported to ``onError``; `set` throws.
+  /// as the host is closed or there is no memory, is reported to ``LuaHost/onError``;
+  /// `set` throws.
   public subscript<Object: KeyPathObservable>(name: String) -> Object? {
     get { object(self[name] as LuaValue, as: Object.self) }
     set {
@@ -41,28 +44,26 @@ extension LuaHost {
   /// ```
   ///
   /// Assigning nil removes the variable. An assignment that fails, as the host is closed or there
-  /// is no memory, is reported to ``onError``; `set` throws.
+  /// is no memory, is reported to ``LuaHost/onError``;
+  /// `set` throws.
   public subscript<Value: LuaConvertible>(name: String) -> Value? {
     get { try? Value(luaValue: self[name] as LuaValue) }
     set { assign(name) { () throws(LuaError) in try set(name, to: newValue) } }
   }
 
   private func assign(_ name: String, _ body: () throws(LuaError) -> Void) {
-    requireThread("written")
-    do { try body() } catch { reportFailedGlobal(name, error) }
-  }
-
-  func reportFailedGlobal(_ name: String, _ error: LuaError) {
-    reports.report(
-      LuaError("the global variable '\(name)' could not be set: \(error.message)"), .loop,
-      name: "", site: "")
+    // A closed sandbox has a host that may be open.
+    let host = (try? scriptScope().host) ?? (self as? LuaSandbox)?.host
+    host?.requireThread("written")
+    do { try body() } catch { host?.reportFailedGlobal(name, error) }
   }
 
   /// Sets a global variable of the scripts.
   ///
   /// - Throws: `LuaError` for a closed state, no memory, or a value of another state.
   public func set(_ name: String, to value: some LuaEncodable) throws(LuaError) {
-    try state.globals.set(name, to: value)
+    let scope = try scriptScope()
+    try scope.entered { () throws(LuaError) in try scope.globals.set(name, to: value) }
   }
 
   /// Gives scripts a Swift model or collection as a global variable: properties are read, written
@@ -70,7 +71,7 @@ extension LuaHost {
   ///
   /// - Throws: `LuaError` for a closed state, or no memory.
   public func set(_ name: String, to object: some KeyPathObservable) throws(LuaError) {
-    try state.globals.set(name, to: try value(for: object))
+    try set(name, to: value(for: object))
   }
 
   /// Gives scripts a Swift function as a global variable.
@@ -83,21 +84,26 @@ extension LuaHost {
   public func set<each Argument, Result>(
     _ name: String, function body: @escaping (repeat each Argument) throws -> Result
   ) throws(LuaError) {
-    let function = Function(name, body)
-    if let fault = function.fault { throw LuaError(.type, "function '\(name)': \(fault)") }
-    try state.withStack { L throws(LuaError) in
-      try objects.push(function, named: name, to: L)
-      try setGlobal(name, L)
-    }
+    try set(name, to: Function(name, body))
   }
 
-  func setFunction(
-    _ function: Function, named name: String, in environment: LuaTable
+  /// Gives scripts a Swift function that takes its time as a global variable: a task of a script
+  /// waits for its result.
+  ///
+  /// All else is as for a function that is not `async`, and as for such a ``Method``.
+  ///
+  /// - Throws: `LuaError` for a closed state, no memory, and, with the code `type`, an argument of
+  ///   a type that no value of a script can be converted to.
+  public func set<each Argument, Result>(
+    _ name: String, function body: @escaping (repeat each Argument) async throws -> Result
   ) throws(LuaError) {
-    try state.withStack { L throws(LuaError) in
-      try state.push(environment.pin, to: L)
-      try objects.push(function, named: name, to: L)
-      try state.setField(name, of: L)
+    try set(name, to: Function(name, body))
+  }
+
+  private func set(_ name: String, to function: Function) throws(LuaError) {
+    if let fault = function.fault { throw LuaError(.type, "function '\(name)': \(fault)") }
+    try setGlobal(name) { host, L throws(LuaError) in
+      try host.objects.push(function, named: name, to: L)
     }
   }
 
@@ -106,31 +112,30 @@ extension LuaHost {
   /// - Throws: `LuaError` for a closed state, no memory, and a constant that scripts cannot have.
   /// - Complexity: O(number of members).
   public func set(_ name: String, to functions: ScriptFunctions) throws(LuaError) {
+    try setGlobal(name) { host, L throws(LuaError) in
+      try host.objects.push(functions, named: name, to: L)
+    }
+  }
+
+  /// Sets a global variable to the value that `push` pushes.
+  private func setGlobal(
+    _ name: String, _ push: (LuaHost, LuaStack) throws(LuaError) -> Void
+  ) throws(LuaError) {
+    let scope = try scriptScope()
+    let state = scope.host.state
+    let globals = try scope.globals
     try state.withStack { L throws(LuaError) in
-      try objects.push(functions, named: name, to: L)
-      try setGlobal(name, L)
+      try state.push(globals.pin, to: L)
+      try push(scope.host, L)
+      try state.setField(name, of: L)
     }
   }
+}
 
-  /// Pops the value of a global variable. [-1, +0, -]
-  private func setGlobal(_ name: String, _ L: LuaStack) throws(LuaError) {
-    L.pushGlobals()
-    L.insert(-2)
-    try state.setField(name, of: L)
-    L.pop()
-  }
-
-  /// The Swift model or collection that a value of a script is; nil where it is no object of this
-  /// class.
-  public func object<Object: AnyObject>(
-    _ value: LuaValue, as type: Object.Type = Object.self
-  ) -> Object? {
-    requireThread("read")
-    guard case .userdata(let userdata) = value else { return nil }
-    let object = try? state.withStack { L throws(LuaError) in
-      try state.push(userdata.pin, to: L)
-      return objects.object(at: -1, of: L)
-    }
-    return object as? Object
+extension LuaHost {
+  fileprivate func reportFailedGlobal(_ name: String, _ error: LuaError) {
+    reports.report(
+      LuaError("the global variable '\(name)' could not be set: \(error.message)"), .loop,
+      name: "", site: "")
   }
 }

@@ -2,7 +2,7 @@ public import Lua
 public import Observables
 
 /// Watchers of tables of scripts, in Swift.
-extension LuaHost {
+extension ScriptEnvironment {
   /// Calls `callback` at the end of each turn in which an element of `path`, rooted at a table of a
   /// script, changed.
   ///
@@ -35,11 +35,7 @@ extension LuaHost {
     file: StaticString = #fileID, line: UInt = #line,
     _ callback: @escaping (LuaTable) throws -> Void
   ) throws -> Watcher {
-    let watcher = TableWatcher(host: self, options: options, file: file, line: line) {
-      table, _, _ in
-      try callback(table)
-    }
-    return try begin(watcher, of: table, paths, options)
+    try watch(table, paths, options, file, line) { table, _, _ in try callback(table) }
   }
 
   /// A watcher of one path that is given the observer, too, which is held weakly.
@@ -70,13 +66,10 @@ extension LuaHost {
     options: WatcherOptions = WatcherOptions(), file: StaticString = #fileID, line: UInt = #line,
     _ callback: @escaping (LuaTable, Observer) throws -> Void
   ) throws -> Watcher {
-    let watcher = TableWatcher(
-      host: self, options: options, observer: observer, file: file, line: line
-    ) { table, watcher, _ in
+    try watch(table, paths, options, observer: observer, file, line) { table, watcher, _ in
       guard let observer = watcher.observing else { return }
       try callback(table, unsafeDowncast(observer, to: Observer.self))
     }
-    return try begin(watcher, of: table, paths, options, .observing)
   }
 
   /// Calls `callback` inside of each write to an element of `path`, after the value is stored (T9),
@@ -109,12 +102,9 @@ extension LuaHost {
     file: StaticString = #fileID, line: UInt = #line,
     _ callback: @escaping (LuaTable, TableChange) throws -> Void
   ) throws -> Watcher {
-    let watcher = TableWatcher(
-      host: self, options: options, isImmediate: true, file: file, line: line
-    ) { table, _, change in
+    try watch(table, paths, options, isImmediate: true, file, line) { table, _, change in
       try callback(table, change ?? TableChange(on: paths[0]))
     }
-    return try begin(watcher, of: table, paths, options, .immediate)
   }
 
   /// An immediate watcher of one path that is given the observer, too, which is held weakly.
@@ -145,41 +135,53 @@ extension LuaHost {
     options: WatcherOptions = WatcherOptions(), file: StaticString = #fileID, line: UInt = #line,
     _ callback: @escaping (LuaTable, Observer, TableChange) throws -> Void
   ) throws -> Watcher {
-    let watcher = TableWatcher(
-      host: self, options: options, observer: observer, isImmediate: true, file: file, line: line
+    try watch(
+      table, paths, options, observer: observer, isImmediate: true, file, line
     ) { table, watcher, change in
       guard let observer = watcher.observing else { return }
       try callback(
         table, unsafeDowncast(observer, to: Observer.self), change ?? TableChange(on: paths[0]))
     }
-    return try begin(watcher, of: table, paths, options, [.immediate, .observing])
   }
 
-  func begin(
-    _ watcher: TableWatcher, of table: LuaTable, _ paths: [Path], _ options: WatcherOptions,
-    _ flags: WatcherRecord.Flags = []
+  /// Registers a watcher of paths that calls `body`.
+  func watch(
+    _ table: LuaTable, _ paths: [Path], _ options: WatcherOptions, observer: AnyObject? = nil,
+    isImmediate: Bool = false, _ file: StaticString, _ line: UInt,
+    _ body: @escaping TableWatcher.Body
   ) throws -> Watcher {
     precondition(!paths.isEmpty, "A watcher needs at least one key path")
-    return try begin(watcher, of: table, options, flags) { try engine.add(paths, to: $0) }
+    return try watch(
+      table, options, observer: observer, isImmediate: isImmediate, file, line, body
+    ) { engine, record in try engine.add(paths, to: record) }
   }
 
-  /// Makes the record of a watcher, whose paths `addPaths` adds; if that throws, no watcher is
-  /// made.
-  func begin(
-    _ watcher: TableWatcher, of table: LuaTable, _ options: WatcherOptions,
-    _ extra: WatcherRecord.Flags, _ addPaths: (WatcherRef) throws -> Void
+  /// Registers a watcher that calls `body`, and whose paths `wire` adds; if that throws, no watcher
+  /// is made.
+  func watch(
+    _ table: LuaTable, _ options: WatcherOptions, observer: AnyObject? = nil, isImmediate: Bool,
+    _ file: StaticString, _ line: UInt, _ body: @escaping TableWatcher.Body,
+    _ wire: (Engine, WatcherRef) throws -> Void
   ) throws -> Watcher {
-    var flags = extra
+    let scope = try scriptScope()
+    let host = scope.host
+    let watcher = TableWatcher(
+      host: host, options: options, observer: observer, isImmediate: isImmediate, file: file,
+      line: line, body: body)
+    var flags: WatcherRecord.Flags = isImmediate ? .immediate : []
+    if observer != nil { flags.insert(.observing) }
     if options.once { flags.insert(.once) }
     if options.equals != nil { flags.insert(.comparing) }
-    let root = try state.withStack { L throws(LuaError) in
-      try state.push(table.pin, to: L)
-      return try tables.node(L)
+    let root = try host.state.withStack { L throws(LuaError) in
+      try host.state.push(table.pin, to: L)
+      return try host.tables.node(L)
     }
+    let engine = host.engine
     let record = engine.makeWatcher(root: root, receiver: watcher, flags: flags)
     watcher.begin(record)
     do {
-      try addPaths(record)
+      // Getters of scripts may run for a path.
+      try scope.entered { try wire(engine, record) }
     } catch {
       watcher.stop()
       throw error
