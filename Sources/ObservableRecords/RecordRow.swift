@@ -5,15 +5,15 @@
   /// A row that is read for a class, with errors that say where it does not fit.
   public struct RecordRow {
     @usableFromInline let row: Row
-    /// Whether the columns are those of the class, in their order.
-    @usableFromInline let isPlain: Bool
+    /// The statement that reads the row, where its columns are those of the class, in their order.
+    @usableFromInline let statement: SQLiteStatement?
     private let record: any ObservableRecord.Type
     private var schema: RecordSchema { record.recordSchema }
 
     /// The row, for an object of a class.
     public init(_ row: Row, of record: any ObservableRecord.Type) {
       (self.row, self.record) = (row, record)
-      isPlain = RowReader.isPlain(for: record)
+      statement = RowReader.statement(of: row, for: record)
     }
 
     /// The value of the column at a place in the list of the class.
@@ -23,8 +23,9 @@
     public func value<Value: DatabaseValueConvertible>(
       _ column: String, _ place: Int
     ) throws -> Value {
-      if isPlain {
-        let stored: DatabaseValue = row[place]
+      if let statement {
+        // Asking the row would find out anew how each type is read.
+        let stored = DatabaseValue(sqliteStatement: statement, index: CInt(place))
         if let value = Value.fromDatabaseValue(stored), !isSuspect(stored) { return value }
       }
       return try value(column)
@@ -64,7 +65,7 @@
     public func value<Value: DatabaseValueConvertible>(
       _ column: String, _ place: Int, orIfNew value: @autoclosure () -> Value
     ) throws -> Value {
-      if isPlain { return try self.value(column, place) }
+      if statement != nil { return try self.value(column, place) }
       return isNew(without: column) ? value() : try self.value(column)
     }
 

@@ -13,13 +13,22 @@
       return key
     }()
 
-    /// Whether the row that this thread reads has the columns of a class in their order.
-    static func isPlain(for record: any ObservableRecord.Type) -> Bool {
-      pthread_getspecific(key) == mark(record)
+    /// What this thread reads.
+    private struct Reading {
+      let record: ObjectIdentifier
+      let statement: SQLiteStatement
+      let row: ObjectIdentifier
     }
 
-    private static func mark(_ record: any ObservableRecord.Type) -> UnsafeMutableRawPointer? {
-      UnsafeMutableRawPointer(bitPattern: UInt(bitPattern: ObjectIdentifier(record)))
+    /// The statement that reads a row, where that has the columns of a class in their order.
+    static func statement(
+      of row: Row, for record: any ObservableRecord.Type
+    ) -> SQLiteStatement? {
+      let found = pthread_getspecific(key)?.assumingMemoryBound(to: Reading?.self).pointee
+      guard let reading = found, reading.row == ObjectIdentifier(row),
+        reading.record == ObjectIdentifier(record)
+      else { return nil }
+      return reading.statement
     }
 
     /// The rows of a request.
@@ -46,12 +55,20 @@
       let prepared = try request.makePreparedRequest(db, forSingleResult: false)
       let names = Record.recordSchema.columns.map(\.name)
       let isPlain = prepared.adapter == nil && prepared.statement.columnNames.starts(with: names)
-      let former = pthread_getspecific(key)
-      pthread_setspecific(key, isPlain ? mark(Record.self) : nil)
-      defer { pthread_setspecific(key, former) }
       let cursor = try Row.fetchCursor(prepared.statement, adapter: prepared.adapter)
-      while let row = try cursor.next() {
-        do { try use(try Record(row: row)) } catch { try fail(error) }
+      let former = pthread_getspecific(key)
+      defer { pthread_setspecific(key, former) }
+      var reading: Reading?
+      try withUnsafeMutablePointer(to: &reading) { reading in
+        pthread_setspecific(key, reading)
+        while let row = try cursor.next() {
+          if isPlain {
+            reading.pointee = Reading(
+              record: ObjectIdentifier(Record.self),
+              statement: prepared.statement.sqliteStatement, row: ObjectIdentifier(row))
+          }
+          do { try use(try Record(row: row)) } catch { try fail(error) }
+        }
       }
     }
   }
