@@ -49,7 +49,7 @@
   /// Notes what transactions of this process change, on the thread where GRDB writes.
   final class ChangeCollector: TransactionObserver, Sendable {
     private struct State {
-      /// The names of the tables, in lower case, and what is known of those of classes.
+      /// The names of the tables, in lower case, and the layouts of those that have classes.
       var followed: [String: TableLayout?] = [:]
       /// Tables whose unique values the statement under way, or one before it, writes.
       var mayReplace: Set<String> = []

@@ -69,8 +69,7 @@
     let copy: ((_ source: AnyObject, _ target: AnyObject) -> Void)?
     /// Gives an object a value of the database; false where the property cannot have it.
     let write: ((AnyObject, StoredValue) -> Bool)?
-    /// What the database has for a value of its own, read and written again; nil where it cannot be
-    /// read.
+    /// What is written for a value of the database once that is read; nil where it cannot be read.
     let canonical: (StoredValue) -> StoredValue?
 
     init(
