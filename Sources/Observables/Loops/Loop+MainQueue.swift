@@ -8,8 +8,8 @@ extension Loop {
   /// The turn of a write that the app's code makes ends with an item of the queue that the first
   /// write enqueued; timers and messages from other threads are items, too. `run()` is not for this
   /// loop: the app serves the main queue, by `dispatchMain()`, a run loop, or `async` code of its
-  /// main function. Callbacks run on the main actor, as jobs of it; `MainActor.assumeIsolated` makes
-  /// that known to the compiler.
+  /// main function. Callbacks run on the main actor, as jobs of it;
+  /// `MainActor.assumeIsolated` makes that known to the compiler.
   @MainActor public static let main: Loop = {
     let loop = Loop(driver: .mainQueue)
     MainQueueLoop.loop = loop

@@ -75,8 +75,8 @@ extension KeyPathObservable {
   /// A change while the task runs starts it once more when it is over: the latest state wins. The
   /// task runs on the loop's thread, each part between two `await`s in a turn of its own, or on the
   /// actor that the closure belongs to; it keeps this object until it is over. Ending the watcher
-  /// cancels the task, but for a watcher of one call (``WatcherOptions/once``). All else is as for a
-  /// callback that is not `async`.
+  /// cancels the task, but for a watcher of one call (``WatcherOptions/once``). All else is as for
+  /// a callback that is not `async`.
   ///
   /// - Precondition: there is a loop on this thread, and the object has the path (P9).
   /// - Complexity: O(length of the path).

@@ -36,8 +36,8 @@ extension ObservableModel {
     return ObservationToken(node: node(in: engine))
   }
 
-  /// Where the model is observed now: by the loop whose turn is under way, or by another one of this
-  /// thread.
+  /// Where the model is observed now: by the loop whose turn is under way, or by another one of
+  /// this thread.
   @_documentation(visibility: internal)
   public var currentObservation: ObservationToken? {
     observation.existingNode.map(ObservationToken.init(node:))

@@ -5,8 +5,8 @@ extension KeyPathObservable where Self: Sendable {
   ///
   /// May be called on any thread: the loop registers it in a turn for which it wakes, and changes
   /// from then on count. With `initial` there is a call in that turn, so that none is missed. The
-  /// callback runs on the loop's thread, at most once per turn (T1, T8). A path that the object does
-  /// not have, and what the callback throws, is reported to ``Loop/onError``.
+  /// callback runs on the loop's thread, at most once per turn (T1, T8). A path that the object
+  /// does not have, and what the callback throws, is reported to ``Loop/onError``.
   ///
   /// - Complexity: O(length of the path).
   @discardableResult
