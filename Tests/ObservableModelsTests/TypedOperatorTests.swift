@@ -135,10 +135,10 @@ struct TypedOperatorTests {
     var errors: [String] = []
     loop.onError = { errors.append("\($0)") }
     let text = KeyPathTo<Order, String>(unchecked: "parent.list.count")
-    _ = order.values(text, in: loop)
+    let values = order.values(text, in: loop)
     let parent = Order()
     parent.list = [Item(1)]
-    loop.turn { order.parent = parent }
+    withExtendedLifetime(values) { loop.turn { order.parent = parent } }
     #expect(errors.count == 1)
     #expect(errors.first?.contains("the value is of type Int, not String") == true)
   }

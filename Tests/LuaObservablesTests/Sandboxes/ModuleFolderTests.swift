@@ -1,6 +1,7 @@
 import Foundation
 import Lua
 import LuaObservables
+import Observables
 import Testing
 
 /// S5: modules in a folder, found when they are required, or read before.
@@ -10,7 +11,7 @@ final class ModuleFolderTests {
     path: "modules-\(UUID().uuidString)")
 
   init() throws {
-    host = try LuaHost(libraries: .safe, limits: .untrusted)
+    host = try LuaHost(loop: Loop(), libraries: .safe, limits: .untrusted)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
   }
 
