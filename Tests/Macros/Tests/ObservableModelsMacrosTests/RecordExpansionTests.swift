@@ -83,7 +83,7 @@ struct RecordExpansionTests {
               }, from: ["parts.@sum.price"], get: { (model: Item) -> Double in
                 let value: Double = model.makePrice()
                 return value
-              })
+              }).readOnlyByName
           }
 
           let recordState = ObservableRecords.RecordState()
