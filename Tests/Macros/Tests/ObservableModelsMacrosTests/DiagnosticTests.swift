@@ -71,6 +71,20 @@ struct DiagnosticTests {
       """)
   }
 
+  @Test func `a class that both macros would write accessors for`() {
+    expectDiagnostic(
+      """
+      @ObservableModel @Observable final class User {
+        var first = ""
+      }
+      """,
+      1, 18,
+      """
+      '@Observable' and '@ObservableModel' each write the accessors of User's properties: \
+      '@ObservableModel(.observable)' alone makes it both
+      """)
+  }
+
   @Test func `a property of the main actor in a class that is not`() {
     expectDiagnostic(
       """
