@@ -11,7 +11,8 @@ local coroutine_create, coroutine_resume, coroutine_running, coroutine_status, c
   coroutine.create, coroutine.resume, coroutine.running, coroutine.status, coroutine.yield
 local coroutine_close, coroutine_isyieldable = coroutine.close, coroutine.isyieldable
 local pack, unpack, concat, sort = table.pack, table.unpack, table.concat, table.sort
-local string_format, string_match, string_sub = string.format, string.match, string.sub
+local string_find, string_format, string_match, string_sub =
+  string.find, string.format, string.match, string.sub
 
 -- The place of the error is that of the script's call, however deep in the module it is raised.
 local function bad_argument(number, name, message)
@@ -125,8 +126,10 @@ function core.check_literal(object, text, number, name)
     bad_argument(number, name, string_format("'%s' is no name: obs.observe watches all keys of an "
       .. "object, obs.observe_edits tells which have changed", text))
   end
-  local first = string_match(text, "^([^.]+)%.")
-  local inner = first and type(object) == "table" and rawget(object, first)
+  local dot = string_find(text, ".", 1, true)
+  if not dot or type(object) ~= "table" then return end
+  local first = string_sub(text, 1, dot - 1)
+  local inner = rawget(object, first)
   if inner and (core.is_object(inner) or type(inner) == "table") then
     bad_argument(number, name, string_format("'%s' is a key path, as '%s' is an object: "
       .. "obs.observe takes paths, and obs.path('%s') is the key", text, first, text))
