@@ -82,7 +82,7 @@ extension Panel: @MainActor ScriptModel {
         try await place.run { change = try check.begin(log) }
         await turns(2)
         try await place.run { try change() }
-        for _ in 0..<50 where log.events.count < check.expected.count { await turns(1) }
+        for _ in 0..<5000 where log.events.count < check.expected.count { await turns(1) }
       } catch { log.add("thrown: \(error)") }
       await turns(2)
       if log.events == check.expected { continue }
