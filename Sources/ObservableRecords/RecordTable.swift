@@ -18,8 +18,9 @@
     /// Properties that refer to rows which are not there, by the keys of those.
     private var awaited: [RecordKey: [Referrer]] = [:]
     private var awaitedLimit = 64
-    /// The columns, by slot, that may have other values than those which are written to them.
-    private let checkedSlots: Set<Int>
+    /// What SQLite makes of values, by the slots of columns that may have other values than those
+    /// which are written to them.
+    private let affinities: [Int: ColumnAffinity]
     private let columnsBySlot: [RecordColumn?]
     /// The properties of other classes that list rows of this one, by the slot of the column.
     private(set) var incoming: [Int: [IncomingLink]] = [:]
@@ -43,8 +44,12 @@
       var columns = [RecordColumn?](repeating: nil, count: last + 1)
       for column in schema.columns { columns[column.slot] = column }
       columnsBySlot = columns
-      checkedSlots = Set(
-        schema.columns.filter { !$0.storage.isKept(by: layout.affinity(of: $0.name)) }.map(\.slot))
+      var affinities: [Int: ColumnAffinity] = [:]
+      for column in schema.columns {
+        let affinity = layout.affinity(of: column.name)
+        if !column.storage.isKept(by: affinity) { affinities[column.slot] = affinity }
+      }
+      self.affinities = affinities
       foreignKeys = layout.foreignKeys.compactMap { key in
         record.recordSchema.columns.first { $0.name.lowercased() == key.column.lowercased() }
           .map { ($0, key) }
@@ -77,8 +82,8 @@
         throw refused("\(error)")
       }
       if let obstacle = value.obstacle { throw refused(obstacle) }
-      if checkedSlots.contains(column.slot) {
-        let stored = layout.affinity(of: column.name).stored(value)
+      if let affinity = affinities[column.slot] {
+        let stored = affinity.stored(value)
         if column.canonical(stored) != value {
           throw refused(
             "\(stored.described), as SQLite stores it, could not be read again as the same "

@@ -72,10 +72,13 @@
       return Collation(column?["coll"] ?? "BINARY")
     }
 
+    private func info(of column: String) -> ColumnInfo? {
+      columns.first { $0.name.lowercased() == column.lowercased() }
+    }
+
     /// What SQLite makes of values that are written to a column.
     func affinity(of column: String) -> ColumnAffinity {
-      let info = columns.first { $0.name.lowercased() == column.lowercased() }
-      return ColumnAffinity(info?.type ?? "")
+      ColumnAffinity(info(of: column)?.type ?? "")
     }
 
     private static func uniqueKeys(of table: String, _ db: Database) throws -> [UniqueKey] {
@@ -104,9 +107,7 @@
     }
 
     /// Whether a column may have NULL.
-    func mayBeNull(_ column: String) -> Bool {
-      columns.first { $0.name.lowercased() == column.lowercased() }?.isNotNull == false
-    }
+    func mayBeNull(_ column: String) -> Bool { info(of: column)?.isNotNull == false }
 
     /// Compares a class with the table, column by column.
     func check(_ schema: RecordSchema) throws {

@@ -40,8 +40,8 @@ public final class LuaHost {
   /// A host on `loop`, with Lua's standard libraries and the module `obs`.
   ///
   /// Without a loop it is on the one of this thread whose turn is under way, or on the only one, or
-  /// makes one. `require "obs"` works
-  /// with any `libraries`; without `package`, `require` finds only `obs` and those.
+  /// makes one. `require "obs"` works with any `libraries`; without `package`, `require` finds only
+  /// `obs` and those.
   ///
   /// `limits` are what its scripts may use; with `.safe` libraries they contain any script, but for
   /// those that crash Lua itself: `minimumLua` refuses releases in which they can (S6).

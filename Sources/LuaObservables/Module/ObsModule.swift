@@ -66,8 +66,8 @@ final class ObsModule {
     printing = PrintingFunctions(host)
     loader = ModuleLoader(host)
     slices = [
-      timers, descriptors, luv, tasks, liveTasks, debugging, inspection, observing,
-      watchers, scopes,
+      timers, descriptors, luv, tasks, liveTasks, debugging, inspection, observing, watchers,
+      scopes,
       exitHooks, reports,
       objects,
       RegisteringFunctions(host), OperatorFunctions(host), CollectionFunctions(host),

@@ -19,10 +19,14 @@ local function bad_argument(number, name, message)
   core.raise(string_format("bad argument #%d to '%s' (%s)", number, name, message))
 end
 
-local function check_observed(value, number, name)
+local function is_observable(value)
   local kind = type(value)
-  if kind ~= "table" and not (kind == "userdata" and core.is_host_object(value)) then
-    bad_argument(number, name, "table or object of the host program expected, got " .. kind)
+  return kind == "table" or kind == "userdata" and core.is_host_object(value)
+end
+
+local function check_observed(value, number, name)
+  if not is_observable(value) then
+    bad_argument(number, name, "table or object of the host program expected, got " .. type(value))
   end
 end
 
@@ -129,8 +133,7 @@ function core.check_literal(object, text, number, name)
   local dot = string_find(text, ".", 1, true)
   if not dot or type(object) ~= "table" then return end
   local first = string_sub(text, 1, dot - 1)
-  local inner = rawget(object, first)
-  if inner and (core.is_object(inner) or type(inner) == "table") then
+  if is_observable(rawget(object, first)) then
     bad_argument(number, name, string_format("'%s' is a key path, as '%s' is an object: "
       .. "obs.observe takes paths, and obs.path('%s') is the key", text, first, text))
   end

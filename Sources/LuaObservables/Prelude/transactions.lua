@@ -267,8 +267,8 @@ function obs.transaction(roots, f)
       .. (roots == nil and "no value" or type(roots)))
   end
   if #roots == 0 then
-    core.bad_argument(1, "transaction", "the list of objects is empty, where "
-      .. "{ object } is that of one")
+    core.bad_argument(1, "transaction", "the list of objects is empty; for one "
+      .. "object it is { object }")
   end
   for i = 1, #roots do
     if not is_object(roots[i]) and not core.is_object(roots[i]) then

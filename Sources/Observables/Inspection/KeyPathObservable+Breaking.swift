@@ -25,21 +25,6 @@ extension KeyPathObservable {
       }
     }
   }
-
-  /// As ``breakOnChange(_:in:file:line:)-(Path,_,_,_)``, for a path that the compiler has checked.
-  ///
-  /// - Precondition: there is a loop on this thread, and the object has the path (P9).
-  @discardableResult
-  public func breakOnChange(
-    _ path: PartialKeyPathTo<Self>, in loop: Loop? = nil, file: StaticString = #fileID,
-    line: UInt = #line
-  ) -> Watcher {
-    do {
-      return try breakOnChange(path.path, in: loop, file: file, line: line)
-    } catch {
-      preconditionFailure("\(error)", file: file, line: line)
-    }
-  }
 }
 
 /// Whether a debugger traces the process.

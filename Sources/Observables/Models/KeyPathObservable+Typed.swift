@@ -196,6 +196,17 @@ extension KeyPathObservable {
     }
   }
 
+  /// As ``breakOnChange(_:in:file:line:)-(Path,_,_,_)``, for a path that the compiler has checked.
+  ///
+  /// - Precondition: there is a loop on this thread, and the object has the path (P9).
+  @discardableResult
+  public func breakOnChange(
+    _ path: PartialKeyPathTo<Self>, in loop: Loop? = nil, file: StaticString = #fileID,
+    line: UInt = #line
+  ) -> Watcher {
+    checked(file, line) { try breakOnChange(path.path, in: loop, file: file, line: line) }
+  }
+
   /// Ends the watchers of this object on one path, or those of an observer (L5).
   ///
   /// Does nothing when no watcher matches.

@@ -17,7 +17,7 @@ struct DeliveryQueue {
   private var held = RawList<WatcherRef>()
   private(set) var isFlushing = false
   /// Whether the code that runs for a watcher has found nothing to call it for.
-  var isIdleCall = false
+  private var isIdleCall = false
   /// The number of the flush under way, or of the last one.
   private var number: UInt64 = 0
   /// The number of the last flush of the turn before.
@@ -83,11 +83,21 @@ struct DeliveryQueue {
     return watcher.pointee.lastFlush == number | Self.idle
   }
 
-  /// The watcher had nothing to be called for after all: what others trigger for it later belongs
-  /// to the flush under way.
+  /// The code that runs for a watcher has found nothing to call it for.
+  mutating func noteIdleCall() { isIdleCall = true }
+
+  /// Whether the call that has just returned found nothing to call its watcher for.
+  @inline(__always)
+  mutating func takeIdleCall() -> Bool {
+    defer { isIdleCall = false }
+    return isIdleCall
+  }
+
+  /// What others trigger later for the watcher, which had nothing to be called for, belongs to the
+  /// flush under way.
   ///
   /// To be called once in a flush, or what compares values of scripts may go on for ever.
-  func noteIdleCall(of watcher: WatcherRef) { watcher.pointee.lastFlush = number | Self.idle }
+  func allowCall(of watcher: WatcherRef) { watcher.pointee.lastFlush = number | Self.idle }
 
   /// Marks the number of a flush in which a watcher had nothing to be called for.
   private static let idle: UInt64 = 1 << 63

@@ -108,7 +108,7 @@ extension Engine {
 
   @inline(__always)
   private func prepare(_ watcher: WatcherRef) -> Bool {
-    // Properties are settled where paths lead before they are followed, and where they lead then.
+    // Properties below a link whose object may have been replaced are settled when it is followed.
     settleDependencies(of: watcher) && rewireInFlush(watcher) && settleDependencies(of: watcher)
   }
 
@@ -166,12 +166,12 @@ extension Engine {
     let name = watcher.identity
     let wasIdle = delivery.noteCall(of: watcher)
     if invoke(watcher, on: root, immediate) { return true }
-    if !wasIdle, let watcher = self.watcher(name) { delivery.noteIdleCall(of: watcher) }
+    if !wasIdle, let watcher = self.watcher(name) { delivery.allowCall(of: watcher) }
     return false
   }
 
   /// The receiver says of the call that it makes that nothing was there to call the watcher for.
-  package func noteIdleCall() { delivery.isIdleCall = true }
+  package func noteIdleCall() { delivery.noteIdleCall() }
 
   /// Calls a watcher; false where its receiver had nothing to call it for.
   @discardableResult
@@ -191,25 +191,24 @@ extension Engine {
       watcher.pointee.receiver._withUnsafeGuaranteedRef { $0.deliver(watcher) }
     }
     callee = outer
-    let isIdle = delivery.isIdleCall
-    delivery.isIdleCall = false
+    let wasCalled = !delivery.takeIdleCall()
     if isRecording { recorder?.returned(watcher) }
     watcher.pointee.flags.remove(.running)
     guard watcher.pointee.isActive else {
       freeIfUnused(watcher)
-      return !isIdle
+      return wasCalled
     }
-    if watcher.pointee.flags.contains(.once) && !isIdle || watcher.pointee.wires.isEmpty {
+    if watcher.pointee.flags.contains(.once) && wasCalled || watcher.pointee.wires.isEmpty {
       stop(watcher)
-      return !isIdle
+      return wasCalled
     }
     if watcher.pointee.flags.contains(.immediate) {
       let name = watcher.identity
       immediates.makeReruns(of: watcher)
-      guard self.watcher(name) != nil else { return !isIdle }
+      guard self.watcher(name) != nil else { return wasCalled }
     }
     releaseAnchorIfIdle(of: watcher)
-    return !isIdle
+    return wasCalled
   }
 
   /// Calls a watcher now, whatever has changed (`Watcher.run`).
