@@ -102,26 +102,40 @@ CLUA_OPERATION_AT(clua_try_setmetatable, 1, 0, clua_setmetatable(L, 1))
 // At the end both results are nil.
 CLUA_OPERATION_AT(clua_try_next, 1, 2, (clua_next(L, 1), lua_settop(L, 3)))
 
-/* (table, light count) -> list */
+/* As `clua_next` for the table at 1, without its first `length` elements. */
+static int next_beyond(lua_State *L, lua_Integer length) {
+  while (clua_next(L, 1)) {
+    if (!lua_isinteger(L, -2)) return 1;
+    lua_Integer key = lua_tointeger(L, -2);
+    if (key < 1 || key > length) return 1;
+    lua_pop(L, 1);
+  }
+  return 0;
+}
+
+/* (table, light count, length) -> list */
 static int entries(lua_State *L) {
-  lua_Integer *count = lua_touserdata(L, 2);
+  lua_Integer *count = lua_touserdata(L, 2), length = lua_tointeger(L, 3);
   int size = 0;
   lua_pushnil(L);
-  for (; clua_next(L, 1); size++) lua_pop(L, 1);
-  lua_settop(L, 2);
+  for (; next_beyond(L, length); size++) lua_pop(L, 1);
+  lua_settop(L, 3);
   // No step of the collector is due while the table is gone through: no finalizer changes it.
   lua_createtable(L, 2 * size, 0);
+  *count = 0;
+  if (size == 0) return 1;
   lua_pushnil(L);
-  for (*count = 0; clua_next(L, 1); ++*count) {
-    lua_rawseti(L, 3, 2 * *count + 2);
+  for (; next_beyond(L, length); ++*count) {
+    lua_rawseti(L, 4, 2 * *count + 2);
     lua_pushvalue(L, -1);
-    lua_rawseti(L, 3, 2 * *count + 1);
+    lua_rawseti(L, 4, 2 * *count + 1);
   }
   return 1;
 }
 
-int clua_try_entries(lua_State *L, int index, lua_Integer *count) {
+int clua_try_entries(lua_State *L, int index, lua_Integer length, lua_Integer *count) {
   lua_pushvalue(L, index);
   lua_pushlightuserdata(L, count);
-  return clua_protect(L, entries, 2, 1);
+  lua_pushinteger(L, length);
+  return clua_protect(L, entries, 3, 1);
 }

@@ -48,6 +48,7 @@ struct clua_allocator {
   clua_share *others;
   bool isunlimited;        // code of ours runs that must not fail
   size_t debt;             // bytes for which the collector has not worked yet
+  int cycles;              // that have ended in the collection that is under way
   uint64_t requests;       // allocations and growths asked for so far
   uint64_t refused;        // the last one that was refused; 0: none
   size_t refusedsize;      // its size; 0 where the next request cannot be its repetition
@@ -115,7 +116,7 @@ static inline bool clua_iscollectordue(const clua_allocator *allocator) {
   return allocator->debt >= CLUA_DEBT || allocator->whole.used > allocator->whole.mark
       || allocator->current->meter.used > allocator->current->meter.mark;
 }
-/// Lets the collector work as much as is due. Calls finalizers. [-0, +0, -]
+/// Lets the collector work as much as is due, for some milliseconds. Calls finalizers. [-0, +0, -]
 void clua_workcollector(lua_State *L, clua_allocator *allocator);
 /// Frees all garbage, with finalizers and without, before memory is refused. [-0, +0, -]
 void clua_freegarbage(lua_State *L, clua_allocator *allocator);

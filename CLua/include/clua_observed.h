@@ -220,9 +220,9 @@ int clua_try_setmetatable(lua_State *L, int index);
 /// As clua_next; at the end both results are nil. [-1, +(2|1), -]
 int clua_try_next(lua_State *L, int index);
 /// Pushes a list of the keys and values of the table at `index` as a script sees them, one after
-/// the other, and says how many pairs there are. No finalizer runs meanwhile, and code that runs
-/// during a walk over the list cannot change it. [-0, +1, -]
-int clua_try_entries(lua_State *L, int index, lua_Integer *count);
+/// the other, without its first `length` elements, and says how many pairs there are. No finalizer
+/// runs meanwhile, and code that runs during a walk over the list cannot change it. [-0, +1, -]
+int clua_try_entries(lua_State *L, int index, lua_Integer length, lua_Integer *count);
 
 /* ---- What journals keep ---------------------------------------------------------------------- */
 

@@ -92,10 +92,11 @@ extension LuaState {
 
   /// Lets the collector do the work that is due for memory that Swift keeps.
   ///
-  /// Only called where code of scripts could run, which may call finalizers at any time.
+  /// Only called where code of scripts could run, which may call finalizers at any time. Scripts
+  /// that are to stop don't wait for it.
   @inline(__always)
   package func collectDue(_ L: LuaStack) {
-    if clua_iscollectordue(allocator) { work(L) }
+    if clua_iscollectordue(allocator), !interrupter.isStopping { work(L) }
   }
 
   /// As `collectDue`, before a chunk or a callback that begins a turn: where hardly any memory is

@@ -30,11 +30,8 @@ extension TableKind {
     let skipsKeys = scope == .stored && kind != CLUA_KIND_SET
     // Without memory for it the members are not known; the allocation that failed is reported where
     // a script makes one.
-    try? state.forEachEntry(at: height + 1, of: L) {
-      let position = L.wholeNumber(at: -2) ?? 0
-      if position < 1 || position > length, !skipsKeys || !L.isTable(at: -2),
-        !hasLazies || !clua_node_islazy(L.pointer, table, -2)
-      {
+    try? state.forEachEntry(at: height + 1, beyond: length, of: L) {
+      if !skipsKeys || !L.isTable(at: -2), !hasLazies || !clua_node_islazy(L.pointer, table, -2) {
         visit(member(L))
       }
     }

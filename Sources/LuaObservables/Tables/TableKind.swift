@@ -309,6 +309,10 @@ final class TableKind: NodeKind {
   func observable(_ L: LuaStack) -> Child {
     switch L.type(at: -1) {
     case .table:
+      // No node would be made, and each attempt would cost an error.
+      if state.interrupter.isEngineStopping {
+        return TableKind.existingNode(at: -1, of: L).map(Child.node) ?? .none
+      }
       L.pushCopy(at: -1)
       // Without memory for a node the path is silent beyond here; the allocation that failed is
       // reported where a script makes one.
@@ -453,8 +457,9 @@ final class TableKind: NodeKind {
     _ = clua_try_node_tidy(L.pointer, TableKind.table(node))
   }
 
-  /// A turn in which scripts were stopped ends soon: to move a long list back takes a while.
-  override var settlesLater: Bool { state.interrupter.hasStopped }
+  /// A turn in which scripts were stopped, or whose time is up, ends soon: to move a long list back
+  /// takes a while.
+  override var settlesLater: Bool { state.interrupter.hasStopped || state.interrupter.isStopping }
 
   override func settle(_ node: NodeRef) -> Bool {
     let L = L

@@ -1,0 +1,71 @@
+// Garbage is collected in parts, none of which takes long, with the objects that have finalizers.
+#include "clua_allocator.h"
+#include "clua_calls.h"
+#include "clua_guard.h"
+
+#include <stdio.h>
+
+static clua_guard guard;
+static clua_home home = {.guard = &guard};
+static clua_allocator allocator;
+static bool has_failed;
+
+static void expect(bool holds, const char *sentence) {
+  if (holds) return;
+  printf("%s\n", sentence);
+  has_failed = true;
+}
+
+static int finalized;
+
+/* As finalizers of the engine do. */
+static int finalize(lua_State *L) {
+  finalized++;
+  clua_owe(L, 1);
+  return 0;
+}
+
+enum { COUNT = 100000 };
+
+/* Garbage, when it is left. */
+static void make_objects(lua_State *L) {
+  lua_createtable(L, COUNT, 0);
+  for (int i = 1; i <= COUNT; i++) {
+    lua_newuserdatauv(L, 64, 0);
+    luaL_setmetatable(L, "finalized");
+    lua_rawseti(L, -2, i);
+  }
+  lua_pop(L, 1);
+}
+
+int main(void) {
+  lua_State *L = clua_newstate(&allocator, &home);
+  guard.memory = &allocator;
+  luaL_newmetatable(L, "finalized");
+  lua_pushcfunction(L, finalize);
+  lua_setfield(L, -2, "__gc");
+  lua_settop(L, 0);
+  lua_gc(L, LUA_GCCOLLECT);
+  size_t before = allocator.whole.used;
+  clua_meter_limit(&allocator.whole, (size_t)16 << 20);
+
+  lua_gc(L, LUA_GCSTOP);
+  make_objects(L);
+  expect(clua_iscollectordue(&allocator), "half of the limit is not noticed");
+  size_t used = allocator.whole.used, most = 0;
+  int parts = 0;
+  for (; clua_iscollectordue(&allocator) && parts < 1000; parts++) {
+    size_t left = allocator.whole.used;
+    clua_workcollector(L, &allocator);
+    if (left > allocator.whole.used + most) most = left - allocator.whole.used;
+  }
+  expect(parts < 1000, "the garbage stays");
+  expect(most < (used - before) / 2, "one part frees most of the garbage");
+  expect(finalized == COUNT, "not all finalizers were called");
+  clua_freegarbage(L, &allocator);
+  expect(allocator.whole.used < before + (1 << 10), "garbage is left");
+
+  clua_closestate(L);
+  clua_allocator_end(&allocator);
+  return has_failed;
+}
