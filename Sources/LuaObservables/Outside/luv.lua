@@ -1,7 +1,7 @@
 -- The module luv: its loop runs inside that of the host, and its callbacks are turns like others.
 local core, obs = ...
 
-local assert, error, ipairs, next, pcall, type = assert, error, ipairs, next, pcall, type
+local assert, ipairs, pcall, setmetatable, type = assert, ipairs, pcall, setmetatable, type
 local pack, unpack = table.pack, table.unpack
 -- Nil where scripts have no such library: no module is loaded from files then.
 local package = package
@@ -9,7 +9,7 @@ local package = package
 -- Lets the loop of luv, which is `uv`, run inside that of the host.
 local function join(uv)
   local run, loop_alive, backend_timeout = uv.run, uv.loop_alive, uv.backend_timeout
-  local loop_close, walk, new_async = uv.loop_close, uv.walk, uv.new_async
+  local loop_close, walk, new_async, loop_mode = uv.loop_close, uv.walk, uv.new_async, uv.loop_mode
   -- An active handle: what is `unref`ed is served only beside one that is not.
   local keeper
   local is_closed, is_stopped = false, false
@@ -80,6 +80,12 @@ local function join(uv)
 
   core.join_luv(functions, run)
 
+  -- The mode of the `uv.run` that is under way.
+  local mode_of_run
+
+  -- Callbacks of luv that no `uv.run` serves are served as long as there are any, as by default.
+  function uv.loop_mode() return mode_of_run or loop_mode() and "default" end
+
   function uv.run(mode)
     local wanted = mode or "default"
     if wanted ~= "default" and wanted ~= "once" and wanted ~= "nowait" then
@@ -87,6 +93,9 @@ local function join(uv)
         .. (type(mode) == "string" and "'" .. mode .. "'" or type(mode)))
     end
     is_stopped = false
+    local outer = mode_of_run
+    local run_end <close> = setmetatable({}, { __close = function() mode_of_run = outer end })
+    mode_of_run = wanted
     core.run_luv(wanted)
     local goes_on = not is_closed and loop_alive()
     is_stopped = false

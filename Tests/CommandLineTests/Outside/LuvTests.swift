@@ -51,6 +51,43 @@ struct LuvTests {
     #expect(outcome == .init(output: "exit 3, out, timer\n", errors: "", status: 0))
   }
 
+  @Test func `callbacks of luv see the mode of the loop that was asked for`() throws {
+    let outcome = try run(
+      """
+      local obs, uv = require "obs", require "luv"
+      local function later(name)
+        local timer = uv.new_timer()
+        timer:start(1, 0, function()
+          print(name, uv.loop_mode())
+          timer:close()
+        end)
+      end
+      for _, mode in ipairs { "default", "once", "nowait" } do
+        later(mode)
+        while uv.run(mode) do end
+      end
+      print("outside", uv.loop_mode())
+      local timer = uv.new_timer()
+      timer:start(1, 0, function()
+        print(pcall(uv.run, "once"))
+        print("without uv.run", uv.loop_mode())
+        timer:close()
+      end)
+      """)
+    #expect(
+      outcome
+        == .init(
+          output: """
+            default\tdefault
+            once\tonce
+            nowait\tnowait
+            outside\tnil
+            false\tuv.run was called inside a turn: the loop of the program runs luv's, too, and \
+            goes on after the turn
+            without uv.run\tdefault\n
+            """, errors: "", status: 0))
+  }
+
   @Test func `uv.run runs the common loop until luv has nothing left`() throws {
     let outcome = try run(
       """
