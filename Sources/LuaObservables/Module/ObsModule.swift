@@ -18,6 +18,7 @@ final class ObsModule {
   let descriptors: DescriptorFunctions
   let luv: LuvFunctions
   let tasks: PendingResults
+  let taskCalls: TaskCalls
   let liveTasks: LiveTasks
   let scopes: ScopeFunctions
   let exitHooks: ExitHooks
@@ -56,6 +57,7 @@ final class ObsModule {
     descriptors = DescriptorFunctions(host)
     luv = LuvFunctions(host)
     tasks = PendingResults(host)
+    taskCalls = TaskCalls(host)
     liveTasks = LiveTasks(host)
     scopes = ScopeFunctions(host)
     exitHooks = ExitHooks(host)
@@ -66,10 +68,8 @@ final class ObsModule {
     printing = PrintingFunctions(host)
     loader = ModuleLoader(host)
     slices = [
-      timers, descriptors, luv, tasks, liveTasks, debugging, inspection, observing, watchers,
-      scopes,
-      exitHooks, reports,
-      objects,
+      timers, descriptors, luv, tasks, taskCalls, liveTasks, debugging, inspection, observing,
+      watchers, scopes, exitHooks, reports, objects,
       RegisteringFunctions(host), OperatorFunctions(host), CollectionFunctions(host),
       LazyFunctions(host), ModelFunctions(host), GraphFunctions(host),
       ChangeFunctions(host), transactions, limits, native, printing,

@@ -366,7 +366,8 @@ end
 
 local step
 
-local function after_step(task, thread, ok, first, ...)
+local function after_step(task, thread, ok, ...)
+  local first = ...
   if not ok then
     local failure = { first, core.traceback(thread, first) }
     coroutine_close(thread)
@@ -376,7 +377,7 @@ local function after_step(task, thread, ok, first, ...)
     end
     return finish(task, false, first)
   end
-  if coroutine_status(thread) == "dead" then return finish(task, true, first, ...) end
+  if coroutine_status(thread) == "dead" then return finish(task, true, ...) end
   if first ~= waiting then
     -- This is a plain yield: the task goes on in the next turn.
     core.later(function() step(task) end)
@@ -472,8 +473,7 @@ local function take_task(sandbox)
   core.recount_tasks(sandbox, count)
 end
 
-function obs.task(body, ...)
-  check_function(body, 1, "task")
+local function make_task(body)
   local sandbox = core.sandbox()
   take_task(sandbox)
   local thread = coroutine_create(type(body) == "function" and body
@@ -485,6 +485,21 @@ function obs.task(body, ...)
   accounts[task] = sandbox
   tasks[thread] = task
   core.add_to_scope(task)
+  return task
+end
+
+function obs.task(body, ...)
+  check_function(body, 1, "task")
+  local task = make_task(body)
+  step(task, ...)
+  return task
+end
+
+--- As `obs.task`, for a program that waits for the task: calls `done` with true and the results, or
+--- with false and an error.
+function core.call_in_task(body, done, ...)
+  local task = make_task(body)
+  task.waiters = { function() done(unpack(task.results, 1, task.results.n)) end }
   step(task, ...)
   return task
 end

@@ -1,0 +1,140 @@
+internal import CLua
+public import Lua
+internal import Observables
+internal import Synchronization
+
+/// A task of scripts that the program has begun, and may wait for.
+///
+/// ```swift
+/// guard let load = host["load"] as LuaFunction? else { return }
+/// let results = try await load.task("index.html").results
+/// ```
+public final class ScriptTask: Sendable {
+  private enum Progress {
+    case running([CheckedContinuation<[LuaValue], any Error>])
+    case done(Result<[LuaValue], any Error>)
+  }
+
+  private let progress = Mutex(Progress.running([]))
+  private let number: Int
+  private let inbox: Inbox
+  private let reference: HostReference
+
+  fileprivate init(_ number: Int, _ host: LuaHost) {
+    (self.number, inbox, reference) = (number, host.loop.inbox, host.reference)
+  }
+
+  /// All that the function returned, as soon as it has.
+  ///
+  /// May be awaited on any thread, and several times. Cancelling the task of the program that waits
+  /// cancels this one.
+  ///
+  /// - Throws: what the function raised; `CancellationError` where the task was cancelled by the
+  ///   program; `closed` where the host closed first.
+  public var results: [LuaValue] {
+    get async throws {
+      try await withTaskCancellationHandler {
+        try await withCheckedThrowingContinuation { continuation in
+          let result: Result<[LuaValue], any Error>? = progress.withLock { progress in
+            switch progress {
+            case .running(let waiting):
+              progress = .running(waiting + [continuation])
+              return nil
+            case .done(let result): return result
+            }
+          }
+          if let result { continuation.resume(with: result) }
+        }
+      } onCancel: {
+        cancel()
+      }
+    }
+  }
+
+  /// Cancels the task, as `task:cancel()` does, in a turn of the loop; nothing where it is done.
+  ///
+  /// May be called on any thread.
+  public func cancel() {
+    inbox.post { [reference, number] in reference.host?.module.taskCalls.cancel(number) }
+  }
+
+  fileprivate func end(_ result: Result<[LuaValue], any Error>) {
+    let waiting: [CheckedContinuation<[LuaValue], any Error>] = progress.withLock { progress in
+      guard case .running(let waiting) = progress else { return [] }
+      progress = .done(result)
+      return waiting
+    }
+    for continuation in waiting { continuation.resume(with: result) }
+  }
+}
+
+/// Tasks of scripts that the program has begun.
+final class TaskCalls: ModuleSlice {
+  /// The tasks that are not done, with their tables in scripts; nil while they begin.
+  private var running: [Int: (task: ScriptTask, table: LuaTable?)] = [:]
+  private var lastNumber = 0
+  /// The function of the prelude that begins such a task; nil until the module is loaded.
+  private var beginning: LuaFunction?
+
+  override func preludeDidRun(_ core: CInt, _ L: LuaStack) throws(LuaError) {
+    try state.pushField("call_in_task", at: core, of: L)
+    beginning = LuaFunction(pin: try state.pin(at: -1, of: L))
+    L.pop()
+  }
+
+  override func end() {
+    for number in running.keys { end(number, .failure(LuaError.closed)) }
+    beginning = nil
+  }
+
+  /// Calls a function in a task.
+  func begin(_ function: LuaFunction, _ arguments: [LuaValue]) throws(LuaError) -> ScriptTask {
+    lastNumber += 1
+    let number = lastNumber
+    let done = try state.withStack { L throws(LuaError) in
+      if beginning == nil { _ = try host.module.load(L) }
+      try calls.push({ [self] L in try taskIsDone(number, L) }, to: L)
+      return LuaFunction(pin: try state.pin(at: -1, of: L))
+    }
+    guard let beginning else { throw LuaError("the module 'obs' is not complete") }
+    let task = ScriptTask(number, host)
+    running[number] = (task, nil)
+    // The loop goes on as long as the task does.
+    host.loop.retain()
+    do {
+      let made = try beginning.call(arguments: [.function(function), .function(done)] + arguments)
+      if case .table(let table)? = made.first { running[number]?.table = table }
+    } catch {
+      end(number, .failure(error))
+      throw error
+    }
+    return task
+  }
+
+  /// Cancels the task, if it is not done.
+  func cancel(_ number: Int) {
+    guard let table = running[number]?.table else { return }
+    end(number, .failure(CancellationError()))
+    guard case .function(let cancel)? = try? table["cancel"] else { return }
+    _ = try? cancel.call(arguments: [.table(table)])
+  }
+
+  /// Is called with true and results, or with false and an error.
+  private func taskIsDone(_ number: Int, _ L: LuaStack) throws -> CInt {
+    if L.boolean(at: 1) {
+      var results: [LuaValue] = []
+      for index in 2..<L.height + 1 { results.append(try state.value(at: index, of: L)) }
+      end(number, .success(results))
+    } else {
+      L.height = 2
+      end(number, .failure(state.takeError(LUA_ERRRUN, L)))
+    }
+    return 0
+  }
+
+  private func end(_ number: Int, _ result: Result<[LuaValue], any Error>) {
+    guard let (task, _) = running.removeValue(forKey: number) else { return }
+    host.loop.release()
+    task.end(result)
+  }
+}
