@@ -83,18 +83,18 @@ int clua_readlazy(lua_State *L, clua_node *node, clua_record *record, int table,
   clua_shared *shared = node->shared;
   if (shared->closed) return luaL_error(L, "the Lua state is closed");
   if (!slot || !shared->observation.compute) return 0;
-  if (!slot->valid && shared->getter == L && lua_isyieldable(L)) {
-    // The getter of another key is running: the engine brings this key up to date, and then goes on
-    // with that getter.
-    shared->waits = slot;
-    return lua_yieldk(L, 0, 0, resumed);
-  }
   int top = lua_gettop(L), cell = top + 1;
   if (!slot->valid && clua_isunheard()) {
     clua_hear(L);
     record = clua_record_of(L, node, userdata, key);
     // A callback may have taken the declaration back, or assigned to the key.
     if (!record || !record->lazy || record->slot != slot) return 0;
+  }
+  if (!slot->valid && shared->getter == L && lua_isyieldable(L)) {
+    // The getter of another key is running: the engine brings this key up to date, and then goes on
+    // with that getter.
+    shared->waits = slot;
+    return lua_yieldk(L, 0, 0, resumed);
   }
   if (!slot->valid) {
     find_cell(L, node, userdata, key);

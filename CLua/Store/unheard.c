@@ -5,7 +5,8 @@
 /* Raw writes by C modules (M1). No code of the program may run in them, but watchers may be
    immediate, and assigning to a lazy key may call a function. So the value is stored at once, and
    what it replaced is noted in a queue. The notes are reported, in order, at the next write of an
-   observed key, call of the engine, or flush: `clua_hear`.
+   observed key, read of a lazy key that is invalid, call of the engine, or flush: `clua_hear`. What
+   is computed from the key is invalid at once.
 
    A note of a single key has its old value. All writes of the list part of a table are one note,
    with the old values by their positions, which becomes one edit. The log of a table says what is
@@ -133,6 +134,19 @@ static void note_key(lua_State *L, clua_node *node, int kind, int table, int key
 
 /* ---- Writing -------------------------------------------------------------------------------- */
 
+/* Makes invalid what is computed from a key that was written: it may be read before the write is
+   reported. [-0, +0, -] */
+static void outdate(lua_State *L, clua_node *node, clua_record *record, int table, int key, int old,
+                    int value) {
+  const clua_observation *observation = &node->shared->observation;
+  if (!observation->outdated || clua_same(L, old, value)) return;
+  clua_write write = {
+    .node = node, .slot = record ? record->slot : NULL, .every = node->every,
+    .table = table, .key = key, .old = old, .new_ = value,
+  };
+  observation->outdated(observation->context, L, &write);
+}
+
 /* Assigns to a lazy key: the engine does it when the note is heard, and until then the value can be
    read in the store. [-0, +0, e] */
 static void assign_unheard(lua_State *L, clua_node *node, clua_record *record, int table,
@@ -146,9 +160,12 @@ static void assign_unheard(lua_State *L, clua_node *node, clua_record *record, i
   note_key(L, node, KIND_ASSIGN, table, key, value);
   lua_getiuservalue(L, userdata, CLUA_NODE_STORE);
   lua_pushvalue(L, key);
+  lua_rawget(L, -2);
+  lua_pushvalue(L, key);
   lua_pushvalue(L, value);
-  lua_rawset(L, -3);
-  lua_pop(L, 1);
+  lua_rawset(L, -4);
+  outdate(L, node, record, table, key, lua_gettop(L), value);
+  lua_pop(L, 2);
 }
 
 void clua_writeunheard(lua_State *L, clua_node *node, int table, int userdata, int key, int value) {
@@ -183,13 +200,18 @@ void clua_writeunheard(lua_State *L, clua_node *node, int table, int userdata, i
   } else {
     bool wanted = clua_iswanted(node, record);
     bool was = false;
+    int old = lua_gettop(L) + 1;
     if (wanted) {
       push_old(L, store, key);
-      was = lua_touserdata(L, -1) != &absent;
+      was = lua_touserdata(L, old) != &absent;
       if (node->all && node->kind <= CLUA_KIND_ARRAY && clua_ispositive(L, key)) {
         note_position(L, node, table, store, key);
       } else {
-        note_key(L, node, KIND_KEY, table, key, lua_gettop(L));
+        note_key(L, node, KIND_KEY, table, key, old);
+      }
+      if (!was) {
+        lua_pushnil(L);
+        lua_replace(L, old);
       }
     }
     lua_pushvalue(L, key);
@@ -199,6 +221,7 @@ void clua_writeunheard(lua_State *L, clua_node *node, int table, int userdata, i
       clua_keepsize(L, node, store, key, was, !lua_isnil(L, value));
     }
     if (node->busy) node->disturbed = true;
+    if (wanted) outdate(L, node, record, table, key, old, value);
   }
   lua_settop(L, top);
 }
@@ -395,6 +418,8 @@ void clua_hear(lua_State *L) {
     clua_dropunheard(shared);
     return;
   }
+  // Immediate watchers hear of writes in their order, and a getter must not seem to have made one.
+  if (shared->observation.collectors && *shared->observation.collectors) return;
   // What callbacks write raw is heard the next time: there is no end to that otherwise.
   for (lua_Integer end = shared->noted; shared->heard < end && end <= shared->noted;) {
     hear_first(L, shared);

@@ -83,6 +83,9 @@ typedef struct clua_observation {
   /// written; the value is stored already. One call for one operation on a list.
   /// May run Lua code, protected; never raises; leaves the stack as it was.
   void (*written)(void *context, lua_State *L, const clua_write *write);
+  /// A key was written that `written` reports later: what is computed from it is invalid from now
+  /// on. Runs no Lua code, and leaves the stack as it was.
+  void (*outdated)(void *context, lua_State *L, const clua_write *write);
   /// The table of `node` was collected; what the node keeps is on top of the stack, nil where Lua
   /// has skipped the finalizer. Called from a finalizer, also while the state closes: must not run
   /// Lua code. L is NULL when the state is closed. The node's memory is gone afterwards.
@@ -92,6 +95,9 @@ typedef struct clua_observation {
   void (*revived)(void *context, lua_State *L, clua_node *node);
   /// Counts how often a slot began to want something again; NULL where that is not counted.
   const uint64_t *armings;
+  /// How many operations look for immediate watchers to call, and may run getters: clua_hear waits
+  /// for their end.
+  const int32_t *collectors;
   /// A lazy key that is invalid is read: brings it up to date; false with an error pushed.
   bool (*compute)(void *context, lua_State *L, clua_slot *slot);
   /// Takes the result of a getter that has computed; returns true with the next one in

@@ -595,9 +595,9 @@ function obs.limits(settings) end
 ---    obs.native { luv = false }
 ---
 ---A C module sees of an observed table what a script sees, and what it writes raw is heard at the
----next write, call of `obs` or flush (M1). One that is left alone sees the unobserved keys only,
----and what it writes raw hides the observed ones until somebody meets it (M2): give it
----`obs.raw(t)`.
+---next write, call of `obs`, flush, or read of a value that is computed from it (M1). One that is
+---left alone sees the unobserved keys only, and what it writes raw hides the observed ones until
+---somebody meets it (M2): give it `obs.raw(t)`.
 ---@param modules table<string, boolean>
 function obs.native(modules) end
 

@@ -17,6 +17,11 @@ extension LuaHost {
             $0.tables.written(LuaStack(L!), write!)
           }
         },
+        outdated: { context, L, write in
+          Unmanaged<LuaHost>.fromOpaque(context!)._withUnsafeGuaranteedRef {
+            $0.tables.outdated(LuaStack(L!), write!)
+          }
+        },
         ended: { context, L, node, owner in
           guard let L else { return }
           Unmanaged<LuaHost>.fromOpaque(context!)._withUnsafeGuaranteedRef {
@@ -28,7 +33,7 @@ extension LuaHost {
             $0.receiver.tableRevived(LuaStack(L!), node!)
           }
         },
-        armings: engine.armings,
+        armings: engine.armings, collectors: engine.collectors,
         compute: { context, L, slot in
           Unmanaged<LuaHost>.fromOpaque(context!)._withUnsafeGuaranteedRef {
             $0.lazies.compute(LuaStack(L!), slot!)

@@ -46,6 +46,14 @@ extension TableKind {
     }
   }
 
+  /// A C module has written a key, which is reported later (M1).
+  func outdated(_ L: LuaStack, _ write: UnsafePointer<clua_write>) {
+    guard let owner = clua_node_owner(write.pointee.node) else { return }
+    calls.entered(L, at: write) {
+      engine.outdate(change(of: owner.assumingMemoryBound(to: Node.self), write))
+    }
+  }
+
   @inline(__always)
   private func change(of node: NodeRef, _ write: UnsafePointer<clua_write>) -> Change {
     Change(

@@ -23,7 +23,7 @@ extension Engine {
     precondition(!isFlushing, "A flush cannot be nested: ask isFlushing first")
     if waitingNodes.hasDead { buryDead() }
     if !opaqueNodes.isEmpty { leaveOpaqueNodes() }
-    if hasWaitingWrites { reportWaitingWrites?() }
+    if hasWaitingWrites { reportWaiting() }
     if delivery.isEmpty { return 0 }
     delivery.beginFlush()
     var calls = 0
@@ -48,12 +48,18 @@ extension Engine {
   @inline(__always)
   private func nextAfterWaitingWrites() -> WatcherRef? {
     guard hasWaitingWrites else { return nil }
-    reportWaitingWrites?()
+    reportWaiting()
     return delivery.next()
   }
 
   @inline(__always)
-  private var hasWaitingWrites: Bool { waitingWrites != nil && waitingWrites!.pointee != 0 }
+  var hasWaitingWrites: Bool { waitingWrites != nil && waitingWrites!.pointee != 0 }
+
+  /// Reports the writes that wait, and compares values that these have changed and restored.
+  func reportWaiting() {
+    reportWaitingWrites?()
+    comparisons.call()
+  }
 
   /// Calls one watcher that came out of a queue; false where there was nothing to deliver.
   @inline(__always)

@@ -100,6 +100,10 @@ extension Engine {
     makeReady(watcher)
   }
 
+  /// Not 0 while getters may run to find out which immediate watchers a write calls; writes that
+  /// wait are reported after that, in order.
+  package var collectors: UnsafePointer<Int32> { UnsafePointer(comparisons.collectors) }
+
   // MARK: Batches
 
   /// Immediate watchers triggered until the matching `endBatch` run once each, at its end.

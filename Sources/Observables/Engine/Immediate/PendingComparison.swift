@@ -8,6 +8,6 @@ struct PendingComparison {
   /// The path that watches all properties of the object; nil where the property itself is on a
   /// path.
   let every: Path?
-  /// When it became invalid.
-  let time: Int
+  /// When it became invalid; `max` while the write waits of which that is known.
+  var time: Int
 }

@@ -9,8 +9,9 @@ final class PendingComparisons {
   @exclusivity(unchecked) unowned(unsafe) var engine: Engine!
   /// Watchers that are to be called in the write under way.
   @exclusivity(unchecked) private var pending: [PendingComparison] = []
-  /// How many operations look for calls of immediate watchers that they will make.
-  @exclusivity(unchecked) private var collectors = 0
+  /// How many operations look for calls of immediate watchers that they will make; in memory that a
+  /// bridge without Swift can read.
+  let collectors: UnsafeMutablePointer<Int32>
   /// The comparisons of paused watchers, which are made when they are resumed.
   @exclusivity(unchecked) private var paused: [WatcherID: [PendingComparison]] = [:]
   /// The lazy property that a program assigns, and the value that it had, where that is to be
@@ -19,20 +20,32 @@ final class PendingComparisons {
 
   @inline(__always) var isEmpty: Bool { pending.isEmpty }
 
-  /// The watcher of a link may have to be called for a property that has become invalid.
-  func note(_ link: LinkRef, _ lazy: WatcherRef) {
+  init() {
+    collectors = .allocate(capacity: 1)
+    collectors.initialize(to: 0)
+  }
+
+  deinit { collectors.deallocate() }
+
+  /// The watcher of a link may have to be called for a property that has become invalid; `isEarly`:
+  /// the write is reported later.
+  func note(_ link: LinkRef, _ lazy: WatcherRef, isEarly: Bool = false) {
     let watcher = link.pointee.wire.pointee.watcher
-    let isFirst = !pending.contains {
+    let time = isEarly ? .max : engine.immediates.nextTime()
+    let known = pending.firstIndex {
       $0.watcher == watcher.identity && $0.lazy == lazy.identity
     }
-    guard isFirst else { return }
+    if let known {
+      pending[known].time = min(pending[known].time, time)
+      return
+    }
     let old = assigning?.lazy == lazy.identity ? assigning?.old : lastValue(of: lazy)
     pending.append(
       PendingComparison(
         watcher: watcher.identity, lazy: lazy.identity, old: old, version: lazy.version,
         every: link.pointee.slot?.pointee.isEvery == true
           ? link.pointee.wire.pointee.path.takeUnretainedValue() : nil,
-        time: engine.immediates.nextTime()))
+        time: time))
   }
 
   private func lastValue(of lazy: WatcherRef) -> AnyObject? {
@@ -50,15 +63,15 @@ final class PendingComparisons {
   /// are noted meanwhile, too (`take`).
   @inline(__always)
   func collecting<Result>(_ body: () -> Result) -> Result {
-    collectors += 1
-    defer { collectors -= 1 }
+    collectors.pointee += 1
+    defer { collectors.pointee -= 1 }
     return body()
   }
 
   /// Calls the watchers that are to be notified in a write of the properties that became invalid in
   /// it, if those have other values now.
   func call() {
-    if pending.isEmpty || engine.immediates.batchDepth > 0 || collectors > 0 { return }
+    if pending.isEmpty || engine.immediates.batchDepth > 0 || collectors.pointee > 0 { return }
     let calls = take()
     // Writes from here on are no part of the assignment.
     if !calls.isEmpty { assigning = nil }

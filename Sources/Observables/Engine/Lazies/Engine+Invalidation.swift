@@ -74,18 +74,24 @@ extension Engine {
         notifyReaders(of: slot, lazy, change, toAll: false)
         continue
       }
-      records.forEach(from: slot.pointee.links.first) { link in
-        noteInvalid(link, lazy, change)
+      forEachReader(of: lazy, at: slot) { noteInvalid($0, lazy, change) }
+    }
+  }
+
+  /// Visits the links for which the value of a lazy property counts.
+  @inline(__always)
+  private func forEachReader(
+    of lazy: WatcherRef, at slot: SlotRef, _ visit: (LinkRef) -> Void
+  ) {
+    records.forEach(from: slot.pointee.links.first, visit)
+    records.forEach(from: slot.pointee.node.pointee.every?.pointee.links.first) { link in
+      guard link.isWhole else { return }
+      // The property was invalid when the link was made: the value that was computed since then
+      // counts as the one that was there.
+      if !link.pointee.isDirty, lazy.isOutdated, link.pointee.version < lazy.version {
+        link.pointee.version = lazy.version
       }
-      records.forEach(from: slot.pointee.node.pointee.every?.pointee.links.first) { link in
-        guard link.isWhole else { return }
-        // The property was invalid when the link was made: the value that was computed since then
-        // counts as the one that was there.
-        if !link.pointee.isDirty, lazy.isOutdated, link.pointee.version < lazy.version {
-          link.pointee.version = lazy.version
-        }
-        noteInvalid(link, lazy, change)
-      }
+      visit(link)
     }
   }
 
@@ -147,5 +153,77 @@ extension Engine {
         }
       }
     }
+  }
+
+  // MARK: Writes that wait
+
+  /// A key was written where no code of the program may run; `written` reports that later.
+  ///
+  /// What is computed from the key is invalid at once. Watchers hear of it by the report: until
+  /// then these properties are `unnotified`.
+  ///
+  /// - Complexity: O(links of the key, and of the properties that become invalid).
+  package func outdate(_ change: Change) {
+    var reached: [WatcherRef] = []
+    for slot in [change.slot, change.every] {
+      records.forEach(from: slot?.pointee.links.first) { link in
+        let effect = link.pointee.effect
+        if effect.contains(.objects), !change.node.kind.movesObjects(change) { return }
+        outdate(link, effect, effect.status, &reached)
+      }
+    }
+    var index = 0
+    while index < reached.count {
+      let lazy = reached[index]
+      index += 1
+      guard let slot = lazy.slot else { continue }
+      if lazy.pointee.flags.contains(.uncached) {
+        // Its readers have no value to compare.
+        records.forEach(from: slot.pointee.links.first) { link in
+          outdate(link, link.pointee.effect.union(.dirty), .stale, &reached)
+        }
+      } else {
+        forEachReader(of: lazy, at: slot) { link in
+          let flags = link.pointee.wire.pointee.watcher.pointee.flags
+          if flags.contains(.arriving) { return }
+          markDirty(link)
+          if flags.contains(.immediate) { comparisons.note(link, lazy, isEarly: true) }
+          outdate(link, .dirty, .check, &reached)
+        }
+      }
+    }
+    for lazy in reached {
+      lazy.pointee.flags.remove(.notifying)
+      if !lazy.pointee.flags.contains(.uncached) { lazy.pointee.flags.insert(.unnotified) }
+    }
+  }
+
+  /// Makes the lazy property of a link invalid, where the link is of one; a property that is
+  /// reached for the first time is appended to `reached`.
+  private func outdate(
+    _ link: LinkRef, _ effect: Link.Effect, _ status: WatcherRecord.Status,
+    _ reached: inout [WatcherRef]
+  ) {
+    let lazy = link.pointee.wire.pointee.watcher
+    let flags = lazy.pointee.flags
+    guard flags.contains(.lazy), flags.isDisjoint(with: .notifying), !lazy.isComputing,
+      let slot = lazy.slot
+    else { return }
+    if effect.contains(.stale) { markStale(link) }
+    if effect.contains(.dirty) { markDirty(link) }
+    if flags.contains(.uncached) {
+      lazy.pointee.flags.insert(.notifying)
+    } else {
+      let before = lazy.pointee.status
+      lazy.pointee.raise(to: status)
+      if before == .check || before == .stale, !flags.contains(.unnotified) { return }
+      // It is not reached once more.
+      lazy.pointee.flags.remove(.unnotified)
+      slot.pointee.isValid = false
+      if before == .clean, flags.contains(.mirrored) {
+        lazy.pointee.receiver._withUnsafeGuaranteedRef { $0.invalidated(lazy) }
+      }
+    }
+    reached.append(lazy)
   }
 }

@@ -8,6 +8,21 @@ extension Engine {
   @discardableResult
   package func settle(_ target: WatcherRef) -> Bool {
     if !target.isOutdated { return !target.pointee.isPending }
+    if hasWaitingWrites { return settleAfterWaitingWrites(target) }
+    return settleNow(target)
+  }
+
+  /// Reports the writes that wait, and brings the property up to date if it is there after that.
+  @inline(never)
+  private func settleAfterWaitingWrites(_ target: WatcherRef) -> Bool {
+    let name = target.identity
+    reportWaiting()
+    guard let target = watcher(name) else { return false }
+    return target.isOutdated ? settleNow(target) : !target.pointee.isPending
+  }
+
+  @inline(__always)
+  private func settleNow(_ target: WatcherRef) -> Bool {
     // A property that waits for its declared dependencies depends on `target` itself then.
     if target.isComputing || target.isWaiting { return false }
     if settling.isEmpty, computations.isEmpty { settling.beginOperation() }
