@@ -159,6 +159,8 @@ __attribute__((constructor)) static void find_plain(void) {
   plain.rawlen = (lua_Unsigned(*)(lua_State *, int))dlsym(RTLD_NEXT, "lua_rawlen");
   plain.getmetatable = (int (*)(lua_State *, int))dlsym(RTLD_NEXT, "lua_getmetatable");
   plain.setmetatable = (int (*)(lua_State *, int))dlsym(RTLD_NEXT, "lua_setmetatable");
+  plain.getinfo =
+      (int (*)(lua_State *, const char *, lua_Debug *))dlsym(RTLD_NEXT, "lua_getinfo");
   clua_plain = plain;
 }
 
@@ -219,6 +221,11 @@ int lua_getmetatable(lua_State *L, int index) {
 
 int lua_setmetatable(lua_State *L, int index) {
   return IS_SHOWN ? clua_modulesetmetatable(L, index) : plain.setmetatable(L, index);
+}
+
+int lua_getinfo(lua_State *L, const char *what, lua_Debug *info) {
+  bool named = shown && clua_isobserving();
+  return named ? clua_modulegetinfo(L, what, info) : plain.getinfo(L, what, info);
 }
 
 #else

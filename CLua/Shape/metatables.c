@@ -29,6 +29,18 @@ static int raise_outside(lua_State *L, const char *message) {
   return lua_error(L);
 }
 
+/* Raises the error of a call of what cannot be called: the value of this type in a variable of the
+   code that called the closure. */
+static int raise_uncallable(lua_State *L, const char *type) {
+  // After a tail call the code that made it is not on the stack.
+  lua_Debug caller;
+  if (!lua_getstack(L, 1, &caller) || !lua_getinfo(L, "n", &caller) || !caller.name) {
+    return raise_outside(L, lua_pushfstring(L, "attempt to call a %s value", type));
+  }
+  return raise_outside(L, lua_pushfstring(L, "attempt to call a %s value (%s '%s')", type,
+                                          caller.namewhat, caller.name));
+}
+
 /* Returns what `tostring` does for a table without `__tostring`, with the name that its metatable
    has now. */
 static int describe(lua_State *L) {
@@ -59,16 +71,8 @@ static int missing(lua_State *L) {
     return describe(L);
   case CLUA_EVENT_GC: case CLUA_EVENT_CLOSE:
     return 0;
-  case CLUA_EVENT_CALL: {
-    // After a tail call the code that made it is not on the stack.
-    lua_Debug caller;
-    const char *type = luaL_typename(L, 1);
-    if (!lua_getstack(L, 1, &caller) || !lua_getinfo(L, "n", &caller) || !caller.name) {
-      return raise_outside(L, lua_pushfstring(L, "attempt to call a %s value", type));
-    }
-    return raise_outside(L, lua_pushfstring(L, "attempt to call a %s value (%s '%s')", type,
-                                            caller.namewhat, caller.name));
-  }
+  case CLUA_EVENT_CALL:
+    return raise_uncallable(L, luaL_typename(L, 1));
   case CLUA_EVENT_LT: case CLUA_EVENT_LE: {
     const char *a = luaL_typename(L, 1), *b = luaL_typename(L, 2);
     if (lua_type(L, 1) == lua_type(L, 2)) {
@@ -86,10 +90,20 @@ static int missing(lua_State *L) {
   }
 }
 
-/* Returns the metamethod for its arguments as Lua would choose it. Upvalue: the event. */
+/* Pushes the metamethod of the value at `index` for the event of the function that runs, if it may
+   have one; `observed`: only of an observed table. [-0, +any, -] */
+static int push_event(lua_State *L, int index, bool observed) {
+  if (clua_pushnodeat(L, index)) lua_getiuservalue(L, -1, CLUA_NODE_METATABLE);
+  else if (observed || !lua_getmetatable(L, index)) return LUA_TNIL;
+  if (lua_type(L, -1) != LUA_TTABLE) return LUA_TNIL;
+  lua_pushvalue(L, lua_upvalueindex(2));
+  return lua_rawget(L, -2);
+}
+
+/* Returns the metamethod for its arguments as Lua would choose it. Upvalues: the event, its
+   name. */
 static int find(lua_State *L) {
-  int event = (int)lua_tointeger(L, lua_upvalueindex(1));
-  const char *name = clua_events[event];
+  int event = (int)lua_tointeger(L, lua_upvalueindex(1)), type = LUA_TNIL;
   if (event == CLUA_EVENT_GC) {
     // The table may live on; the way from its node to it was cut before finalizers run.
     clua_node *node = clua_node_at(L, 1);
@@ -98,23 +112,25 @@ static int find(lua_State *L) {
       clua_remembertable(L, node, 1);
       if (node->owner && observation->revived) observation->revived(observation->context, L, node);
     }
-    if (push_metamethod(L, 1, name) == LUA_TFUNCTION) return 1;
+    if (push_event(L, 1, false) == LUA_TFUNCTION) type = LUA_TFUNCTION;
   } else {
     // The metamethod of an operand that isn't observed would have been called without a forwarder;
     // strings pass their arithmetic on to the other operand, and must not get it again.
-    int type = LUA_TNIL;
-    if (clua_pushnodeat(L, 1)) type = push_metamethod(L, 1, name);
-    if (type == LUA_TNIL && event >= CLUA_EVENT_EQ) type = push_metamethod(L, 2, name);
-    if (type == LUA_TFUNCTION) return 1;
-    if (type != LUA_TNIL) {
-      if (luaL_getmetafield(L, -1, "__call") != LUA_TNIL) {
-        lua_pop(L, 1);
-        return 1;
-      }
-      lua_pushfstring(L, "attempt to call a %s value (metamethod '%s')", luaL_typename(L, -1),
-                      name + 2);
-      return raise_outside(L, lua_tostring(L, -1));
+    type = push_event(L, 1, true);
+    if (type == LUA_TNIL && event >= CLUA_EVENT_EQ) type = push_event(L, 2, false);
+  }
+  if (type == LUA_TFUNCTION) {
+    // A call has the name of the variable, which is gone.
+    if (event != CLUA_EVENT_CALL) clua_noteforwarded(L);
+    return 1;
+  }
+  if (type != LUA_TNIL) {
+    if (luaL_getmetafield(L, -1, "__call") != LUA_TNIL) {
+      if (event != CLUA_EVENT_CALL) clua_noteforwarded(L);
+      lua_pop(L, 1);
+      return 1;
     }
+    return raise_uncallable(L, luaL_typename(L, -1));
   }
   lua_pushinteger(L, event);
   lua_pushcclosure(L, missing, 1);
@@ -146,6 +162,7 @@ static int find_index(lua_State *L) {
       return raise_outside(L, lua_tostring(L, -1));
     }
     if (type == LUA_TFUNCTION) {
+      clua_noteforwarded(L);
       lua_pushvalue(L, 3);
       return 2;
     }
@@ -244,6 +261,7 @@ static int find_newindex(lua_State *L) {
       return 0;
     }
     if (type == LUA_TFUNCTION) {
+      clua_noteforwarded(L);
       lua_pushvalue(L, 4);
       lua_pushboolean(L, is_heard(L));
       return 3;
@@ -308,7 +326,8 @@ void clua_install_metatables(lua_State *L, int shared) {
     bool single = event == CLUA_EVENT_TOSTRING || event == CLUA_EVENT_GC;
     lua_pushvalue(L, event == CLUA_EVENT_CALL ? top + 3 : single ? top + 1 : top + 2);
     lua_pushinteger(L, event);
-    lua_pushcclosure(L, find, 1);
+    lua_pushstring(L, clua_events[event]);
+    lua_pushcclosure(L, find, 2);
     lua_call(L, 1, 1);
     lua_setiuservalue(L, shared, CLUA_SHARED_FORWARDERS + event);
   }
@@ -337,10 +356,11 @@ static void fill_event(lua_State *L, int metatable, int user, int shared, int ev
   } else if (event == CLUA_EVENT_GC || !present) {
     lua_getiuservalue(L, shared, CLUA_SHARED_FORWARDERS + event);
   } else {
-    // C functions find the place of their caller one level up, where a forwarder would be; and a
-    // value that is no function is as wrong, or as much data, here.
+    // C functions find the place of their caller one level up, where a forwarder would be.
+    bool data = event == CLUA_EVENT_NAME || event == CLUA_EVENT_MODE;
     lua_pushvalue(L, -1);
-    if (lua_rawget(L, user) == LUA_TFUNCTION && !lua_iscfunction(L, -1)) {
+    lua_rawget(L, user);
+    if (!data && !lua_iscfunction(L, -1)) {
       lua_pop(L, 1);
       lua_getiuservalue(L, shared, CLUA_SHARED_FORWARDERS + event);
     }

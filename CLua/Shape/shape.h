@@ -14,6 +14,10 @@ void clua_fill(lua_State *L, clua_node *node, int table, int metatable, int user
 /// `metamethod_set` of clua_handlers.
 void clua_metamethodset(lua_State *L, clua_node *node, int key);
 
+/// Notes that the forwarder one level up ends in a call of the function on top, for
+/// clua_modulegetinfo. [-0, +0, -]
+void clua_noteforwarded(lua_State *L);
+
 /* ---- Base functions ------------------------------------------------------------------------- */
 
 /// [-0, +0, m]

@@ -12,4 +12,5 @@ clua_plainfunctions clua_plain = {
   .rawlen = lua_rawlen,
   .getmetatable = lua_getmetatable,
   .setmetatable = lua_setmetatable,
+  .getinfo = lua_getinfo,
 };

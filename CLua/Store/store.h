@@ -47,6 +47,16 @@ typedef struct clua_places {
   size_t spare, room;
 } clua_places;
 
+/// A function that a forwarder calls in its own place (Shape/names.c).
+typedef struct clua_forwarded {
+  const void *activation;  // the call, which was the forwarder's
+  const void *function;
+  const char *name;        // of the metamethod; NULL where the forwarder was called without one
+} clua_forwarded;
+
+/// How many of these are kept for each hash of an activation, and how many hashes there are.
+enum { CLUA_FORWARDED = 4, CLUA_FORWARDED_HASHES = 32 };
+
 typedef struct clua_shared {
   clua_observation observation;
   clua_places places;
@@ -67,6 +77,7 @@ typedef struct clua_shared {
   lua_CFunction insert, remove, move, sort, concat, unpack;
   lua_CFunction getmetatable, setmetatable, rawget, rawset, rawlen;
   lua_CFunction debug_getmetatable, debug_setmetatable;
+  clua_forwarded forwarded[CLUA_FORWARDED_HASHES][CLUA_FORWARDED];
   clua_claim claim;
 } clua_shared;
 

@@ -37,6 +37,8 @@ void clua_modulerawsetp(lua_State *L, int index, const void *key);
 lua_Unsigned clua_modulerawlen(lua_State *L, int index);
 int clua_modulegetmetatable(lua_State *L, int index);
 int clua_modulesetmetatable(lua_State *L, int index);
+/// The metamethods of observed tables have the names that they have in plain ones.
+int clua_modulegetinfo(lua_State *L, const char *what, lua_Debug *info);
 
 /// Reports the writes of C modules, in order; of the list part of a table as one edit. Watchers and
 /// functions of backed properties run in it. [-0, +0, e]

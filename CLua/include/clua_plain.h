@@ -1,4 +1,5 @@
-/// The functions of the library that look into a table itself, beside its metamethods.
+/// The functions of the library that look into a table itself, beside its metamethods, and the one
+/// that names functions.
 ///
 /// A program may define functions of these names, to show C modules what scripts see of an observed
 /// table (clua_modules.h). Code that works with the parts of such a table needs those of the
@@ -17,6 +18,7 @@ typedef struct clua_plainfunctions {
   lua_Unsigned (*rawlen)(lua_State *L, int index);
   int (*getmetatable)(lua_State *L, int index);
   int (*setmetatable)(lua_State *L, int index);
+  int (*getinfo)(lua_State *L, const char *what, lua_Debug *info);
 } clua_plainfunctions;
 
 /// Those of the library. A program that defines functions of these names sets them before it makes

@@ -217,7 +217,7 @@ extension Engine {
       let before = lazy.pointee.status
       lazy.pointee.raise(to: status)
       if before == .check || before == .stale, !flags.contains(.unnotified) { return }
-      // It is not reached once more.
+      // So that it is reached only once; `unnotified` is set at the end.
       lazy.pointee.flags.remove(.unnotified)
       slot.pointee.isValid = false
       if before == .clean, flags.contains(.mirrored) {

@@ -108,3 +108,30 @@ do
   guard.x = 2
 end
 assert(closed == 2)
+
+-- Values that are no functions, until they are removed or replaced.
+for _, value in ipairs { true, 5, "text", {} } do
+  local meta = { __eq = value, __add = value, __len = value, __call = value, __tostring = value }
+  local x, y = setmetatable({ n = 1 }, meta), setmetatable({ n = 1 }, meta)
+  obs.observe(x, "n", nothing)
+  obs.observe(y, "n", nothing)
+  local uses = {
+    __eq = function() return x == y end, __add = function() return x + 1 end,
+    __len = function() return #x end, __call = function() return (x(1)) end,
+    __tostring = function() return tostring(x) end,
+  }
+  local message = "attempt to call a " .. type(value) .. " value"
+  for name, use in pairs(uses) do
+    local ok, found = pcall(use)
+    assert(not ok and found:find(message, 1, true), found)
+    meta[name] = function() return "replaced" end
+    assert(use() == (name == "__eq" or "replaced"), name)
+  end
+  for name in pairs(uses) do meta[name] = value end
+  for name in pairs(uses) do meta[name] = nil end
+  assert(x ~= y and #x == 0 and tostring(x):find("^table: "))
+  local ok, found = pcall(uses.__add)
+  assert(not ok and found:find "attempt to perform arithmetic on a table value", found)
+  ok, found = pcall(uses.__call)
+  assert(not ok and found:find "attempt to call a table value %(upvalue 'x'%)", found)
+end

@@ -1,0 +1,64 @@
+#include "clua_modules.h"
+#include "shape.h"
+
+#include <string.h>
+
+/* The names of metamethods. A forwarder ends in a tail call, so that the script's function runs in
+   its place: errors and levels are right then, but for `lua_getinfo` the function has no name. The
+   name is that of the forwarder's call. It is noted with the activation, which the function takes
+   over, and found again by both. An entry of a call that is over does no harm but to a function
+   that is called by a tail call in the same activation later: it has the name, too. */
+
+/* The entries for an activation and some others, the latest first. */
+static clua_forwarded *entries_of(clua_shared *shared, const void *activation) {
+  // Activations lie at regular distances, which the golden ratio spreads.
+  uint32_t bits = (uint32_t)((uintptr_t)activation >> 4) * UINT32_C(0x9E3779B9);
+  return shared->forwarded[bits >> 27];
+}
+
+void clua_noteforwarded(lua_State *L) {
+  // Only a program that defines a function of this name asks for what is noted.
+  if (clua_plain.getinfo == lua_getinfo) return;
+  lua_Debug forwarder;
+  if (!lua_getstack(L, 1, &forwarder)) return;
+  clua_plain.getinfo(L, "n", &forwarder);
+  clua_forwarded *entries = entries_of(clua_shared_of(L), forwarder.i_ci);
+  int place = 0;
+  while (place < CLUA_FORWARDED - 1 && entries[place].activation != forwarder.i_ci) place++;
+  for (; place > 0; place--) entries[place] = entries[place - 1];
+  entries[0] = (clua_forwarded){
+    .activation = forwarder.i_ci,
+    .function = lua_topointer(L, -1),
+    // Names of variables may be gone when this is read.
+    .name = strcmp(forwarder.namewhat, "metamethod") == 0 ? forwarder.name : NULL,
+  };
+}
+
+/* What is noted of an activation, NULL where nothing is. */
+static const clua_forwarded *noted_of(lua_State *L, const void *activation) {
+  clua_shared *shared = clua_shared_of(L);
+  if (!shared) return NULL;
+  const clua_forwarded *entries = entries_of(shared, activation);
+  for (int i = 0; i < CLUA_FORWARDED; i++) {
+    if (entries[i].activation == activation) return &entries[i];
+  }
+  return NULL;
+}
+
+int clua_modulegetinfo(lua_State *L, const char *what, lua_Debug *info) {
+  int known = clua_plain.getinfo(L, what, info);
+  if (*what == '>' || !strpbrk(what, "nt")) return known;
+  const clua_forwarded *noted = noted_of(L, info->i_ci);
+  if (!noted) return known;
+  lua_Debug call = *info;
+  clua_plain.getinfo(L, "ft", &call);
+  bool forwarded = call.istailcall && lua_topointer(L, -1) == noted->function;
+  lua_pop(L, 1);
+  if (!forwarded) return known;
+  if (strchr(what, 't')) info->istailcall = 0;
+  if (strchr(what, 'n') && noted->name) {
+    info->name = noted->name;
+    info->namewhat = "metamethod";
+  }
+  return known;
+}
