@@ -34,8 +34,8 @@ extension LuaFunction {
   /// On the loop's thread. The function runs until it waits for the first time; the loop goes on
   /// until the task is done. The results, or the error of the function, are those of the task.
   ///
-  /// - Throws: `memory`, `closed`, `foreign`; `quota` where there may be no more tasks; `type` for an
-  ///   argument that no script can have.
+  /// - Throws: `memory`, `closed`, `foreign`; `quota` where there may be no more tasks; `type` for
+  ///   an argument that no script can have.
   public func task<each Argument>(
     _ arguments: repeat each Argument
   ) throws(LuaError) -> ScriptTask {
