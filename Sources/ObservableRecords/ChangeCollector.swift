@@ -204,4 +204,18 @@
     let value: Value
     init(_ value: Value) { self.value = value }
   }
+
+  /// A value for the loop's thread that another thread passes on.
+  ///
+  /// The loop's thread takes it out: the other one, which may end its work later, has no reference
+  /// that could be the last one of a store or an object.
+  final class Parcel<Value>: @unchecked Sendable {
+    // The threads use it one after the other: the message that opens it comes after all else.
+    private var value: Value?
+    init(_ value: Value) { self.value = value }
+    func open() -> Value {
+      defer { value = nil }
+      return value.unsafelyUnwrapped
+    }
+  }
 #endif

@@ -100,14 +100,15 @@
         return
       }
       loop.retain()
-      let (home, inbox) = (Handed((self, loop)), loop.inbox)
+      let (home, inbox) = (Parcel((self, loop)), loop.inbox)
       let (work, collector) = (Handed(jobs), collector)
       readDatabaseLater { db in
-        let results = Handed(Result { try work.value.map { try $0(db.get()) } })
+        let results = Parcel(Result { try work.value.map { try $0(db.get()) } })
         let isWhole = collector.otherTransactions == heard
         inbox.post {
-          home.value.1.release()
-          home.value.0.finishReading(results.value, changes, generation, isWhole: isWhole)
+          let (store, loop) = home.open()
+          loop.release()
+          store.finishReading(results.open(), changes, generation, isWhole: isWhole)
         }
       }
     }

@@ -197,7 +197,7 @@
       do {
         while let save = try collected() {
           runningSave = save
-          save.finish(database.writeWithoutTransaction { save.plan.run($0, collector) })
+          save.end.arrive(database.writeWithoutTransaction { save.plan.run($0, collector) })
           switch finish(save) {
           case .saved, nil: return
           case .outdated: isSaveDue = false
@@ -258,12 +258,14 @@
         guard let save = try collected() else { return }
         runningSave = save
         loop.retain()
-        let (home, collector, inbox) = (Handed((self, loop)), collector, loop.inbox)
+        let (home, collector, inbox) = (Parcel((self, loop, save)), collector, loop.inbox)
+        let (plan, end) = (save.plan, save.end)
         database.asyncWriteWithoutTransaction { db in
-          save.finish(save.plan.run(db, collector))
+          end.arrive(plan.run(db, collector))
           inbox.post {
-            home.value.1.release()
-            home.value.0.saved(save)
+            let (store, loop, save) = home.open()
+            loop.release()
+            store.saved(save)
           }
         }
       } catch {
@@ -294,7 +296,7 @@
       while let save = runningSave {
         // What the thread of the database was given before is done then.
         database.writeWithoutTransaction { _ in }
-        guard save.take() != nil else { return }
+        guard save.end.result != nil else { return }
         switch finish(save) {
         case .outdated where !loop.engine.isInTransaction: beginSave()
         case .failed(let error)?:
@@ -372,7 +374,7 @@
 
     /// Notes the outcome of a save; nil where there is none yet.
     private func finish(_ save: RunningSave) -> Outcome? {
-      guard let result = save.take() else { return nil }
+      guard let result = save.end.result else { return nil }
       runningSave = nil
       defer { useHeldRows() }
       if result.isOutdated {

@@ -136,24 +136,28 @@
     }
   }
 
-  /// A save under way, whose result one thread waits for or gets later.
-  final class RunningSave: Sendable {
-    /// The states of the objects, in the order of the operations.
-    // They, and the waiters, are only used on the loop's thread.
-    nonisolated(unsafe) let states: [RecordState]
+  /// A save under way, on the loop's thread.
+  final class RunningSave {
     typealias Waiter = (Result<Void, SaveError>) -> Void
+    /// The states of the objects, in the order of the operations.
+    let states: [RecordState]
     /// Those who wait for its end.
-    nonisolated(unsafe) let waiters: [Waiter]
+    let waiters: [Waiter]
     let plan: SavePlan
-    private let result = Mutex<SaveResult?>(nil)
+    let end = SaveEnd()
 
     init(_ states: [RecordState], _ plan: SavePlan, _ waiters: [Waiter]) {
       (self.states, self.plan, self.waiters) = (states, plan, waiters)
     }
+  }
 
-    func finish(_ result: SaveResult) { self.result.withLock { $0 = result } }
+  /// The end of a save, which comes on the thread of the database.
+  final class SaveEnd: Sendable {
+    private let arrived = Mutex<SaveResult?>(nil)
 
     /// The result, which is there once the thread of the database has done the work.
-    func take() -> SaveResult? { result.withLock { $0 } }
+    var result: SaveResult? { arrived.withLock { $0 } }
+
+    func arrive(_ result: SaveResult) { arrived.withLock { $0 = result } }
   }
 #endif

@@ -1,5 +1,6 @@
 import Foundation
 import ObservableRecords
+import Synchronization
 import Testing
 
 /// R2, R4: states that several things at once bring about.
@@ -35,6 +36,34 @@ struct StateTests {
     ledger.store.revert()
     #expect(ann.total == 2 && tea.quantity == 1 && !ledger.store.hasUnsavedChanges)
     #expect(ledger.errors.texts.count == 1)
+  }
+
+  /// Counts the ends of such objects on other threads than the one that has made them.
+  private final class Sentinel {
+    private static let strays = Mutex(0)
+    private let home = pthread_self()
+    static var count: Int { strays.withLock { $0 } }
+    deinit {
+      if pthread_equal(home, pthread_self()) == 0 { Sentinel.strays.withLock { $0 += 1 } }
+    }
+  }
+
+  @Test func `a store that is dropped while it saves ends on the thread of its loop`() throws {
+    let (database, loop) = (try DatabaseQueue(), Loop(clock: .virtual))
+    try database.write { try makeTables($0) }
+    for _ in 0..<300 {
+      var store: RecordStore? = try RecordStore(database, loop: loop, saving: .asynchronous)
+      let sentinel = Sentinel()
+      store?.onError = { error in withExtendedLifetime(sentinel) { _ = Issue.record(error) } }
+      let note = Note(text: "a")
+      try loop.turn { try store?.insert(note) }
+      store = nil
+      loop.run()
+      #expect(note.id != nil)
+    }
+    // What the thread of the database was given before is done then.
+    database.writeWithoutTransaction { _ in }
+    #expect(Sentinel.count == 0)
   }
 
   @MainActor @Test func `saving while a flush waits for the save before it`() async throws {
