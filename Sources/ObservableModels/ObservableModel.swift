@@ -24,8 +24,8 @@ import Observation
   @attached(
     member, conformances: ObservableModel,
     names: named(properties), named(modelProperties), named(observation), named(firstModelSlot),
-    named(modelRegistrar), named(CodingKeys), named(deinit), named(init), named(recordState),
-    named(recordSchema))
+    named(modelRegistrar), named(CodingKeys), named(deinit), named(init), named(recordHold),
+    named(recordState), named(recordSchema))
   @attached(memberAttribute)
   @attached(extension, conformances: ObservableModel)
   public macro ObservableModel() =
@@ -40,8 +40,8 @@ import Observation
   @attached(
     member, conformances: ObservableModel, Sendable,
     names: named(properties), named(modelProperties), named(observation), named(firstModelSlot),
-    named(modelRegistrar), named(CodingKeys), named(deinit), named(init), named(recordState),
-    named(recordSchema))
+    named(modelRegistrar), named(CodingKeys), named(deinit), named(init), named(recordHold),
+    named(recordState), named(recordSchema))
   @attached(memberAttribute)
   @attached(extension, conformances: ObservableModel, Sendable)
   public macro ObservableModel(_ use: ModelThreadSafety) =
@@ -54,8 +54,8 @@ import Observation
   @attached(
     member, conformances: ObservableModel, Observation.Observable,
     names: named(properties), named(modelProperties), named(observation), named(firstModelSlot),
-    named(modelRegistrar), named(CodingKeys), named(deinit), named(init), named(recordState),
-    named(recordSchema))
+    named(modelRegistrar), named(CodingKeys), named(deinit), named(init), named(recordHold),
+    named(recordState), named(recordSchema))
   @attached(memberAttribute)
   @attached(extension, conformances: ObservableModel, Observation.Observable)
   public macro ObservableModel(_ framework: ModelFramework) =
@@ -65,8 +65,8 @@ import Observation
   @attached(
     member, conformances: ObservableModel, Sendable, Observation.Observable,
     names: named(properties), named(modelProperties), named(observation), named(firstModelSlot),
-    named(modelRegistrar), named(CodingKeys), named(deinit), named(init), named(recordState),
-    named(recordSchema))
+    named(modelRegistrar), named(CodingKeys), named(deinit), named(init), named(recordHold),
+    named(recordState), named(recordSchema))
   @attached(memberAttribute)
   @attached(extension, conformances: ObservableModel, Sendable, Observation.Observable)
   public macro ObservableModel(_ use: ModelThreadSafety, _ framework: ModelFramework) =

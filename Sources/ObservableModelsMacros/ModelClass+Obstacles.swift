@@ -48,7 +48,7 @@ extension ModelClass {
 
   private var namesOfInstance: [String] {
     ["observation"] + (options.isObservable ? ["modelRegistrar"] : [])
-      + (isRecord ? ["recordState"] : [])
+      + (isRecord ? ["recordHold", "recordState"] : [])
   }
 
   private var contradictions: [PlacedDiagnostic] {

@@ -6,7 +6,8 @@ extension ModelClass {
   /// `parent`, behind those of `parent`.
   func propertyMembers(inheriting parent: String?, isGeneric: Bool) -> [DeclSyntax] {
     var result: [DeclSyntax] = []
-    if parent == nil {
+    // The state of a record makes its observation when that is needed.
+    if parent == nil, !isRecord {
       let options = options.isThreadSafe ? ".threadSafe" : ""
       result.append(
         "\(raw: closedAccess)let observation = Observables.ModelObservation(\(raw: options))")

@@ -9,7 +9,12 @@ extension ModelClass {
   var recordMembers: [DeclSyntax] {
     if !isRecord { return [] }
     return [
-      "\(raw: closedRecordAccess)let recordState = ObservableRecords.RecordState()",
+      "private let recordHold = ObservableRecords.RecordHold()",
+      """
+      \(raw: closedRecordAccess)var recordState: ObservableRecords.RecordState {
+        recordHold.state
+      }
+      """,
       schema, rowInitializer,
     ] + memberwiseInitializer
   }

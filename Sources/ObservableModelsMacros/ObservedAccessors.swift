@@ -39,7 +39,7 @@ struct ObservedAccessors {
   private var setter: AccessorDeclSyntax {
     """
     set {
-      \(raw: beginMutation)guard observation.isObserved(\(raw: slot)) else {
+      \(raw: beginMutation)guard \(raw: watchers).isObserved(\(raw: slot)) else {
         \(raw: storage) = newValue
         return
       }
@@ -54,7 +54,7 @@ struct ObservedAccessors {
   private var modify: AccessorDeclSyntax {
     """
     _modify {
-      \(raw: beginMutation)guard observation.isObserved(\(raw: slot)) else {
+      \(raw: beginMutation)guard \(raw: watchers).isObserved(\(raw: slot)) else {
         yield &\(raw: storage)
         return
       }
@@ -113,10 +113,13 @@ struct ObservedAccessors {
 
   // MARK: What else is notified
 
+  /// What knows whether the property is observed: a record has an observation only if it is.
+  private var watchers: String { options.isRecord ? "recordState" : "observation" }
+
   private var noteRead: String {
     let registrar =
       options.isObservable ? "modelRegistrar.access(self, keyPath: \\.\(name))\n  " : ""
-    return registrar + "observation.access(\(slot), of: self)\n  "
+    return registrar + "\(watchers).access(\(slot), of: self)\n  "
   }
 
   /// The statements that notify the toolchain's Observation before the write, and again after it.

@@ -21,13 +21,20 @@
     static var primaryKeyName: String { get }
     /// The columns and relations; the macro writes them.
     static var recordSchema: RecordSchema { get }
-    /// What the store knows of this row; the macro declares it.
+    /// What the store knows of this row; the macro declares it, with a ``RecordHold``.
     var recordState: RecordState { get }
   }
 
   extension ObservableRecord {
     /// The primary key is `id`.
     public static var primaryKeyName: String { "id" }
+
+    /// The record of the watchers of this row, made when there is something for it to record.
+    public var observation: ModelObservation { recordState.observation }
+
+    /// The record of the watchers of this row; nil while there is none.
+    @_documentation(visibility: internal)
+    public var existingObservation: ModelObservation? { recordState.existingObservation }
 
     /// The columns of the class, in the order of its properties.
     public static var databaseSelection: [any SQLSelectable] {

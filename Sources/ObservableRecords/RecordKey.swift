@@ -2,10 +2,13 @@
   internal import Foundation
 
   /// The primary key of a row, compared as SQLite compares it.
+  ///
+  /// Nearly all keys are numbers: what is larger is elsewhere, so that it does not make each key
+  /// larger.
   enum RecordKey: Hashable, Sendable {
     case integer(Int64)
-    case text(Text)
-    case data(Data)
+    indirect case text(Text)
+    indirect case data(Data)
     case real(Double)
 
     struct Text: Hashable, Sendable {

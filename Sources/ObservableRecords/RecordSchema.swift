@@ -87,6 +87,10 @@
     /// How an error names the type.
     var expectation: String { storageName(of: type).described }
     var storage: ColumnStorage { storageName(of: type) }
+    /// Whether the property has each integer of SQLite as it is.
+    var hasEachInteger: Bool {
+      if case .integer(let type) = storage { type == Int64.self || type == Int.self } else { false }
+    }
     /// Whether a property may be nil.
     var isOptional: Bool { type is any OptionalColumn.Type }
   }

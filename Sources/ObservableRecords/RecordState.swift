@@ -1,5 +1,5 @@
 #if Records
-  package import Observables
+  public import Observables
 
   /// What a store knows of one object: which row it is, what of it is not saved yet, and why it is
   /// kept.
@@ -23,40 +23,51 @@
     /// What the save under way does with the row.
     enum Flight { case none, insert, update, delete, refused }
 
-    private weak var reference: (any ObservableRecord)?
-    /// The table, which clears this when the store is closed.
-    private(set) unowned(unsafe) var table: RecordTable?
-    var phase = Phase.free
-    var flight = Flight.none
+    // They take 40 bytes: the small ones are where the key ends. Each row in memory has a state.
+
+    /// The object, until its own end.
+    private var reference: Unmanaged<AnyObject>?
     private(set) var key: RecordKey?
-    /// The columns that were written since the last save, by slot, with the values saved last.
-    var changed: [Int: StoredValue] = [:]
-    /// The number of the save that wrote the row last.
-    var savedNumber = 0
-    /// Whether the object is in the store's list of changed objects.
-    var isListed = false
+    var phase = Phase.free
     /// Whether lists of other rows, loaded before the row was there, may lack it: it may have been
     /// read before the store has heard of it.
     var mayBeUnlisted = false
-    /// Whether the store keeps the object until the turn is over.
-    var isKeptInTurn = false
-    /// What came with the object in one query.
-    var group: FetchGroup?
-    private var observedKeys = 0
-    private var hasReportedDeletion = false
-    /// The object itself, while it must not go.
-    private var kept: (any ObservableRecord)?
-    /// What most rows do not have.
-    private var extra: Extra?
     /// Whether writes are to be noted.
-    @usableFromInline var tracks = false
+    @usableFromInline @exclusivity(unchecked) var tracks = false
+    private var place: FetchGroup.Place = 0
+    /// What came with the object in one query; nil for an object of no store.
+    private(set) var group: FetchGroup?
+    /// What rows do not have while they are only read.
+    @usableFromInline @exclusivity(unchecked) var extra: Extra?
 
     /// The state of a new object, which belongs to no store yet.
-    public init() {}
+    init() {}
 
-    deinit { table?.drop(self) }
+    deinit {
+      table?.drop(self)
+      group?.remove(place)
+    }
 
-    var object: (any ObservableRecord)? { reference }
+    /// The table; nil for an object of no store, also where that was closed.
+    var table: RecordTable? { group?.table }
+
+    /// The object; nil once that ends.
+    var object: (any ObservableRecord)? {
+      guard hasObject, let object = reference?.takeUnretainedValue() else { return nil }
+      return table?.typed(object) ?? object as? any ObservableRecord
+    }
+
+    /// Whether the object is there: one whose `deinit` runs must not be retained any more.
+    var hasObject: Bool { reference.map { !DyingObjects.contain($0) } ?? false }
+
+    /// The object ends, and what observes it does.
+    func objectEnds() {
+      reference = nil
+      let observation = extra?.observation
+      extra?.observation = nil
+      withExtendedLifetime(observation) {}
+    }
+
     var store: RecordStore? { table?.store }
     var isDeleted: Bool { phase == .deleting || phase == .deleted }
     var isKeyless: Bool { key == nil }
@@ -67,8 +78,10 @@
     }
 
     var hasUnsavedChanges: Bool {
-      !changed.isEmpty || flight != .none || phase == .new || phase == .deleting
-        || !newParents.isEmpty && phase == .saved
+      if phase == .new || phase == .deleting { return true }
+      guard let extra else { return false }
+      return !extra.changed.isEmpty || extra.flight != .none
+        || !extra.newParents.isEmpty && phase == .saved
     }
 
     /// How errors name the row.
@@ -79,15 +92,28 @@
 
     // MARK: What most rows do not have
 
-    private final class Extra {
-      var inFlight: [Int: StoredValue] = [:]
-      var storedValues: [Int: StoredValue] = [:]
-      var newParents: [Int: RecordState] = [:]
-      var keptParents: [Int: any ObservableRecord] = [:]
-      var relations: [String: LoadedRelation] = [:]
-      var referrers: [Referrer] = []
-      var referrerLimit = 16
-      var formerKeys: [Int: StoredValue] = [:]
+    /// What is known of a row that is observed, written, or asked for others.
+    @usableFromInline
+    final class Extra {
+      /// The watchers of the object.
+      @usableFromInline @exclusivity(unchecked) var observation: ModelObservation?
+      fileprivate var observedKeys = 0
+      fileprivate var savedNumber = 0
+      /// The object itself, while it must not go.
+      fileprivate var kept: (any ObservableRecord)?
+      fileprivate var flight = Flight.none
+      fileprivate var isListed = false
+      fileprivate var isKeptInTurn = false
+      fileprivate var hasReportedDeletion = false
+      fileprivate var changed: [Int: StoredValue] = [:]
+      fileprivate var inFlight: [Int: StoredValue] = [:]
+      fileprivate var storedValues: [Int: StoredValue] = [:]
+      fileprivate var newParents: [Int: RecordState] = [:]
+      fileprivate var keptParents: [Int: any ObservableRecord] = [:]
+      fileprivate var relations: [String: LoadedRelation] = [:]
+      fileprivate var referrers: [Referrer] = []
+      fileprivate var referrerLimit = 16
+      fileprivate var formerKeys: [Int: StoredValue] = [:]
     }
 
     private var madeExtra: Extra {
@@ -97,6 +123,31 @@
       return made
     }
 
+    /// The number of the save that wrote the row last.
+    var savedNumber: Int {
+      get { extra?.savedNumber ?? 0 }
+      set { madeExtra.savedNumber = newValue }
+    }
+    var flight: Flight {
+      get { extra?.flight ?? .none }
+      set { if extra != nil || newValue != .none { madeExtra.flight = newValue } }
+    }
+    /// Whether the object is in the store's list of changed objects.
+    var isListed: Bool {
+      get { extra?.isListed ?? false }
+      set { if extra != nil || newValue { madeExtra.isListed = newValue } }
+    }
+    /// Whether the store keeps the object until the turn is over.
+    var isKeptInTurn: Bool {
+      get { extra?.isKeptInTurn ?? false }
+      set { if extra != nil || newValue { madeExtra.isKeptInTurn = newValue } }
+    }
+    /// The columns that were written since the last save, by slot, with the values saved last.
+    var changed: [Int: StoredValue] {
+      get { extra?.changed ?? [:] }
+      set { if extra != nil || !newValue.isEmpty { madeExtra.changed = newValue } }
+      _modify { yield &madeExtra.changed }
+    }
     /// The columns of the save under way, with the values from before it.
     var inFlight: [Int: StoredValue] {
       get { extra?.inFlight ?? [:] }
@@ -151,19 +202,19 @@
 
     // MARK: Joining a store
 
-    /// Makes the object one of a table.
+    /// Makes the object one of a table, with others of one query.
     func join(
-      _ table: RecordTable, _ object: any ObservableRecord, _ phase: Phase, key: RecordKey?,
-      isEntered: Bool = true
+      _ table: RecordTable, _ object: AnyObject, _ phase: Phase, key: RecordKey?,
+      with group: FetchGroup? = nil
     ) {
-      reference = object
-      self.table = table
+      reference = .passUnretained(object)
+      join(group ?? table.loners)
       self.phase = phase
       self.key = key
       tracks = true
-      object.observation.setKeeper(self)
+      extra?.observation?.setKeeper(self)
       if let key {
-        if isEntered { table.enter(self, key) }
+        table.enter(self, key)
       } else {
         table.addStray(self)
       }
@@ -171,7 +222,14 @@
 
     /// Notes the object of an object that is in no store, to which another one refers.
     func introduce(_ object: any ObservableRecord) {
-      if reference == nil { reference = object }
+      if reference == nil { reference = .passUnretained(object) }
+    }
+
+    /// Notes what came with the object in one query.
+    func join(_ group: FetchGroup) {
+      self.group?.remove(place)
+      self.group = group
+      place = group.add(self)
     }
 
     /// Notes the key of a row that was inserted.
@@ -184,33 +242,60 @@
     /// Takes the object out of its store; its values stay, and what its lists have.
     func leave() {
       table?.drop(self)
-      (table, key) = (nil, nil)
+      group?.remove(place)
+      (group, key) = (nil, nil)
       phase = isDeleted ? .deleted : .free
-      flight = .none
-      (tracks, isListed, isKeptInTurn, hasReportedDeletion) = (false, false, false, false)
-      (observedKeys, savedNumber) = (0, 0)
-      (changed, group) = ([:], nil)
-      if let former = extra {
-        extra = nil
-        relations = former.relations
-        for list in former.relations.values { list.unwatch() }
-      }
-      reference?.observation.setKeeper(nil)
-      let object = kept
-      kept = nil
-      withExtendedLifetime(object) {}
+      tracks = false
+      guard let former = extra else { return }
+      let rest = Extra()
+      (rest.observation, rest.relations) = (former.observation, former.relations)
+      extra = rest
+      for list in rest.relations.values { list.unwatch() }
+      rest.observation?.setKeeper(nil)
+      // The object may go with it.
+      withExtendedLifetime(former) {}
     }
 
     /// Keeps the object while it is observed or has changes, and only then.
     func updateKeeping() {
-      let isNeeded = table != nil && (observedKeys > 0 || hasUnsavedChanges)
-      if isNeeded == (kept != nil) { return }
-      let object = kept
-      kept = isNeeded ? reference : nil
+      let isNeeded = table != nil && (isObserved || hasUnsavedChanges)
+      if isNeeded == (extra?.kept != nil) { return }
+      let object = extra?.kept
+      madeExtra.kept = isNeeded ? self.object : nil
       withExtendedLifetime(object) {}
     }
 
-    var isObserved: Bool { observedKeys > 0 }
+    var isObserved: Bool { extra.map { $0.observedKeys > 0 } ?? false }
+
+    // MARK: Watchers
+
+    var existingObservation: ModelObservation? { extra?.observation }
+
+    /// The watchers of the object; most rows never have one.
+    var observation: ModelObservation {
+      if let made = extra?.observation { return made }
+      let made = ModelObservation()
+      madeExtra.observation = made
+      if table != nil { made.setKeeper(self) }
+      return made
+    }
+
+    /// Whether a write of the property in `slot` would be reported.
+    @inlinable
+    public func isObserved(_ slot: @autoclosure () -> Int) -> Bool {
+      extra?.observation?.isObserved(slot()) ?? false
+    }
+
+    /// The property in `slot` is being read: a tracked computation that is running depends on it.
+    @inlinable
+    public func access(_ slot: Int, of object: some ObservableRecord) {
+      if ModelObservation.areReadsNoted { noteRead(slot, object) }
+    }
+
+    @usableFromInline
+    func noteRead(_ slot: Int, _ object: some ObservableRecord) {
+      observation.access(slot, of: object)
+    }
 
     // MARK: Writes
 
@@ -230,8 +315,8 @@
     func noteWrite(_ slot: Int, _ object: any ObservableRecord) {
       guard let table, let column = table.column(slot) else { return }
       if isDeleted {
-        if !hasReportedDeletion {
-          hasReportedDeletion = true
+        if !madeExtra.hasReportedDeletion {
+          madeExtra.hasReportedDeletion = true
           table.store.report(
             RecordError(
               .deleted, table: table.name, column: column.name, row: key?.description,
@@ -277,7 +362,7 @@
     package var loop: Loop? { store?.loop }
 
     package func observedChanged(isObserved: Bool) {
-      observedKeys += isObserved ? 1 : -1
+      madeExtra.observedKeys += isObserved ? 1 : -1
       updateKeeping()
       if isObserved { table?.store.noteObservation() }
     }
@@ -287,11 +372,47 @@
   @available(*, unavailable)
   extension RecordState: Sendable {}
 
-  /// The keys of the rows that one query has brought: what is loaded for one of them is loaded for
+  /// What an object holds of its state, which hears by this of the object's end.
+  ///
+  /// The macro gives each record one.
+  public struct RecordHold: ~Copyable {
+    /// What the store knows of the object.
+    public let state = RecordState()
+
+    /// The hold of a new object.
+    public init() {}
+
+    deinit { state.objectEnds() }
+  }
+
+  /// The rows of a table that one query has brought: what is loaded for one of them is loaded for
   /// all.
   final class FetchGroup {
-    var keys: [RecordKey]
-    init(_ keys: [RecordKey] = []) { self.keys = keys }
+    typealias Place = UInt32
+    /// The table, which has rows leave when the store is closed.
+    unowned(unsafe) let table: RecordTable
+    private let areAlone: Bool
+    /// They are not retained: each leaves before its end.
+    private var members: [Unmanaged<RecordState>?] = []
+
+    /// A group of a table; one of rows that are alone does not know them.
+    init(_ table: RecordTable, areAlone: Bool = false) {
+      (self.table, self.areAlone) = (table, areAlone)
+    }
+
+    /// The rows that are there, in the order of the query.
+    var states: [RecordState] { members.compactMap { $0?.takeUnretainedValue() } }
+
+    /// Adds a row; one for which there is no place is alone.
+    fileprivate func add(_ state: RecordState) -> Place {
+      guard !areAlone, let place = Place(exactly: members.count) else { return .max }
+      members.append(.passUnretained(state))
+      return place
+    }
+
+    fileprivate func remove(_ place: Place) {
+      if place < members.count { members[Int(place)] = nil }
+    }
   }
 
   /// An object with a property that refers to another one.

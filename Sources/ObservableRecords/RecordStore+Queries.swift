@@ -92,7 +92,7 @@
           lists[owner]?.append(object)
           objects.append(unsafeDowncast(object, to: Target.self))
         }
-        group(objects)
+        group(objects, of: target)
         prefetched[name, default: [:]].merge(lists) { $1 }
         forgetPrefetchedAtTurnEnd()
       }
@@ -147,18 +147,15 @@
     }
 
     /// The objects came together: what is loaded for one of them is loaded for all.
-    private func group(_ objects: [some ObservableRecord]) {
-      let group = FetchGroup(objects.compactMap { $0.recordState.key })
-      for object in objects { object.recordState.group = group }
+    private func group(_ objects: [some ObservableRecord], of table: RecordTable) {
+      let group = FetchGroup(table)
+      for object in objects { object.recordState.join(group) }
     }
 
     private func siblingStates(of state: RecordState) -> [RecordState] {
-      guard let table = state.table, let group = state.group else { return [] }
-      return group.keys.compactMap { key in
-        guard let sibling = table.state(key), sibling !== state, !sibling.isDeleted else {
-          return nil
-        }
-        return sibling
+      guard let group = state.group else { return [] }
+      return group.states.filter { sibling in
+        sibling !== state && sibling.hasObject && !sibling.isDeleted
       }
     }
 

@@ -235,32 +235,24 @@
       _ request: some FetchRequest, _ table: RecordTable,
       alsoRead: (Database) throws -> Void = { _ in }
     ) throws -> [Record] {
-      let group = FetchGroup()
+      let group = FetchGroup(table)
       var rows: [Record] = []
       var known: [Int] = []
       try read { db in
-        var keys: [RecordKey] = []
-        var states: [Unmanaged<RecordState>] = []
-        let hasLive = table.hasLive
         try RowReader.forEach(
           db, request,
-          { (row: Record) in
-            guard let key = table.key(of: row) else { return }
-            let state = row.recordState
-            if hasLive, table.isKnown(key) {
+          { (row: Record, statement) in
+            guard let key = table.key(of: row, in: statement) else { return }
+            // A row that a request has twice is one object, too.
+            if table.isKnown(key) {
               known.append(rows.count)
             } else {
-              state.join(table, row, .saved, key: key, isEntered: false)
+              let state = row.recordState
+              state.join(table, row, .saved, key: key, with: group)
               state.mayBeUnlisted = true
-              state.group = group
             }
-            keys.append(key)
-            states.append(.passUnretained(state))
             rows.append(row)
           }, { throw $0 })
-        // A row that a request has twice is one object.
-        known += table.enter(states, keys, except: known)
-        group.keys = keys
         try alsoRead(db)
       }
       if known.isEmpty { return rows }
@@ -270,7 +262,7 @@
           isGone.insert(place)
           continue
         }
-        object.recordState.group = group
+        object.recordState.join(group)
         rows[place] = unsafeDowncast(object, to: Record.self)
       }
       return isGone.isEmpty
@@ -281,19 +273,12 @@
     func adopt<Record: ObservableRecord>(
       _ rows: [Record], _ table: RecordTable, readAfter number: Int
     ) -> [Record] {
-      var objects: [Record] = []
-      var keys: [RecordKey] = []
-      objects.reserveCapacity(rows.count)
-      keys.reserveCapacity(rows.count)
-      table.reserve(rows.count)
-      for row in rows {
-        guard let object = table.adopt(row, readAfter: number) else { continue }
-        objects.append(unsafeDowncast(object, to: Record.self))
-        if let key = object.recordState.key { keys.append(key) }
+      let group = FetchGroup(table)
+      return rows.compactMap { row in
+        guard let object = table.adopt(row, readAfter: number) else { return nil }
+        object.recordState.join(group)
+        return unsafeDowncast(object, to: Record.self)
       }
-      let group = FetchGroup(keys)
-      for object in objects { object.recordState.group = group }
-      return objects
     }
 
     // MARK: Lists

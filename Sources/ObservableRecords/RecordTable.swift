@@ -12,7 +12,9 @@
     /// The columns that refer to rows of other tables, as the database knows them.
     let foreignKeys: [(column: RecordColumn, key: ForeignKey)]
     /// The states of the objects, which leave when their objects go.
-    private var live: [RecordKey: Unmanaged<RecordState>] = [:]
+    private var live = RowIndex()
+    /// The group of rows that came alone.
+    private(set) lazy var loners = FetchGroup(self, areAlone: true)
     /// The states of objects that are not found by a key: new ones, and deleted ones.
     private var strays: [ObjectIdentifier: Unmanaged<RecordState>] = [:]
     /// Properties that refer to rows which are not there, by the keys of those.
@@ -22,6 +24,8 @@
     /// which are written to them.
     private let affinities: [Int: ColumnAffinity]
     private let columnsBySlot: [RecordColumn?]
+    /// The place of the key in the list of columns, where keys are integers; else nil.
+    private let integerKeyPlace: Int?
     /// The properties of other classes that list rows of this one, by the slot of the column.
     private(set) var incoming: [Int: [IncomingLink]] = [:]
 
@@ -44,6 +48,8 @@
       var columns = [RecordColumn?](repeating: nil, count: last + 1)
       for column in schema.columns { columns[column.slot] = column }
       columnsBySlot = columns
+      let key = schema.key
+      integerKeyPlace = schema.columns.firstIndex { $0 === key && $0.hasEachInteger }
       var affinities: [Int: ColumnAffinity] = [:]
       for column in schema.columns {
         let affinity = layout.affinity(of: column.name)
@@ -66,6 +72,28 @@
     func key(of object: any ObservableRecord) -> RecordKey? {
       guard let column = schema.key, let value = try? column.read(object) else { return nil }
       return key(value)
+    }
+
+    /// The key of an object that was just read from the row at which a statement is, if that has
+    /// the columns of the class in their order.
+    func key(of object: any ObservableRecord, in statement: SQLiteStatement?) -> RecordKey? {
+      // Asking the object takes longer, and gives the same.
+      if let statement, let integerKeyPlace,
+        case .int64(let number) = DatabaseValue(
+          sqliteStatement: statement, index: CInt(integerKeyPlace)
+        ).storage
+      {
+        return .integer(number)
+      }
+      return key(of: object)
+    }
+
+    /// An object of the class as a record.
+    func typed(_ object: AnyObject) -> any ObservableRecord {
+      func typed<Record: ObservableRecord>(_ record: Record.Type) -> any ObservableRecord {
+        unsafeDowncast(object, to: Record.self)
+      }
+      return typed(record)
     }
 
     /// The value of a column as it crosses to SQLite: one that can be read again.
@@ -95,8 +123,8 @@
 
     /// Makes the state of each object free: the store is closed.
     func close() {
-      let states = (Array(live.values) + strays.values).map { $0.takeUnretainedValue() }
-      (live, strays) = ([:], [:])
+      let states = live.states + strays.values.map { $0.takeUnretainedValue() }
+      (live, strays) = (RowIndex(), [:])
       for state in states { state.leave() }
     }
 
@@ -104,11 +132,7 @@
 
     /// The object is found by its key from now on; one that had the key is so no more.
     func enter(_ state: RecordState, _ key: RecordKey) {
-      if let former = live.updateValue(.passUnretained(state), forKey: key),
-        former.toOpaque() != Unmanaged.passUnretained(state).toOpaque()
-      {
-        addStray(former.takeUnretainedValue())
-      }
+      if let former = live.enter(state, key) { addStray(former) }
       if !strays.isEmpty { strays[ObjectIdentifier(state)] = nil }
     }
 
@@ -117,65 +141,30 @@
       strays[ObjectIdentifier(state)] = .passUnretained(state)
     }
 
-    /// Enters the states of rows that were just read; returns the places of those that are there
-    /// already.
-    func enter(
-      _ states: [Unmanaged<RecordState>], _ keys: [RecordKey], except known: [Int]
-    ) -> [Int] {
-      reserve(keys.count)
-      var others = known[...]
-      var repeated: [Int] = []
-      for place in keys.indices {
-        if place == others.first {
-          others = others.dropFirst()
-          continue
-        }
-        let first = live.updateValue(states[place], forKey: keys[place])
-        if let first, first.takeUnretainedValue().object != nil {
-          live[keys[place]] = first
-          repeated.append(place)
-        } else if let former = first {
-          addStray(former.takeUnretainedValue())
-        }
-      }
-      return repeated
-    }
-
-    /// Makes room for objects.
-    func reserve(_ count: Int) {
-      if count > live.count { live.reserveCapacity(live.count + count) }
-    }
-
     /// The object is not found by its key any more.
     func forget(_ state: RecordState) {
-      guard isEntered(state), let key = state.key else { return }
-      live[key] = nil
+      guard live.has(state) else { return }
+      live.remove(state)
       addStray(state)
     }
 
     /// The object does not belong to the table any more.
     func drop(_ state: RecordState) {
-      if isEntered(state), let key = state.key { live[key] = nil }
+      live.remove(state)
       if !strays.isEmpty { strays[ObjectIdentifier(state)] = nil }
-    }
-
-    private func isEntered(_ state: RecordState) -> Bool {
-      guard let key = state.key else { return false }
-      return live[key]?.toOpaque() == Unmanaged.passUnretained(state).toOpaque()
     }
 
     /// The state of the row with this key, if its object is there.
     func state(_ key: RecordKey) -> RecordState? {
-      guard let state = live[key]?.takeUnretainedValue(), state.object != nil else { return nil }
+      guard let state = live.state(key), state.hasObject else { return nil }
       return state
     }
 
     /// Whether an object of the row is there, or goes just now.
-    func isKnown(_ key: RecordKey) -> Bool { live[key] != nil }
+    func isKnown(_ key: RecordKey) -> Bool { live.state(key) != nil }
 
-    var liveKeys: [RecordKey] { Array(live.keys) }
-    var hasLive: Bool { !live.isEmpty }
-    var isAnythingObserved: Bool { live.values.contains { $0.takeUnretainedValue().isObserved } }
+    var liveKeys: [RecordKey] { live.states.compactMap(\.key) }
+    var isAnythingObserved: Bool { live.states.contains { $0.isObserved } }
 
     func column(_ slot: Int) -> RecordColumn? {
       slot < columnsBySlot.count ? columnsBySlot[slot] : nil

@@ -43,31 +43,35 @@
       _ db: Database, _ request: some FetchRequest, _ fail: (any Error) throws -> Void
     ) throws -> [Record] {
       var rows: [Record] = []
-      try forEach(db, request, { (row: Record) in rows.append(row) }, fail)
+      try forEach(db, request, { (row: Record, _) in rows.append(row) }, fail)
       return rows
     }
 
     /// Calls `use` with each row of a request that fits, and `fail` with the error of another one.
+    ///
+    /// With a row `use` gets the statement that reads it, where that has the columns of the class
+    /// in their order.
     static func forEach<Record: ObservableRecord>(
-      _ db: Database, _ request: some FetchRequest, _ use: (Record) throws -> Void,
+      _ db: Database, _ request: some FetchRequest,
+      _ use: (Record, SQLiteStatement?) throws -> Void,
       _ fail: (any Error) throws -> Void
     ) throws {
       let prepared = try request.makePreparedRequest(db, forSingleResult: false)
       let names = Record.recordSchema.columns.map(\.name)
       let isPlain = prepared.adapter == nil && prepared.statement.columnNames.starts(with: names)
       let cursor = try Row.fetchCursor(prepared.statement, adapter: prepared.adapter)
+      let statement = isPlain ? prepared.statement.sqliteStatement : nil
       let former = pthread_getspecific(key)
       defer { pthread_setspecific(key, former) }
       var reading: Reading?
       try withUnsafeMutablePointer(to: &reading) { reading in
         pthread_setspecific(key, reading)
         while let row = try cursor.next() {
-          if isPlain {
-            reading.pointee = Reading(
-              record: ObjectIdentifier(Record.self),
-              statement: prepared.statement.sqliteStatement, row: ObjectIdentifier(row))
+          reading.pointee = statement.map {
+            Reading(
+              record: ObjectIdentifier(Record.self), statement: $0, row: ObjectIdentifier(row))
           }
-          do { try use(try Record(row: row)) } catch { try fail(error) }
+          do { try use(try Record(row: row), statement) } catch { try fail(error) }
         }
       }
     }

@@ -161,7 +161,7 @@ public class LazyStorage: ObservationCore.Receiver {
   /// all properties of its object are watched.
   final func attachIfHeard() {
     guard record == nil, let model = model as? any ObservableModel else { return }
-    let node = model.observation.existingNode
+    let node = model.existingObservation?.existingNode
     guard declaration.isDependent || node?.pointee.every != nil,
       let engine = node?.engine ?? model.observation.keeper?.loop?.engine
         ?? LoopChoice.engineForReading

@@ -158,6 +158,6 @@ extension KeyPathObservable {
   }
 
   private var isForAnyThread: Bool {
-    (self as? any ObservableModel)?.observation.sharing != nil
+    (self as? any ObservableModel)?.existingObservation?.sharing != nil
   }
 }

@@ -4,8 +4,8 @@
 /// The runtime has no call for that on all systems, but a bit in the header of each object, which
 /// has been in the same place since Swift 5. Where a test, made once, finds that it is not, no
 /// object is taken for a dying one.
-enum DyingObjects {
-  static func contain(_ object: Unmanaged<AnyObject>) -> Bool {
+package enum DyingObjects {
+  package static func contain(_ object: Unmanaged<AnyObject>) -> Bool {
     isKnown && isMarked(object.toOpaque())
   }
 

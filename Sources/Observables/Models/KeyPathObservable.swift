@@ -55,7 +55,9 @@ extension KeyPathObservable {
 
   /// The node in the loop of `engine`; nil while the object is not observed there.
   package func currentNode(in engine: Engine) -> NodeRef? {
-    if let model = self as? any ObservableModel { return model.observation.node(in: engine) }
+    if let model = self as? any ObservableModel {
+      return model.existingObservation?.node(in: engine)
+    }
     return currentObservation.flatMap { $0.node.engine === engine ? $0.node : nil }
   }
 }

@@ -212,6 +212,11 @@ public final class ModelObservation {
     if isAnythingTracked { noteRead(slot, of: model) }
   }
 
+  /// Whether a tracked computation is running, so that reads have to be noted.
+  @_documentation(visibility: internal)
+  @inlinable @inline(__always)
+  public static var areReadsNoted: Bool { isAnythingTracked }
+
   @inline(never)
   private func noteRead(_ slot: Int, of model: some ObservableModel) {
     let known = sharing == nil ? engine : nil

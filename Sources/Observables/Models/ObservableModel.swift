@@ -22,9 +22,17 @@ public protocol ObservableModel: KeyPathObservable {
   static var properties: ModelProperties { get }
   /// The record of the watchers of this instance.
   var observation: ModelObservation { get }
+  /// The record of the watchers, where there is one already.
+  @_documentation(visibility: internal)
+  var existingObservation: ModelObservation? { get }
 }
 
 extension ObservableModel {
+  /// The record of the watchers, which a model has from the beginning unless its class says
+  /// otherwise.
+  @_documentation(visibility: internal)
+  public var existingObservation: ModelObservation? { observation }
+
   /// Where the model is observed by the loop of `engine`; nil for one that belongs to the loops of
   /// another thread.
   @_documentation(visibility: internal)
@@ -40,10 +48,10 @@ extension ObservableModel {
   /// this thread.
   @_documentation(visibility: internal)
   public var currentObservation: ObservationToken? {
-    observation.existingNode.map(ObservationToken.init(node:))
+    existingObservation?.existingNode.map(ObservationToken.init(node:))
   }
 
   /// Where the model is observed by the loops of this thread.
   @_documentation(visibility: internal)
-  public var observationPlaces: ObservationPlaces { observation.places }
+  public var observationPlaces: ObservationPlaces { existingObservation?.places ?? .none }
 }

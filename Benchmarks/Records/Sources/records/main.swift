@@ -115,9 +115,13 @@ func memory() -> Int {
   return Int(text.split(separator: " ")[1])! * 4096
 }
 
+/// The parts of this program that are to run, all unless arguments name them.
+let parts = Set(CommandLine.arguments.dropFirst())
+func runs(_ part: String) -> Bool { parts.isEmpty || parts.contains(part) }
+
 // MARK: Memory of live objects, before anything else has left memory that is free
 
-do {
+if runs("memory") {
   let store = try RecordStore(database, loop: loop, pollInterval: nil)
   let before = memory()
   let rows = try store.fetch(Item.all())
@@ -143,34 +147,38 @@ do {
   return seconds
 }
 
-let fetches = try medians {
-  try fetchOwn()
-} _: {
-  try fetchNamed()
+if runs("fetch") {
+  let fetches = try medians {
+    try fetchOwn()
+  } _: {
+    try fetchNamed()
+  }
+  report(
+    "100,000 rows fetched", fetches.own, fetches.other, "a plain class by name", limit: 1.5)
 }
-report(
-  "100,000 rows fetched", fetches.own, fetches.other, "a plain class by name", limit: 1.5)
 
 // MARK: 10,000 rows changed and saved in one turn
 
-let saves = try medians {
-  let store = try RecordStore(database, loop: loop, saving: .synchronous, pollInterval: nil)
-  store.onError = { fatalError("\($0)") }
-  let rows = try store.fetch(Item.limit(10_000))
-  defer { precondition(!store.hasUnsavedChanges) }
-  return time { loop.turn { for row in rows { row.quantity += 1 } } }
-} _: {
-  let rows = try database.read { try PlainItem.limit(10_000).fetchAll($0) }
-  return try time {
-    try database.write { db in
-      for row in rows {
-        row.quantity += 1
-        try row.updateChanges(db)
+if runs("save") {
+  let saves = try medians {
+    let store = try RecordStore(database, loop: loop, saving: .synchronous, pollInterval: nil)
+    store.onError = { fatalError("\($0)") }
+    let rows = try store.fetch(Item.limit(10_000))
+    defer { precondition(!store.hasUnsavedChanges) }
+    return time { loop.turn { for row in rows { row.quantity += 1 } } }
+  } _: {
+    let rows = try database.read { try PlainItem.limit(10_000).fetchAll($0) }
+    return try time {
+      try database.write { db in
+        for row in rows {
+          row.quantity += 1
+          try row.updateChanges(db)
+        }
       }
     }
   }
+  report("10,000 rows changed and saved", saves.own, saves.other, "updateChanges", limit: 1.3)
 }
-report("10,000 rows changed and saved", saves.own, saves.other, "updateChanges", limit: 1.3)
 
 // MARK: One change by somebody else in a live query of 10,000
 
@@ -191,35 +199,6 @@ final class Seen: @unchecked Sendable {
   var rows: [PlainItem] = []
   let signal = DispatchSemaphore(value: 0)
 }
-var changes = 0
-let plainLive = try {
-  let seen = Seen()
-  let queue = DispatchQueue(label: "observation")
-  let observation = ValueObservation.tracking { try Handed(PlainItem.all(plainRequest, $0)) }
-  let cancellable = observation.start(in: database, scheduling: .async(onQueue: queue)) { error in
-    fatalError("\(error)")
-  } onChange: { rows in
-    let difference = rows.value.difference(from: seen.rows) {
-      $0.id == $1.id && $0.product == $1.product
-    }
-    seen.rows = rows.value
-    seen.count += difference.count
-    seen.signal.signal()
-  }
-  seen.signal.wait()
-  defer { cancellable.cancel() }
-  return try median {
-    changes += 1
-    let (number, before) = (changes, seen.count)
-    let seconds = try time {
-      try change(number)
-      seen.signal.wait()
-    }
-    precondition(seen.count > before)
-    return seconds
-  }
-}()
-
 struct Handed: @unchecked Sendable {
   let value: [PlainItem]
   init(_ value: [PlainItem]) { self.value = value }
@@ -231,27 +210,58 @@ extension PlainItem {
   ) throws -> [PlainItem] { try request.fetchAll(db) }
 }
 
-let ownLive = try {
-  let store = try RecordStore(database, loop: loop, pollInterval: nil)
-  let list = try store.query(request)
-  var count = 0
-  try list.observeEdits(in: loop) { _, edits in
-    count += edits.count
-    loop.stop()
-  }
-  return try median {
-    changes += 1
-    let (number, before) = (changes, count)
-    let seconds = try time {
-      try change(number)
-      loop.retain()
-      loop.run()
-      loop.release()
+@MainActor func measureLive() throws {
+  var changes = 0
+  let plainLive = try {
+    let seen = Seen()
+    let queue = DispatchQueue(label: "observation")
+    let observation = ValueObservation.tracking { try Handed(PlainItem.all(plainRequest, $0)) }
+    let cancellable = observation.start(in: database, scheduling: .async(onQueue: queue)) { error in
+      fatalError("\(error)")
+    } onChange: { rows in
+      let difference = rows.value.difference(from: seen.rows) {
+        $0.id == $1.id && $0.product == $1.product
+      }
+      seen.rows = rows.value
+      seen.count += difference.count
+      seen.signal.signal()
     }
-    precondition(count > before)
-    return seconds
-  }
-}()
-report("one change in a query of 10,000", ownLive, plainLive, "ValueObservation", limit: 1)
+    seen.signal.wait()
+    defer { cancellable.cancel() }
+    return try median {
+      changes += 1
+      let (number, before) = (changes, seen.count)
+      let seconds = try time {
+        try change(number)
+        seen.signal.wait()
+      }
+      precondition(seen.count > before)
+      return seconds
+    }
+  }()
+  let ownLive = try {
+    let store = try RecordStore(database, loop: loop, pollInterval: nil)
+    let list = try store.query(request)
+    var count = 0
+    try list.observeEdits(in: loop) { _, edits in
+      count += edits.count
+      loop.stop()
+    }
+    return try median {
+      changes += 1
+      let (number, before) = (changes, count)
+      let seconds = try time {
+        try change(number)
+        loop.retain()
+        loop.run()
+        loop.release()
+      }
+      precondition(count > before)
+      return seconds
+    }
+  }()
+  report("one change in a query of 10,000", ownLive, plainLive, "ValueObservation", limit: 1)
+}
+if runs("live") { try measureLive() }
 
 try FileManager.default.removeItem(atPath: folder)

@@ -35,8 +35,6 @@ struct RecordExpansionTests {
           @Observables.Lazy var price: Double
           private func makePrice() -> Double { 0 }
 
-          let observation = Observables.ModelObservation()
-
           private static var firstModelSlot: Int {
             0
           }
@@ -86,7 +84,11 @@ struct RecordExpansionTests {
               }).readOnlyByName
           }
 
-          let recordState = ObservableRecords.RecordState()
+          private let recordHold = ObservableRecords.RecordHold()
+
+          var recordState: ObservableRecords.RecordState {
+            recordHold.state
+          }
 
           static let recordSchema = ObservableRecords.RecordSchema(
             for: Item.self, [
@@ -155,7 +157,7 @@ struct RecordExpansionTests {
         final class Item {
           var price: Double {
           get {
-            observation.access(Self.firstModelSlot + 1, of: self)
+            recordState.access(Self.firstModelSlot + 1, of: self)
             return _price
           }
           set {
@@ -163,7 +165,7 @@ struct RecordExpansionTests {
             defer {
               recordState.didSet(Self.firstModelSlot + 1, of: self)
             }
-            guard observation.isObserved(Self.firstModelSlot + 1) else {
+            guard recordState.isObserved(Self.firstModelSlot + 1) else {
               _price = newValue
               return
             }
@@ -176,7 +178,7 @@ struct RecordExpansionTests {
             defer {
               recordState.didSet(Self.firstModelSlot + 1, of: self)
             }
-            guard observation.isObserved(Self.firstModelSlot + 1) else {
+            guard recordState.isObserved(Self.firstModelSlot + 1) else {
               yield &_price
               return
             }

@@ -30,6 +30,13 @@ struct Place: Codable, Equatable {
   var name: String
 }
 
+@ObservableModel final class Farewell: ObservableRecord {
+  var id: Int64?
+  var text: String
+
+  deinit { text = "gone" }
+}
+
 /// R1: rows are objects.
 struct RowTests {
   private func guests() throws -> Ledger {
@@ -81,6 +88,38 @@ struct RowTests {
     #expect(rows[3].customer == "Eve")
   }
 
+  @Test func `rows are found by their keys while others come and go`() throws {
+    let ledger = try guests()
+    let small: [Int64] = Array(-300..<300)
+    let keys = small + small.map { $0 &* (1 << 40) + 1000 } + [.min, .max]
+    try ledger.database.write { db in
+      for key in keys {
+        try db.execute(sql: "INSERT INTO note VALUES (?, 'n', NULL)", arguments: [key])
+        try db.execute(sql: "INSERT INTO countries VALUES (?, 'c')", arguments: ["\(key)"])
+      }
+    }
+    var notes: [Int64: Note] = [:]
+    var countries: [Int64: Country] = [:]
+    for round in 0..<12 {
+      for (place, key) in keys.enumerated() {
+        // Some rows are found again, some for the first time, and some go.
+        if (place * 7 + round * 5) % 3 == 0 {
+          notes[key] = try ledger.store.find(Note.self, key)
+          countries[key] = try ledger.store.find(Country.self, "\(key)")
+        } else if (place + round) % 4 == 0 {
+          (notes[key], countries[key]) = (nil, nil)
+        }
+      }
+      #expect(notes.allSatisfy { $0 == $1.id } && countries.allSatisfy { "\($0)" == $1.code })
+      let fetched = (try ledger.store.fetch(Note.all()), try ledger.store.fetch(Country.all()))
+      #expect(fetched.0.count == keys.count && fetched.1.count == keys.count)
+      for note in fetched.0 { if let held = notes[note.id ?? 0] { #expect(held === note) } }
+      for country in fetched.1 {
+        if let held = countries[Int64(country.code) ?? 0] { #expect(held === country) }
+      }
+    }
+  }
+
   // R1: another store has other objects.
   @Test func `each store has objects of its own`() throws {
     let ledger = try Ledger()
@@ -89,6 +128,56 @@ struct RowTests {
     let own = try ledger.invoice(id)
     #expect(try other.find(Invoice.self, id) !== own)
     #expect(throws: RecordError.self) { try other.insert(own) }
+  }
+
+  @Test func `a row that is not observed has no record of watchers`() throws {
+    let ledger = try Ledger()
+    try ledger.run("INSERT INTO note(text) VALUES ('a')")
+    let note = try #require(try ledger.store.find(Note.self, 1))
+    #expect(note.text == "a" && note.existingObservation == nil)
+    ledger.loop.turn { note.text = "b" }
+    try ledger.store.transaction { note.text = "c" }
+    #expect(note.existingObservation == nil)
+    var log: [String] = []
+    let watcher = try note.observe("text", in: ledger.loop) { log.append($0.text) }
+    ledger.loop.turn { note.text = "d" }
+    watcher.stop()
+    ledger.loop.turn { note.text = "e" }
+    #expect(log == ["d"])
+    #expect(try ledger.rows("SELECT text FROM note") == ["e"])
+  }
+
+  @Test func `an object is observed before it belongs to a store, and after`() throws {
+    let ledger = try Ledger()
+    let note = Note(text: "a")
+    var log: [String] = []
+    try note.observe("text", in: ledger.loop) { log.append($0.text) }
+    ledger.loop.turn { note.text = "b" }
+    try ledger.loop.turn { try ledger.store.insert(note) }
+    ledger.loop.turn { note.text = "c" }
+    try ledger.store.close()
+    ledger.loop.turn { note.text = "d" }
+    #expect(log == ["b", "c", "d"])
+    #expect(try ledger.rows("SELECT text FROM note") == ["c"])
+  }
+
+  // L2: an object that goes is not kept by what its deinit writes.
+  @Test func `an object writes its properties while it goes`() throws {
+    let ledger = try Ledger()
+    try ledger.run("CREATE TABLE farewell(id INTEGER PRIMARY KEY, text TEXT NOT NULL)")
+    try ledger.run("INSERT INTO farewell VALUES (1, 'a')")
+    for isObserved in [false, true] {
+      weak var object: Farewell?
+      try ledger.loop.turn {
+        let row = try #require(try ledger.store.find(Farewell.self, 1))
+        object = row
+        if isObserved { try row.observe("text", in: ledger.loop) { _ in }.stop() }
+      }
+      #expect(object == nil)
+      ledger.loop.run()
+      #expect(try ledger.rows("SELECT text FROM farewell") == ["a"])
+    }
+    #expect(ledger.errors.texts.isEmpty)
   }
 
   // R1: held weakly.

@@ -1,0 +1,106 @@
+#if Records
+  /// The states of rows by their keys.
+  ///
+  /// A state has its key, so that the index needs one word for it: a table in which a state is at
+  /// the place that its key says, or behind it with no gap between. It does not retain the states:
+  /// each is taken out before it ends or gets another key.
+  struct RowIndex {
+    private typealias Entry = Unmanaged<RecordState>
+
+    /// A power of two, of which a quarter is free.
+    private var places: ContiguousArray<Entry?> = []
+    private var count = 0
+    /// How many bits of a hash are no place.
+    private var shift: UInt64 = 64
+    /// A random odd number, so that no keys are known to meet in one place.
+    private let factor = UInt64.random(in: .min ... .max) | 1
+
+    var isEmpty: Bool { count == 0 }
+
+    /// The states, in no order.
+    var states: [RecordState] { places.compactMap { $0?.takeUnretainedValue() } }
+
+    /// The state with this key.
+    func state(_ key: RecordKey) -> RecordState? {
+      if count == 0 { return nil }
+      var place = home(of: key)
+      while let entry = places[place] {
+        if RowIndex.key(of: entry) == key { return entry.takeUnretainedValue() }
+        place = next(place)
+      }
+      return nil
+    }
+
+    func has(_ state: RecordState) -> Bool { place(of: state) != nil }
+
+    /// Enters a state by its key; returns another one that had the key, and is not found any more.
+    mutating func enter(_ state: RecordState, _ key: RecordKey) -> RecordState? {
+      if count >= places.count / 4 * 3 { grow() }
+      let entry = Entry.passUnretained(state)
+      var place = home(of: key)
+      while let former = places[place] {
+        if RowIndex.key(of: former) == key {
+          places[place] = entry
+          return former.toOpaque() == entry.toOpaque() ? nil : former.takeUnretainedValue()
+        }
+        place = next(place)
+      }
+      places[place] = entry
+      count += 1
+      return nil
+    }
+
+    /// Takes out a state; does nothing where it is not found by its key.
+    mutating func remove(_ state: RecordState) {
+      guard var gap = place(of: state) else { return }
+      places[gap] = nil
+      count -= 1
+      var place = next(gap)
+      while let entry = places[place] {
+        // One whose own place is not behind the gap moves into it: it could not be found beyond.
+        let distance = place &- home(of: RowIndex.key(of: entry))
+        if distance & (places.count - 1) >= (place &- gap) & (places.count - 1) {
+          places.swapAt(gap, place)
+          gap = place
+        }
+        place = next(place)
+      }
+    }
+
+    private func place(of state: RecordState) -> Int? {
+      guard count > 0, let key = state.key else { return nil }
+      var place = home(of: key)
+      while let entry = places[place] {
+        if entry.toOpaque() == Entry.passUnretained(state).toOpaque() { return place }
+        place = next(place)
+      }
+      return nil
+    }
+
+    private mutating func grow() {
+      let former = places
+      places = ContiguousArray(repeating: nil, count: max(16, 2 * former.count))
+      shift = UInt64(64 - places.count.trailingZeroBitCount)
+      for case let entry? in former {
+        var place = home(of: RowIndex.key(of: entry))
+        while places[place] != nil { place = next(place) }
+        places[place] = entry
+      }
+    }
+
+    private func next(_ place: Int) -> Int { (place + 1) & (places.count - 1) }
+
+    private func home(of key: RecordKey) -> Int {
+      let number =
+        if case .integer(let number) = key { UInt64(bitPattern: number) } else {
+          UInt64(truncatingIfNeeded: key.hashValue)
+        }
+      return Int(truncatingIfNeeded: (number &* factor) &>> shift)
+    }
+
+    /// The key of a state that is entered: such a state has one.
+    private static func key(of entry: Entry) -> RecordKey {
+      entry._withUnsafeGuaranteedRef { $0.key.unsafelyUnwrapped }
+    }
+  }
+#endif
