@@ -4,7 +4,7 @@
   /// What a store knows of one object: which row it is, what of it is not saved yet, and why it is
   /// kept.
   ///
-  /// The macro gives each record one. Confined to the thread of the store's loop.
+  /// A ``RecordHold`` gives each record one. Confined to the thread of the store's loop.
   public final class RecordState {
     /// What the row is to be.
     enum Phase {

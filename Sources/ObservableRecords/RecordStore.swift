@@ -321,8 +321,9 @@
     /// Keeps an object until the turn is over: `find(…)!.items.append(…)` changes a list whose
     /// object that no other code may hold.
     func keepUntilTurnEnd(_ object: any ObservableRecord) {
-      if object.recordState.isKeptInTurn { return }
-      object.recordState.isKeptInTurn = true
+      let state = object.recordState
+      if state.isKeptInTurn || !state.hasObject { return }
+      state.isKeptInTurn = true
       keptInTurn.append(object)
       askForTurnEnd()
     }
@@ -345,7 +346,7 @@
 
     /// An object got its first change since it was saved.
     func noteChange(of state: RecordState, _ object: any ObservableRecord) {
-      coverInTransaction(object)
+      if state.hasObject { coverInTransaction(object) }
       if !state.isListed {
         state.isListed = true
         listed.append(state)

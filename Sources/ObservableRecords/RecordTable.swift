@@ -163,8 +163,8 @@
     /// Whether an object of the row is there, or goes just now.
     func isKnown(_ key: RecordKey) -> Bool { live.state(key) != nil }
 
-    var liveKeys: [RecordKey] { live.states.compactMap(\.key) }
-    var isAnythingObserved: Bool { live.states.contains { $0.isObserved } }
+    var liveKeys: [RecordKey] { live.keys }
+    var isAnythingObserved: Bool { live.contains { $0.isObserved } }
 
     func column(_ slot: Int) -> RecordColumn? {
       slot < columnsBySlot.count ? columnsBySlot[slot] : nil

@@ -15,10 +15,15 @@
     /// A random odd number, so that no keys are known to meet in one place.
     private let factor = UInt64.random(in: .min ... .max) | 1
 
-    var isEmpty: Bool { count == 0 }
-
     /// The states, in no order.
     var states: [RecordState] { places.compactMap { $0?.takeUnretainedValue() } }
+
+    /// The keys, in no order.
+    var keys: [RecordKey] { places.compactMap { $0.map(RowIndex.key) } }
+
+    func contains(where body: (RecordState) -> Bool) -> Bool {
+      places.contains { $0?._withUnsafeGuaranteedRef(body) ?? false }
+    }
 
     /// The state with this key.
     func state(_ key: RecordKey) -> RecordState? {

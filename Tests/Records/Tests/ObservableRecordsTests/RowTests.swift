@@ -33,8 +33,9 @@ struct Place: Codable, Equatable {
 @ObservableModel final class Farewell: ObservableRecord {
   var id: Int64?
   var text: String
+  @HasMany(\Note.invoiceID) var notes: ObservableArray<Note>
 
-  deinit { text = "gone" }
+  deinit { text = "gone \(notes.count)" }
 }
 
 /// R1: rows are objects.
@@ -161,18 +162,19 @@ struct RowTests {
     #expect(try ledger.rows("SELECT text FROM note") == ["c"])
   }
 
-  // L2: an object that goes is not kept by what its deinit writes.
-  @Test func `an object writes its properties while it goes`() throws {
+  // R1: an object that goes is not kept by what its deinit writes and reads.
+  @Test func `an object writes and reads its properties while it goes`() throws {
     let ledger = try Ledger()
     try ledger.run("CREATE TABLE farewell(id INTEGER PRIMARY KEY, text TEXT NOT NULL)")
     try ledger.run("INSERT INTO farewell VALUES (1, 'a')")
-    for isObserved in [false, true] {
+    for isInTransaction in [false, true] {
       weak var object: Farewell?
-      try ledger.loop.turn {
+      func use() throws {
         let row = try #require(try ledger.store.find(Farewell.self, 1))
         object = row
-        if isObserved { try row.observe("text", in: ledger.loop) { _ in }.stop() }
+        try row.observe("text", in: ledger.loop) { _ in }.stop()
       }
+      if isInTransaction { try ledger.store.transaction(use) } else { try use() }
       #expect(object == nil)
       ledger.loop.run()
       #expect(try ledger.rows("SELECT text FROM farewell") == ["a"])
