@@ -393,7 +393,7 @@
     unowned(unsafe) let table: RecordTable
     private let areAlone: Bool
     /// They are not retained: each leaves before its end.
-    private var members: [Unmanaged<RecordState>?] = []
+    @exclusivity(unchecked) private var members: [Unmanaged<RecordState>?] = []
 
     /// A group of a table; one of rows that are alone does not know them.
     init(_ table: RecordTable, areAlone: Bool = false) {

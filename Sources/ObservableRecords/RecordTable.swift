@@ -12,7 +12,7 @@
     /// The columns that refer to rows of other tables, as the database knows them.
     let foreignKeys: [(column: RecordColumn, key: ForeignKey)]
     /// The states of the objects, which leave when their objects go.
-    private var live = RowIndex()
+    @exclusivity(unchecked) private var live = RowIndex()
     /// The group of rows that came alone.
     private(set) lazy var loners = FetchGroup(self, areAlone: true)
     /// The states of objects that are not found by a key: new ones, and deleted ones.
