@@ -205,10 +205,10 @@
     init(_ value: Value) { self.value = value }
   }
 
-  /// A value for the loop's thread that another thread passes on.
+  /// A value for one thread that another one passes on.
   ///
-  /// The loop's thread takes it out: the other one, which may end its work later, has no reference
-  /// that could be the last one of a store or an object.
+  /// The thread takes it out: the other one, which may end its work later, has no reference that
+  /// could be the last one of a store or an object.
   final class Parcel<Value>: @unchecked Sendable {
     // The threads use it one after the other: the message that opens it comes after all else.
     private var value: Value?

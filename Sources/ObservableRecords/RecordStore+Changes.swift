@@ -100,13 +100,14 @@
         return
       }
       loop.retain()
-      let (home, inbox) = (Parcel((self, loop)), loop.inbox)
-      let (work, collector) = (Handed(jobs), collector)
+      // Jobs hold the store: the loop's thread has them, too, until the end.
+      let (home, inbox) = (Parcel((self, loop, jobs)), loop.inbox)
+      let (work, collector) = (Parcel(jobs), collector)
       readDatabaseLater { db in
-        let results = Parcel(Result { try work.value.map { try $0(db.get()) } })
+        let results = Parcel(Result { try work.open().map { try $0(db.get()) } })
         let isWhole = collector.otherTransactions == heard
         inbox.post {
-          let (store, loop) = home.open()
+          let (store, loop, _) = home.open()
           loop.release()
           store.finishReading(results.open(), changes, generation, isWhole: isWhole)
         }
