@@ -157,16 +157,34 @@ static lua_Integer push_argument(lua_State *L) {
   return count;
 }
 
-/* Adds all values of the list on top, or removes them. [-0, +0, m] */
-static int put_all(lua_State *L, const set *set, lua_Integer count, bool in) {
-  int list = lua_gettop(L);
+/* (set, list, count, in): adds all values of the list, or removes them. */
+static int put_each(lua_State *L) {
+  lua_Integer count = lua_tointeger(L, 3);
+  bool in = lua_toboolean(L, 4);
+  set set = check_set(L, 1);
   clua_steps steps = {L, 0};
   for (lua_Integer i = 1; i <= count; i++) {
     clua_step(&steps);
-    lua_rawgeti(L, list, i);
-    put(L, set, in);
+    lua_rawgeti(L, 2, i);
+    put(L, &set, in);
   }
   return 0;
+}
+
+/* Adds all values of the list on top, or removes them, as one operation (C13). The set is at 1.
+   [-0, +0, e] */
+static int put_all(lua_State *L, const set *set, lua_Integer count, bool in) {
+  const clua_observation *observation = &set->node->shared->observation;
+  int list = lua_gettop(L);
+  lua_pushcfunction(L, put_each);
+  lua_pushvalue(L, 1);
+  lua_pushvalue(L, list);
+  lua_pushinteger(L, count);
+  lua_pushboolean(L, in);
+  if (observation->batch) observation->batch(observation->context, L, true);
+  int status = lua_pcall(L, 4, 0, 0);
+  if (observation->batch) observation->batch(observation->context, L, false);
+  return status == LUA_OK ? 0 : lua_error(L);
 }
 
 static int set_union(lua_State *L) {
@@ -194,15 +212,16 @@ static int set_intersect(lua_State *L) {
     lua_pushboolean(L, true);
     lua_rawset(L, kept);
   }
-  lua_Integer count = push_members(L, set.store);
-  for (lua_Integer i = 1; i <= count; i++) {
+  lua_Integer gone = 0;
+  lua_newtable(L);
+  lua_pushnil(L);
+  while (lua_next(L, set.store)) {
     clua_step(&steps);
-    lua_rawgeti(L, kept + 1, i);
     lua_pushvalue(L, -1);
     if (contains(L, kept)) lua_pop(L, 1);
-    else put(L, &set, false);
+    else lua_rawseti(L, kept + 1, ++gone);
   }
-  return 0;
+  return put_all(L, &set, gone, false);
 }
 
 static int set_clear(lua_State *L) {

@@ -29,8 +29,7 @@ static int raise_outside(lua_State *L, const char *message) {
   return lua_error(L);
 }
 
-/* Raises the error of a call of what cannot be called: the value of this type in a variable of the
-   code that called the closure. */
+/* Raises "attempt to call a … value", with the name that the calling code has for it. */
 static int raise_uncallable(lua_State *L, const char *type) {
   // After a tail call the code that made it is not on the stack.
   lua_Debug caller;
@@ -120,7 +119,7 @@ static int find(lua_State *L) {
     if (type == LUA_TNIL && event >= CLUA_EVENT_EQ) type = push_event(L, 2, false);
   }
   if (type == LUA_TFUNCTION) {
-    // A call has the name of the variable, which is gone.
+    // Lua names a `__call` by the caller's variable, which the tail call has lost.
     if (event != CLUA_EVENT_CALL) clua_noteforwarded(L);
     return 1;
   }

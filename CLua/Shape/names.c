@@ -3,17 +3,17 @@
 
 #include <string.h>
 
-/* The names of metamethods. A forwarder ends in a tail call, so that the script's function runs in
-   its place: errors and levels are right then, but for `lua_getinfo` the function has no name. The
-   name is that of the forwarder's call. It is noted with the activation, which the function takes
-   over, and found again by both. An entry of a call that is over does no harm but to a function
-   that is called by a tail call in the same activation later: it has the name, too. */
+/* Names of metamethods. A forwarder calls the script's function by a tail call, so that errors and
+   levels are right. But Lua has no name for a function that was called so. The finder therefore
+   notes the name of the forwarder's call, its activation, which the function takes over, and the
+   function. `lua_getinfo` uses the name where both match. Entries are not removed: where the same
+   activation later calls the same function by a tail call, that call has the name, too. */
 
-/* The entries for an activation and some others, the latest first. */
+/* The entries of all activations with the same hash, the latest first. */
 static clua_forwarded *entries_of(clua_shared *shared, const void *activation) {
   // Activations lie at regular distances, which the golden ratio spreads.
   uint32_t bits = (uint32_t)((uintptr_t)activation >> 4) * UINT32_C(0x9E3779B9);
-  return shared->forwarded[bits >> 27];
+  return shared->forwarded[(bits >> 16) % CLUA_FORWARDED_HASHES];
 }
 
 void clua_noteforwarded(lua_State *L) {
@@ -49,7 +49,7 @@ int clua_modulegetinfo(lua_State *L, const char *what, lua_Debug *info) {
   int known = clua_plain.getinfo(L, what, info);
   if (*what == '>' || !strpbrk(what, "nt")) return known;
   const clua_forwarded *noted = noted_of(L, info->i_ci);
-  if (!noted) return known;
+  if (!noted || !lua_checkstack(L, 1)) return known;
   lua_Debug call = *info;
   clua_plain.getinfo(L, "ft", &call);
   bool forwarded = call.istailcall && lua_topointer(L, -1) == noted->function;

@@ -211,7 +211,8 @@ static void end_collection(clua_allocator *allocator) {
 
 void clua_freegarbage(lua_State *L, clua_allocator *allocator) {
   allocator->debt = 0;
-  lua_gc(L, LUA_GCCOLLECT);
+  // In a finalizer the collector does nothing.
+  if (lua_gc(L, LUA_GCCOLLECT) < 0) return;
   // The objects whose finalizers were called.
   if (allocator->debt > 0) lua_gc(L, LUA_GCCOLLECT);
   end_collection(allocator);
@@ -225,10 +226,11 @@ static int make_newest(lua_State *L) {
   return 0;
 }
 
-/* A part is a basic step of the collector, which frees at most 50,000 objects or goes through 800
-   KB; but Lua frees all objects that are newer than the newest live one in one step, so that a live
-   one is made. The first cycle may have begun before, and one more frees the objects whose
-   finalizers were called. The cycles of a generational collector have no end that can be seen. */
+/* A part is one basic step of the collector: it goes through 800 KB or frees 50,000 objects at
+   most. Lua frees all objects that are newer than the newest live one in one step, so a live object
+   is made before each part. A collection takes two cycles, as the first may have begun before it,
+   and a third where finalizers were called, which frees their objects. The cycles of a generational
+   collector have no end that can be seen: it collects everything at once. */
 static void collect_part(lua_State *L, clua_allocator *allocator) {
   if (lua_gc(L, LUA_GCINC, 0, 0, 0) == LUA_GCGEN) {
     clua_freegarbage(L, allocator);
@@ -236,16 +238,15 @@ static void collect_part(lua_State *L, clua_allocator *allocator) {
     return;
   }
   if (lua_checkstack(L, 2) && clua_protect(L, make_newest, 0, 0) != LUA_OK) lua_pop(L, 1);
-  if (!lua_gc(L, LUA_GCSTEP, 0)) return;
+  // Negative in a finalizer, where the collector does nothing.
+  if (lua_gc(L, LUA_GCSTEP, 0) <= 0) return;
   if (++allocator->cycles >= 2 && (allocator->cycles > 2 || allocator->debt == 0))
     return end_collection(allocator);
   allocator->debt = 0;
 }
 
 void clua_workcollector(lua_State *L, clua_allocator *allocator) {
-  if (allocator->whole.used > allocator->whole.mark
-      || allocator->current->meter.used > allocator->current->meter.mark)
-    return collect_part(L, allocator);
+  if (clua_iscollecting(allocator)) return collect_part(L, allocator);
   size_t debt = allocator->debt;
   allocator->debt = 0;
   // Scripts may have stopped the collector.

@@ -5,8 +5,8 @@
 /* Raw writes by C modules (M1). No code of the program may run in them, but watchers may be
    immediate, and assigning to a lazy key may call a function. So the value is stored at once, and
    what it replaced is noted in a queue. The notes are reported, in order, at the next write of an
-   observed key, read of a lazy key that is invalid, call of the engine, or flush: `clua_hear`. What
-   is computed from the key is invalid at once.
+   observed key, read of a lazy key that is invalid, call of the engine, or flush: `clua_hear`.
+   Computed values that depend on the key become invalid at once.
 
    A note of a single key has its old value. All writes of the list part of a table are one note,
    with the old values by their positions, which becomes one edit. The log of a table says what is
@@ -418,7 +418,8 @@ void clua_hear(lua_State *L) {
     clua_dropunheard(shared);
     return;
   }
-  // Immediate watchers hear of writes in their order, and a getter must not seem to have made one.
+  // Getters may run to find immediate watchers. Reported now, a write would come out of order, and
+  // would seem to be made by the getter.
   if (shared->observation.collectors && *shared->observation.collectors) return;
   // What callbacks write raw is heard the next time: there is no end to that otherwise.
   for (lua_Integer end = shared->noted; shared->heard < end && end <= shared->noted;) {

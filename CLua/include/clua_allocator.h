@@ -48,7 +48,7 @@ struct clua_allocator {
   clua_share *others;
   bool isunlimited;        // code of ours runs that must not fail
   size_t debt;             // bytes for which the collector has not worked yet
-  int cycles;              // that have ended in the collection that is under way
+  int cycles;              // that the collection under way has completed
   uint64_t requests;       // allocations and growths asked for so far
   uint64_t refused;        // the last one that was refused; 0: none
   size_t refusedsize;      // its size; 0 where the next request cannot be its repetition
@@ -110,13 +110,20 @@ void clua_owe(lua_State *L, size_t bytes);
 
 enum { CLUA_DEBT = 32 << 10 };
 
+/// Whether garbage is collected as memory is short. When the first cycle has ended, the collection
+/// goes on to its end, which sets the marks anew.
+static inline bool clua_iscollecting(const clua_allocator *allocator) {
+  return allocator->whole.used > allocator->whole.mark
+      || allocator->current->meter.used > allocator->current->meter.mark || allocator->cycles > 0;
+}
+
 /// Whether the collector has to work: Lua does not count memory that its objects keep elsewhere,
 /// and does not free objects with finalizers when memory is short.
 static inline bool clua_iscollectordue(const clua_allocator *allocator) {
-  return allocator->debt >= CLUA_DEBT || allocator->whole.used > allocator->whole.mark
-      || allocator->current->meter.used > allocator->current->meter.mark;
+  return allocator->debt >= CLUA_DEBT || clua_iscollecting(allocator);
 }
-/// Lets the collector work as much as is due, for some milliseconds. Calls finalizers. [-0, +0, -]
+/// Does the collector's work that is due, for some milliseconds, or where it is generational all.
+/// Calls finalizers. [-0, +0, -]
 void clua_workcollector(lua_State *L, clua_allocator *allocator);
 /// Frees all garbage, with finalizers and without, before memory is refused. [-0, +0, -]
 void clua_freegarbage(lua_State *L, clua_allocator *allocator);

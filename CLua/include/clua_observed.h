@@ -86,6 +86,9 @@ typedef struct clua_observation {
   /// A key was written that `written` reports later: what is computed from it is invalid from now
   /// on. Runs no Lua code, and leaves the stack as it was.
   void (*outdated)(void *context, lua_State *L, const clua_write *write);
+  /// Writes of one operation begin, or are all made: immediate watchers are called then. May run
+  /// Lua code, protected; never raises; leaves the stack as it was.
+  void (*batch)(void *context, lua_State *L, bool begins);
   /// The table of `node` was collected; what the node keeps is on top of the stack, nil where Lua
   /// has skipped the finalizer. Called from a finalizer, also while the state closes: must not run
   /// Lua code. L is NULL when the state is closed. The node's memory is gone afterwards.
@@ -227,7 +230,7 @@ int clua_try_setmetatable(lua_State *L, int index);
 int clua_try_next(lua_State *L, int index);
 /// Pushes a list of the keys and values of the table at `index` as a script sees them, one after
 /// the other, without its first `length` elements, and says how many pairs there are. No finalizer
-/// runs meanwhile, and code that runs during a walk over the list cannot change it. [-0, +1, -]
+/// runs while the list is made. Code that runs during a walk over it cannot change it. [-0, +1, -]
 int clua_try_entries(lua_State *L, int index, lua_Integer length, lua_Integer *count);
 
 /* ---- What journals keep ---------------------------------------------------------------------- */

@@ -22,6 +22,11 @@ extension LuaHost {
             $0.tables.outdated(LuaStack(L!), write!)
           }
         },
+        batch: { context, L, begins in
+          Unmanaged<LuaHost>.fromOpaque(context!)._withUnsafeGuaranteedRef {
+            $0.tables.batch(LuaStack(L!), begins)
+          }
+        },
         ended: { context, L, node, owner in
           guard let L else { return }
           Unmanaged<LuaHost>.fromOpaque(context!)._withUnsafeGuaranteedRef {

@@ -24,10 +24,10 @@ public final class ScriptTask: Sendable {
     (self.number, inbox, reference) = (number, host.loop.inbox, host.reference)
   }
 
-  /// All that the function returned, as soon as it has.
+  /// All results of the function, when it has returned.
   ///
-  /// May be awaited on any thread, and several times. Cancelling the task of the program that waits
-  /// cancels this one.
+  /// May be awaited on any thread, and several times. Cancelling a task of the program that waits
+  /// cancels this one, for all others that wait as well.
   ///
   /// - Throws: what the function raised; `CancellationError` where the task was cancelled by the
   ///   program; `closed` where the host closed first.
@@ -51,9 +51,9 @@ public final class ScriptTask: Sendable {
     }
   }
 
-  /// Cancels the task, as `task:cancel()` does, in a turn of the loop; nothing where it is done.
+  /// Cancels the task as `task:cancel()` does, in a turn of the loop.
   ///
-  /// May be called on any thread.
+  /// Does nothing where it is done. May be called on any thread.
   public func cancel() {
     inbox.post { [reference, number] in reference.host?.module.taskCalls.cancel(number) }
   }
@@ -70,7 +70,8 @@ public final class ScriptTask: Sendable {
 
 /// Tasks of scripts that the program has begun.
 final class TaskCalls: ModuleSlice {
-  /// The tasks that are not done, with their tables in scripts; nil while they begin.
+  /// The tasks that are not done, with their tables in scripts: nil until the function has waited
+  /// for the first time.
   private var running: [Int: (task: ScriptTask, table: LuaTable?)] = [:]
   private var lastNumber = 0
   /// The function of the prelude that begins such a task; nil until the module is loaded.
@@ -122,9 +123,9 @@ final class TaskCalls: ModuleSlice {
   /// Is called with true and results, or with false and an error.
   private func taskIsDone(_ number: Int, _ L: LuaStack) throws -> CInt {
     if L.boolean(at: 1) {
-      var results: [LuaValue] = []
-      for index in 2..<L.height + 1 { results.append(try state.value(at: index, of: L)) }
-      end(number, .success(results))
+      // The task ends also where a result cannot be converted: those that wait, and the loop,
+      // depend on that.
+      end(number, Result { try (2..<L.height + 1).map { try state.value(at: $0, of: L) } })
     } else {
       L.height = 2
       end(number, .failure(state.takeError(LUA_ERRRUN, L)))

@@ -83,8 +83,10 @@ local function join(uv)
   -- The mode of the `uv.run` that is under way.
   local mode_of_run
 
-  -- Callbacks of luv that no `uv.run` serves are served as long as there are any, as by default.
-  function uv.loop_mode() return mode_of_run or loop_mode() and "default" end
+  -- Nil outside of callbacks of luv. Without `uv.run` the host serves them as by default.
+  if loop_mode then
+    function uv.loop_mode() return loop_mode() and (mode_of_run or "default") end
+  end
 
   function uv.run(mode)
     local wanted = mode or "default"

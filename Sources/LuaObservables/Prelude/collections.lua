@@ -62,8 +62,9 @@ end
 function obs.clear(collection)
   check_observed(collection, 1, "clear")
   local kind = kind_of(collection)
-  if kind == "array" then return core.written(pcall(collection.clear, collection)) end
-  if kind == "set" then return in_one(collection.clear, collection) end
+  if kind == "array" or kind == "set" then
+    return core.written(pcall(collection.clear, collection))
+  end
   if type(collection) == "table" then return in_one(clear_table, collection) end
   if not kind then bad_argument(1, "clear", "collection or table expected, got an object") end
   return core.assign(collection, {})
@@ -226,8 +227,12 @@ function HostSet:values()
   return pairs(self)
 end
 
+local function change_each(set, method, values)
+  for _, value in next, values do method(set, value) end
+end
+
 function HostSet:union(other)
-  for _, value in next, values_of(other, 1, "union") do self:add(value) end
+  in_one(change_each, self, self.add, values_of(other, 1, "union"))
 end
 
 function HostSet:intersect(other)
@@ -239,7 +244,7 @@ function HostSet:intersect(other)
 end
 
 function HostSet:subtract(other)
-  for _, value in next, values_of(other, 1, "subtract") do self:remove(value) end
+  in_one(change_each, self, self.remove, values_of(other, 1, "subtract"))
 end
 
 core.set_object_methods(HostArray, HostSet)

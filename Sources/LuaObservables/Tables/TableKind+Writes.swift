@@ -46,6 +46,18 @@ extension TableKind {
     }
   }
 
+  /// Several writes begin that are one operation, or have been made.
+  func batch(_ L: LuaStack, _ begins: Bool) {
+    calls.entered(L) {
+      if begins {
+        engine.beginBatch()
+      } else {
+        engine.endBatch()
+        host.recorder?.drain()
+      }
+    }
+  }
+
   /// A C module has written a key, which is reported later (M1).
   func outdated(_ L: LuaStack, _ write: UnsafePointer<clua_write>) {
     guard let owner = clua_node_owner(write.pointee.node) else { return }

@@ -33,7 +33,7 @@ import Testing
     try #require(host[name] as LuaFunction?)
   }
 
-  @Test func `they give their results when they are done`() async throws {
+  @Test func `a task gives its results when it is done`() async throws {
     let slow = try await function("slow").task(1, 2).results
     #expect(slow == [3, "done"])
     let quick = try await function("quick").task().results
@@ -44,7 +44,7 @@ import Testing
     #expect(log.reports == [])
   }
 
-  @Test func `their errors are thrown, and reported to nobody`() async throws {
+  @Test func `an error of a task is thrown to the program, and not reported`() async throws {
     do {
       _ = try await function("fails").task("not today").results
       Issue.record("nothing was thrown")

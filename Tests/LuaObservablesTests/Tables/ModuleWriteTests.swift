@@ -63,7 +63,7 @@ struct ModuleWriteTests {
     write = try #require(test.host["module_write"] as LuaFunction?)
   }
 
-  @Test func `a property of a table`() throws {
+  @Test func `a property that is computed from a table is up to date`() throws {
     #expect(try table.get("double", as: Int.self) == 2)
     try test.loop.turn {
       try write.call(table, "size", 17)
@@ -73,7 +73,7 @@ struct ModuleWriteTests {
     }
   }
 
-  @Test func `properties of a model that come from a table`() throws {
+  @Test func `properties of a model follow what is written to its table`() throws {
     let (summary, log) = (Summary(test.host), Log())
     summary.table = table
     try summary.observe("next", in: test.loop) { summary in log.note("next \(summary.next)") }

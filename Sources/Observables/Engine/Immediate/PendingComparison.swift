@@ -8,6 +8,6 @@ struct PendingComparison {
   /// The path that watches all properties of the object; nil where the property itself is on a
   /// path.
   let every: Path?
-  /// When it became invalid; `max` while the write waits of which that is known.
+  /// When it became invalid; `max` until the write that made it so is reported.
   var time: Int
 }

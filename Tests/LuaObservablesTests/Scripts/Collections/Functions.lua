@@ -201,6 +201,27 @@ check("C13: assign and clear leave lazy keys alone, read or not", function()
     eq(t.double, 8)
   end
 end)
+check("C13: union, intersect and subtract are one operation to immediate watchers", function()
+  for name, members in next, { union = { 3, 4 }, intersect = {}, subtract = { 1, 2 } } do
+    local set, sizes = obs.set_of { 1, 2 }, {}
+    obs.observe(set, "@count", function()
+      sizes[#sizes + 1] = #set
+      if #sizes == 1 then set:add(0) end
+    end, { immediate = true })
+    set[name](set, members)
+    eq(sizes[1], name == "union" and 4 or 0)
+    eq(sizes[2], sizes[1] + 1)
+    eq(#sizes, 2)
+  end
+end)
+check("C13: an operation on a set that fails is over", function()
+  local set, calls = obs.set_of { 1 }, 0
+  obs.observe(set, "@count", function() calls = calls + 1 end, { immediate = true })
+  fails("a set has no place for NaN", function() set:union { 2, 0 / 0 } end)
+  eq(calls, 0)
+  set:add(2)
+  eq(calls, 1)
+end)
 check("C13: clear and assign are one operation to immediate watchers, of any collection", function()
   for _, make in ipairs {
     function() return { 1, 2 } end, function() return obs.array { 1, 2 } end,

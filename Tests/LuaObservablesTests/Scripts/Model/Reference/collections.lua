@@ -218,15 +218,16 @@ return function(M)
     M.track(set, Set.key_of(set, value))
     return data[set].store[Set.key_of(set, value)] ~= nil
   end
-  function Set.union(set, other) update(set, each(M.list_of(other), true)) end
-  function Set.subtract(set, other) update(set, each(M.list_of(other), false)) end
+  local function update_all(set, wanted) M.batch(function() update(set, wanted) end) end
+  function Set.union(set, other) update_all(set, each(M.list_of(other), true)) end
+  function Set.subtract(set, other) update_all(set, each(M.list_of(other), false)) end
   function M.set_members(set, list)
     local kept, wanted = {}, each(list, true)
     for _, value in ipairs(list) do kept[Set.key_of(set, value)] = true end
     for _, value in ipairs((M.elements(set))) do
       if not kept[Set.key_of(set, value)] then wanted[#wanted + 1] = {value, false} end
     end
-    update(set, wanted)
+    update_all(set, wanted)
   end
   function Set.intersect(set, other)
     local both = {}
