@@ -56,7 +56,7 @@ extension Engine {
   /// later.
   private func settle(_ link: LinkRef, of watcher: WatcherRef) {
     guard let lazy = link.pointee.slot?.pointee.lazy, watcher.pointee.isActive,
-      link.isBelowOperator || !link.isBelowStale
+      link.isBelowOperator || !link.isBelowReplaced
     else { return }
     if lazy.pointee.flags.contains(.uncached) {
       compareDependencies(of: lazy)

@@ -111,10 +111,16 @@ typealias LinkRef = UnsafeMutablePointer<Link>
 /// A walk along it lists the links first, and leaves out links that died before their turn.
 extension LinkRef {
   /// Whether what lies nearer to the root has changed, and was not looked up again.
-  var isBelowStale: Bool {
+  var isBelowStale: Bool { isBelow { $0.pointee.isStale } }
+
+  /// The same, but for members that came or left: those that stayed are where they were.
+  var isBelowReplaced: Bool { isBelow { $0.pointee.isStale && $0.pointee.state == nil } }
+
+  @inline(__always)
+  private func isBelow(_ holds: (LinkRef) -> Bool) -> Bool {
     var parent = pointee.parent
     while let link = parent {
-      if link.pointee.isStale { return true }
+      if holds(link) { return true }
       parent = link.pointee.parent
     }
     return false
