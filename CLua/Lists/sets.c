@@ -115,7 +115,7 @@ static int set_contains(lua_State *L) {
 
 /* ---- Whole sets ----------------------------------------------------------------------------- */
 
-/* Pushes the members as a list, since watchers may change the set meanwhile. [-0, +1, m] */
+/* Pushes the members as a list: what goes through it may change the set. [-0, +1, m] */
 static lua_Integer push_members(lua_State *L, int store) {
   lua_newtable(L);
   int list = lua_gettop(L);

@@ -23,7 +23,8 @@
     /// What the save under way does with the row.
     enum Flight { case none, insert, update, delete, refused }
 
-    // They take 40 bytes: the small ones are where the key ends. Each row in memory has a state.
+    // Each row in memory has a state. In this order its properties take 40 bytes: the small ones
+    // fill the word in which the key ends.
 
     /// The object, until its own end.
     private var reference: Unmanaged<AnyObject>?

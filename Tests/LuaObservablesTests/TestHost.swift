@@ -1,3 +1,4 @@
+import CLua
 import Lua
 import LuaObservables
 import Observables
@@ -17,6 +18,14 @@ final class TestHost {
     host = try make(loop)
     host.onError = { [unowned self] report in reports.append(report) }
     loop.onError = { [unowned self] error in host.report(error) }
+  }
+
+  /// Gives scripts a function in C.
+  func define(_ name: String, _ function: @escaping lua_CFunction) throws {
+    try host.state.withStack { L throws(LuaError) in
+      lua_pushcclosure(L.pointer, function, 0)
+      lua_setglobal(L.pointer, name)
+    }
   }
 
   /// Two full collections (L6), and the turns that these cause.

@@ -43,15 +43,10 @@ struct ModuleWriteTests {
     test = try TestHost()
     test.host.showTablesToModules { _, _ in true }
     // The function of the library as a C module of the program calls it.
-    try test.host.state.withStack { L throws(LuaError) in
-      lua_pushcclosure(
-        L.pointer,
-        { L in
-          lua_settop(L, 3)
-          clua_modulerawset(L, 1)
-          return 0
-        }, 0)
-      lua_setglobal(L.pointer, "module_write")
+    try test.define("module_write") { L in
+      lua_settop(L, 3)
+      clua_modulerawset(L, 1)
+      return 0
     }
     try test.host.run(
       """

@@ -10,15 +10,10 @@ struct RawWriteTests {
   init() throws {
     test = try TestHost()
     // As a C module has it: `rawset` itself goes to the store.
-    try test.host.state.withStack { L throws(LuaError) in
-      lua_pushcclosure(
-        L.pointer,
-        { L in
-          lua_settop(L, 3)
-          lua_rawset(L, 1)
-          return 0
-        }, 0)
-      lua_setglobal(L.pointer, "raw_write")
+    try test.define("raw_write") { L in
+      lua_settop(L, 3)
+      lua_rawset(L, 1)
+      return 0
     }
     try test.host.run(
       """

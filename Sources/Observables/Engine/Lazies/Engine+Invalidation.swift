@@ -22,20 +22,29 @@ extension Engine {
       invalidSlots.add(slot)
       return
     }
-    let before = lazy.pointee.status
+    guard makeInvalid(lazy, at: slot, status) else { return }
+    if isRecording, let change { recorder?.invalidated(lazy, by: change) }
+    if slot.isLinked || slot.pointee.node.pointee.every != nil {
+      invalidSlots.add(slot)
+    }
+  }
+
+  /// Makes a lazy property invalid; false where its dependents were notified of that before.
+  @inline(__always)
+  private func makeInvalid(
+    _ lazy: WatcherRef, at slot: SlotRef, _ status: WatcherRecord.Status
+  ) -> Bool {
+    let (before, flags) = (lazy.pointee.status, lazy.pointee.flags)
     lazy.pointee.raise(to: status)
     // The dependents of a property that is invalid were notified; those of one that failed were
     // not, and have to learn that it may be computed now.
-    if before == .check || before == .stale, !flags.contains(.unnotified) { return }
+    if before == .check || before == .stale, !flags.contains(.unnotified) { return false }
     lazy.pointee.flags.remove(.unnotified)
     slot.pointee.isValid = false
     if flags.contains(.mirrored), before == .clean {
       lazy.pointee.receiver._withUnsafeGuaranteedRef { $0.invalidated(lazy) }
     }
-    if isRecording, let change { recorder?.invalidated(lazy, by: change) }
-    if slot.isLinked || slot.pointee.node.pointee.every != nil {
-      invalidSlots.add(slot)
-    }
+    return true
   }
 
   private func disturb(_ lazy: WatcherRef, by change: Change?) {
@@ -169,7 +178,7 @@ extension Engine {
       records.forEach(from: slot?.pointee.links.first) { link in
         let effect = link.pointee.effect
         if effect.contains(.objects), !change.node.kind.movesObjects(change) { return }
-        outdate(link, effect, effect.status, &reached)
+        outdateReader(at: link, effect, effect.status, &reached)
       }
     }
     var index = 0
@@ -180,7 +189,7 @@ extension Engine {
       if lazy.pointee.flags.contains(.uncached) {
         // Its readers have no value to compare.
         records.forEach(from: slot.pointee.links.first) { link in
-          outdate(link, link.pointee.effect.union(.dirty), .stale, &reached)
+          outdateReader(at: link, link.pointee.effect.union(.dirty), .stale, &reached)
         }
       } else {
         forEachReader(of: lazy, at: slot) { link in
@@ -188,7 +197,7 @@ extension Engine {
           if flags.contains(.arriving) { return }
           markDirty(link)
           if flags.contains(.immediate) { comparisons.note(link, lazy, isEarly: true) }
-          outdate(link, .dirty, .check, &reached)
+          outdateReader(at: link, .dirty, .check, &reached)
         }
       }
     }
@@ -200,8 +209,8 @@ extension Engine {
 
   /// Makes the lazy property of a link invalid, where the link is of one; a property that is
   /// reached for the first time is appended to `reached`.
-  private func outdate(
-    _ link: LinkRef, _ effect: Link.Effect, _ status: WatcherRecord.Status,
+  private func outdateReader(
+    at link: LinkRef, _ effect: Link.Effect, _ status: WatcherRecord.Status,
     _ reached: inout [WatcherRef]
   ) {
     let lazy = link.pointee.wire.pointee.watcher
@@ -214,15 +223,8 @@ extension Engine {
     if flags.contains(.uncached) {
       lazy.pointee.flags.insert(.notifying)
     } else {
-      let before = lazy.pointee.status
-      lazy.pointee.raise(to: status)
-      if before == .check || before == .stale, !flags.contains(.unnotified) { return }
-      // So that it is reached only once; `unnotified` is set at the end.
-      lazy.pointee.flags.remove(.unnotified)
-      slot.pointee.isValid = false
-      if before == .clean, flags.contains(.mirrored) {
-        lazy.pointee.receiver._withUnsafeGuaranteedRef { $0.invalidated(lazy) }
-      }
+      // It is reached only once: `unnotified` is set again at the end.
+      guard makeInvalid(lazy, at: slot, status) else { return }
     }
     reached.append(lazy)
   }

@@ -113,7 +113,9 @@ extension LinkRef {
   /// Whether what lies nearer to the root has changed, and was not looked up again.
   var isBelowStale: Bool { isBelow { $0.pointee.isStale } }
 
-  /// The same, but for members that came or left: those that stayed are where they were.
+  /// Whether an object nearer to the root was replaced, and was not looked up again.
+  ///
+  /// A list whose members changed does not count: the element may still be there.
   var isBelowReplaced: Bool { isBelow { $0.pointee.isStale && $0.pointee.state == nil } }
 
   @inline(__always)

@@ -311,4 +311,17 @@ check("a set and a dictionary can be copied", function()
   eq(object.entries.b, 2)
   eq(object.entries.a, 1)
 end)
+check("an immediate watcher hears of an element's copy after another was replaced", function()
+  local element, other = {}, {}
+  element.items = obs.array { {}, element }
+  obs.copy_of(element, "public", "items")
+  local keys = {}
+  obs.observe({ list = element.items }, "list.*.public.#1.*.x", function(_, _, change)
+    keys[#keys + 1] = change.key
+  end, { immediate = true })
+  element.items:replace(1, other)
+  eq(list(keys), "1")
+  element.items = {}
+  eq(list(keys), "1 public")
+end)
 finish()
