@@ -208,12 +208,12 @@ function Transaction:undo(objects)
       add_exact_writes(writes, object, present, wanted)
     end
   end
-  local _, failures = trees.written(writes, true)
+  local failures = trees.restore(writes)
   local exact = {}
   for _, object in ipairs(changed) do
     add_exact_writes(exact, object, contents(object), self.state[object])
   end
-  trees.written(exact, true)
+  trees.restore(exact)
   self:correct_others()
   for object, values in next, self.lazies do restore_lazies(object, values) end
   renew_witnesses(self)

@@ -4,8 +4,8 @@
 -- fails, those before it are taken back.
 local core, obs = ...
 
-local getmetatable, ipairs, next, pcall, rawget, rawset, type =
-  getmetatable, ipairs, next, pcall, rawget, rawset, type
+local error, getmetatable, ipairs, next, pcall, rawget, rawset, type =
+  error, getmetatable, ipairs, next, pcall, rawget, rawset, type
 local insert, remove = table.insert, table.remove
 local kind_of, trees = core.kind, core.trees
 local are_lists, contents, differing_keys, host_value, list_length, number_type, plain, same =
@@ -75,51 +75,20 @@ local function bring(list, from, to)
   put_in(list, to, take_out(list, from))
 end
 
--- Makes a write, and returns the function that takes it back; where the write is several
--- assignments, also how many failed, and the error of one.
-local perform = {}
-
-function perform.set(object, key, value)
-  local old = plain(stored(object, key))
-  put(object, key, value)
-  return function() put(object, key, old) end
-end
-
-function perform.insert(list, position, value)
-  put_in(list, position, value)
-  return function() take_out(list, position) end
-end
-
-function perform.remove(list, position)
-  local value = take_out(list, position)
-  return function() put_in(list, position, value) end
-end
-
-function perform.move(list, position, _, from)
-  bring(list, from, position)
-  return function() bring(list, position, from) end
-end
-
 local function add_member(set, member) set:add(member) end
 local function remove_member(set, member) set:remove(member) end
 
 -- Turns the contents `from` of an object into `to`, by assigning what differs. `has_elements`: the
--- elements of a list are as they should be already. Returns how many assignments failed, and the
--- last error.
-local function assign_contents(object, from, to, has_elements)
-  local failures, failure = 0, nil
-  local function try(write, ...)
-    local ok, message = pcall(write, object, ...)
-    if not ok then failures, failure = failures + 1, message end
-  end
+-- elements of a list are as they should be already. Each assignment is made by `try(function, …)`.
+local function assign_contents(try, object, from, to, has_elements)
   if from.kind == "set" then
     for member in next, from.map do
-      if not to.map[member] then try(remove_member, member) end
+      if not to.map[member] then try(remove_member, object, member) end
     end
     for member in next, to.map do
-      if not from.map[member] then try(add_member, member) end
+      if not from.map[member] then try(add_member, object, member) end
     end
-    return failures, failure
+    return
   end
   local length = nil
   if are_lists(from, to) then
@@ -127,57 +96,129 @@ local function assign_contents(object, from, to, has_elements)
     if not has_elements then
       local shorter = from.n < to.n and from.n or to.n
       for i = 1, shorter do
-        if not same(from.map[i], to.map[i]) then try(put, i, plain(to.map[i])) end
+        if not same(from.map[i], to.map[i]) then try(put, object, i, plain(to.map[i])) end
       end
-      for i = from.n, shorter + 1, -1 do try(put, i, nil) end
-      for i = shorter + 1, to.n do try(put, i, plain(to.map[i])) end
+      for i = from.n, shorter + 1, -1 do try(put, object, i, nil) end
+      for i = shorter + 1, to.n do try(put, object, i, plain(to.map[i])) end
     end
   end
   for _, key in ipairs(differing_keys(from.map, to.map, length)) do
-    try(put, key, plain(to.map[key]))
+    try(put, object, key, plain(to.map[key]))
   end
-  return failures, failure
 end
 
-function perform.contents(object, has_elements, to, from)
-  local failures, failure = assign_contents(object, from, to, has_elements)
-  local function back() assign_contents(object, to, from, has_elements) end
-  return back, failures, failure
-end
+-- The kinds of writes. Each puts the function that takes it back into `undo`, if there is one,
+-- before it writes, as a limit may end it at any step: that function does nothing where nothing was
+-- written.
+local perform = {}
 
-function perform.add(set, _, member)
-  set:add(member)
-  return function() set:remove(member) end
-end
-
-function perform.drop(set, _, member)
-  set:remove(member)
-  return function() set:add(member) end
-end
-
--- Makes the writes; where one fails, those before it are taken back, unless `force` is set.
--- Returns the number of a change that failed and the error, or how many did.
-local function written(writes, force)
-  local undo, failures = {}, 0
-  for i = 1, #writes do
-    local write = writes[i]
-    local ok, back, failed, failure =
-      pcall(perform[write.kind], write.object, write.key, write.value, write.from)
-    if not ok then back, failed, failure = nil, 1, back end
-    if force then
-      failures = failures + (failed or 0)
-    else
-      undo[#undo + 1] = back
-      if failure ~= nil then
-        -- What a script is stopped for must not end this.
-        core.begin_exempt()
-        for k = #undo, 1, -1 do pcall(undo[k]) end
-        core.end_exempt()
-        return write.number, failure
-      end
+function perform.set(write, undo)
+  local object, key = write.object, write.key
+  if undo then
+    local old = plain(stored(object, key))
+    undo[#undo + 1] = function()
+      if not core.identical(plain(stored(object, key)), old) then put(object, key, old) end
     end
   end
-  return nil, failures
+  put(object, key, write.value)
+end
+
+-- Edits a list, whatever the limits are: they could end it while the elements move.
+local function edit(undo, make, back)
+  local is_made = false
+  if undo then
+    undo[#undo + 1] = function()
+      if is_made then back() end
+    end
+  end
+  core.begin_exempt()
+  local message
+  is_made, message = pcall(make)
+  core.end_exempt()
+  if not is_made then error(message, 0) end
+end
+
+function perform.insert(write, undo)
+  local list, position = write.object, write.key
+  edit(undo, function() put_in(list, position, write.value) end,
+    function() take_out(list, position) end)
+end
+
+function perform.remove(write, undo)
+  local list, position, value = write.object, write.key, nil
+  edit(undo, function() value = take_out(list, position) end,
+    function() put_in(list, position, value) end)
+end
+
+function perform.move(write, undo)
+  local list, from, to = write.object, write.from, write.key
+  edit(undo, function() bring(list, from, to) end, function() bring(list, to, from) end)
+end
+
+function perform.contents(write, undo, try)
+  local object, has_elements, from, to = write.object, write.key, write.from, write.value
+  if undo then
+    undo[#undo + 1] = function() assign_contents(pcall, object, to, from, has_elements) end
+  end
+  assign_contents(try, object, from, to, has_elements)
+end
+
+function perform.add(write, undo)
+  local set, member = write.object, write.value
+  if undo then undo[#undo + 1] = function() set:remove(member) end end
+  set:add(member)
+end
+
+function perform.drop(write, undo)
+  local set, member = write.object, write.value
+  if undo then undo[#undo + 1] = function() set:add(member) end end
+  set:remove(member)
+end
+
+local function call(body, ...) body(...) end
+
+-- Makes writes, each by `try(function, …)`. `undo` also gets the number of the change being made.
+local function make(writes, try, undo)
+  for i = 1, #writes do
+    -- What a script is stopped for ends it here, and is no failure of a write.
+    core.poll()
+    local write = writes[i]
+    if undo then undo.number = write.number end
+    try(perform[write.kind], write, undo, try)
+  end
+end
+
+-- A function that calls others and counts those that fail, and one that returns their number.
+local function counting()
+  local failures = 0
+  local function try(...)
+    if not pcall(...) then failures = failures + 1 end
+  end
+  return try, function() return failures end
+end
+
+-- Makes the writes; where one fails, or the script is stopped, those before it are taken back, and
+-- the number of the change and the error are returned. With `force` a write that fails is left out,
+-- and how many were is returned, after nil.
+local function written(writes, force)
+  local undo, try, failures = {}, call, nil
+  if force then try, failures = counting() end
+  local ok, failure = pcall(make, writes, try, undo)
+  if not ok then
+    -- What a script is stopped for must not end this.
+    core.begin_exempt()
+    for i = #undo, 1, -1 do pcall(undo[i]) end
+    core.end_exempt()
+    return undo.number or 0, failure
+  end
+  return nil, failures and failures() or 0
+end
+
+-- Makes writes that are not taken back, and returns how many failed.
+local function restore(writes)
+  local try, failures = counting()
+  make(writes, try)
+  return failures()
 end
 
 --- Runs a function as one batch, and gives what it returns.
@@ -191,6 +232,6 @@ end
 
 trees.stored, trees.put, trees.put_in, trees.take_out, trees.bring =
   stored, put, put_in, take_out, bring
-trees.written, trees.in_batch = written, in_batch
+trees.written, trees.restore, trees.in_batch = written, restore, in_batch
 
 return obs

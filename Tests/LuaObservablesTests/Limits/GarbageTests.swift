@@ -23,12 +23,21 @@ struct GarbageTests {
     return test.reports.first.map { "\($0)" }
   }
 
+  /// The same for a script in the folder, with arguments.
+  private func failure(_ memory: Int, of name: String, _ arguments: Int...) throws -> String? {
+    let script = Self.folder.appending(path: name).path
+    let list = arguments.map { "'\($0)'" }.joined(separator: ", ")
+    return try failure(memory, "arg = { [0] = '\(script)', \(list) } dofile(arg[0])")
+  }
+
   @Test func `every function of the module can be called in turns without end`() throws {
-    let script = Self.folder.appending(path: "EveryFunction.lua").path
     let turns = ProcessInfo.processInfo.environment["OBS_LIGHT"] == nil ? 400 : 40
-    let error = try failure(
-      6 << 20, "arg = { [0] = '\(script)', '\(turns)', '20' } dofile(arg[0])")
-    #expect(error == nil)
+    #expect(try failure(6 << 20, of: "EveryFunction.lua", turns, 20) == nil)
+  }
+
+  /// X3, X4: all or nothing.
+  @Test func `apply and merge change all or nothing where memory runs out`() throws {
+    #expect(try failure(4 << 20, of: "Writes.lua") == nil)
   }
 
   @Test(arguments: [

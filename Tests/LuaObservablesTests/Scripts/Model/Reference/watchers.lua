@@ -154,6 +154,40 @@ return function(M)
     end
   end
 
+  -- Whether only names and digits come before a step.
+  local function is_single(path, step)
+    for i = 1, step - 1 do
+      if path[i].kind ~= "name" and path[i].kind ~= "digits" then return false end
+    end
+    return true
+  end
+
+  -- Notes through which objects a path reaches its lists; calls `change` for a list that it reached
+  -- through others before.
+  local function note_routes(w, path, change)
+    if not path.anchors then return end
+    local route = M.walk(w.root, path, supposed)
+    for _, place in ipairs(route.digits) do
+      if is_single(path, place[2]) then
+        local chain = {}
+        for _, label in ipairs(route.labels) do
+          if label[3] < place[2] then chain[#chain + 1] = label[1] end
+        end
+        local known = path.chains and path.chains[place[2]]
+        local is_same = known and #known == #chain
+        for i = 1, is_same and #chain or 0 do is_same = is_same and known[i] == chain[i] end
+        if known and not is_same and change then change(place) end
+        path.chains = path.chains or {}
+        path.chains[place[2]] = setmetatable(chain, {__mode = "v"})
+      end
+    end
+  end
+
+  -- A list that a path reaches through other objects, and not by `*`, is anchored anew (P6).
+  local function follow_routes(w, path)
+    note_routes(w, path, function(place) path.anchors[place[2]][place[1]] = nil end)
+  end
+
   -- Anchors a path on what is in its lists now, and forgets the lists that it left. Each anchor may
   -- bring another list into reach.
   local function anchor(w, path)
@@ -170,34 +204,7 @@ return function(M)
       end
       keep_anchors(path, reached)
     until known
-  end
-
-  -- Whether only names and digits come before a step.
-  local function is_single(path, step)
-    for i = 1, step - 1 do
-      if path[i].kind ~= "name" and path[i].kind ~= "digits" then return false end
-    end
-    return true
-  end
-
-  -- A list that a path reaches through other objects, and not by `*`, is anchored anew (P6).
-  local function follow_routes(w, path)
-    if not path.anchors then return end
-    local route = M.walk(w.root, path, supposed)
-    for _, place in ipairs(route.digits) do
-      if is_single(path, place[2]) then
-        local chain = {}
-        for _, label in ipairs(route.labels) do
-          if label[3] < place[2] then chain[#chain + 1] = label[1] end
-        end
-        local known = path.chains and path.chains[place[2]]
-        local is_same = known and #known == #chain
-        for i = 1, is_same and #chain or 0 do is_same = is_same and known[i] == chain[i] end
-        if known and not is_same then path.anchors[place[2]][place[1]] = nil end
-        path.chains = path.chains or {}
-        path.chains[place[2]] = setmetatable(chain, {__mode = "v"})
-      end
-    end
+    note_routes(w, path)
   end
 
   -- An immediate watcher follows each replacement at once: a list that leaves its path, and comes
