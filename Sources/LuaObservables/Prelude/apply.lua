@@ -5,8 +5,8 @@
 -- made, in order, as one batch.
 local core, obs = ...
 
-local error, getmetatable, next, pcall, rawequal, setmetatable, tostring, type =
-  error, getmetatable, next, pcall, rawequal, setmetatable, tostring, type
+local getmetatable, next, pcall, rawequal, setmetatable, tostring, type =
+  getmetatable, next, pcall, rawequal, setmetatable, tostring, type
 local concat, move, sort = table.concat, table.move, table.sort
 local string_format, string_match, string_sub = string.format, string.match, string.sub
 local kind_of, raise, same, trees = core.kind, core.raise, core.same, core.trees
@@ -456,8 +456,7 @@ end
 -- Applying ---------------------------------------------------------------------------------------
 
 local function fail(changes, number, problem)
-  -- A limit is no fault of the change.
-  if type(problem) ~= "string" or problem == "not enough memory" then error(problem, 0) end
+  problem = tostring(problem)
   problem = string_match(problem, "^obs:%d+: (.*)") or problem
   raise(string_format("%s does not fit: %s", label(number, changes[number]), problem))
 end

@@ -6,7 +6,8 @@
 -- made anew, as what was found through that key may be there by another way.
 local core, obs = ...
 
-local next, rawequal, setmetatable, tostring, type = next, rawequal, setmetatable, tostring, type
+local error, next, pcall, rawequal, setmetatable, tostring, type =
+  error, next, pcall, rawequal, setmetatable, tostring, type
 local string_format = string.format
 local trees = core.trees
 local number_type = trees.number_type
@@ -15,6 +16,14 @@ local contents, each_object, same = trees.contents, trees.each_object, trees.sam
 -- Of an object that was not looked at since it was written nothing more has to be heard, but where
 -- the places of writes are noted.
 local first_write, each_write = { "*", tells = "first" }, { "*", tells = "all" }
+
+-- A walk over all objects below a root, these objects, and how deep they are.
+local function trace(root, contents_of)
+  local walk = trees.trace(root, contents_of)
+  local objects, depth = walk.order, walk.depth
+  walk.order, walk.depth = nil, nil
+  return walk, objects, depth
+end
 
 local Shadow = {}
 Shadow.__index = Shadow
@@ -25,7 +34,8 @@ trees.Shadow = Shadow
 --- writes are noted; `has_others`: what others write is noted, too.
 function Shadow.new(root, on_write, has_sites, has_others)
   local self = setmetatable({
-    root = root, state = {}, wires = {}, dirty = {}, is_dirty = {}, sites = has_sites and {},
+    root = root, state = {}, wires = {}, left = {}, dirty = {}, is_dirty = {},
+    sites = has_sites and {},
   }, Shadow)
   if has_others then self.others = trees.others(self.state) end
   function self.mark(object, _, change)
@@ -46,9 +56,9 @@ function Shadow.new(root, on_write, has_sites, has_others)
       if change.key ~= nil then sites[change.key] = site end
     end
   end
-  self.walk = trees.trace(root, function(object) return self:read(object) end)
-  for _, object in next, self.walk.order do self:wire(object) end
-  self.walk.order, self.walk.depth = nil, nil
+  local objects
+  self.walk, objects = trace(root, function(object) return self:read(object) end)
+  for _, object in next, objects do self:wire(object) end
   core.witness(self)
   return self
 end
@@ -113,11 +123,9 @@ local function extend(walk, objects, contents_of)
   return added
 end
 
---- Takes what was written since the last delivery. Returns the two sides of the difference and the
---- objects that it is about; nil where nothing was written.
-function Shadow:take()
-  local dirty = self.dirty
-  if #dirty == 0 then return nil end
+-- Gives `read` the two sides of the difference that writes to some objects have made, and all
+-- objects that it is about. What it returns comes back when there is now the last delivery.
+local function compare(self, dirty, read)
   self.dirty, self.is_dirty = {}, {}
   core.rearm()
   local fresh, changed, has_left, has_come = {}, {}, false, false
@@ -141,28 +149,54 @@ function Shadow:take()
     end
     return made
   end
-  local walk, walk_after, only_before, only_after = self.walk, self.walk, {}, {}
+  local walk, only_before, only_after = self.walk or trace(self.root, before), {}, {}
+  local walk_after = walk
   walk.places = nil
   if has_left then
-    walk_after = trees.trace(self.root, after)
+    local objects, depth
+    walk_after, objects, depth = trace(self.root, after)
     for object in next, state do
-      if not walk_after.depth[object] then
+      if not depth[object] then
         only_before[object] = true
         if not fresh[object] then changed[#changed + 1] = object end
       end
     end
-    for _, object in next, walk_after.order do
+    for _, object in next, objects do
       if not state[object] then only_after[object] = true end
     end
-    walk_after.order, walk_after.depth = nil, nil
   elseif has_come then
     for _, object in next, extend(walk, changed, after) do only_after[object] = true end
   end
-  self.next = { fresh = fresh, new_state = new_state, removed = only_before, walk = walk_after }
   -- Objects that were removed are dealt with in the order of their paths, whatever order a table
   -- has them in.
-  return { contents = before, walk = walk, only = only_before },
-    { contents = after, walk = walk_after, only = only_after }, changed
+  local result = read({ contents = before, walk = walk, only = only_before },
+    { contents = after, walk = walk_after, only = only_after }, changed)
+  for object in next, new_state do self:wire(object) end
+  core.begin_exempt()
+  self:advance(fresh, new_state, only_before, walk_after)
+  core.end_exempt()
+  pcall(self.leave, self)
+  return result
+end
+
+--- Calls `read` with what was written since the last delivery, which this is then; does nothing
+--- where nothing was written. Where a limit ends it, what was written is still to be taken.
+function Shadow:take(read)
+  local dirty, is_dirty = self.dirty, self.is_dirty
+  if #dirty == 0 then return nil end
+  local ok, result = pcall(compare, self, dirty, read)
+  if ok then return result end
+  core.begin_exempt()
+  for _, object in next, self.dirty do
+    if not is_dirty[object] then
+      is_dirty[object] = true
+      dirty[#dirty + 1] = object
+    end
+  end
+  -- The walk may have been extended already.
+  self.dirty, self.is_dirty, self.walk = dirty, is_dirty, nil
+  core.end_exempt()
+  error(result, 0)
 end
 
 --- Takes over what there is after writes to some objects were taken back, where all others are as
@@ -176,28 +210,32 @@ function Shadow:renew(objects)
       if now.n ~= before.n or not trees.are_same(now, before) then return end
     end
   end
-  if self:take() then self:advance() end
+  self:take(function() end)
 end
 
---- Makes what `take` has found the state of the last delivery.
-function Shadow:advance()
-  local found = self.next
-  self.next = nil
-  for object, made in next, found.fresh do self.state[object] = made end
-  for object, made in next, found.new_state do
-    self.state[object] = made
-    self:wire(object)
-  end
-  for object in next, found.removed do
+--- Makes what was found the state of the last delivery. No limit ends it.
+function Shadow:advance(fresh, new_state, removed, walk)
+  for object, made in next, fresh do self.state[object] = made end
+  for object, made in next, new_state do self.state[object] = made end
+  for object in next, removed do
     self.state[object] = nil
-    self.wires[object]:stop()
-    self.wires[object] = nil
-    if self.others then self.others:leave(object) end
+    self.left[object] = true
   end
   if self.others then self.others:forget() end
-  self.walk = found.walk
-  self.walk.places = nil
+  self.walk, walk.places = walk, nil
   if self.sites then self.sites = {} end
+end
+
+--- Ends the watching of objects that have left; where a limit ends it, the rest comes next time.
+function Shadow:leave()
+  for object in next, self.left do
+    if not self.state[object] and self.wires[object] then
+      self.wires[object]:stop()
+      self.wires[object] = nil
+      if self.others then self.others:leave(object) end
+    end
+    self.left[object] = nil
+  end
 end
 
 -- Restricting ------------------------------------------------------------------------------------
@@ -276,23 +314,21 @@ function obs.changes(observed, callback, options)
   end, options.site)
 
   function manner.driver(callback, from, observer)
-    local before, after, objects = shadow:take()
-    if not before then return core.idle() end
-    local sites = shadow.sites
-    local function site_of(object, key)
-      local noted = sites[object]
-      return noted and (noted[key] or noted.last)
-    end
-    local changes = trees.difference(before, after, objects, sites and site_of)
-    shadow:advance()
-    if is_wanted then
+    local changes = shadow:take(function(before, after, objects)
+      local sites = shadow.sites
+      local function site_of(object, key)
+        local noted = sites[object]
+        return noted and (noted[key] or noted.last)
+      end
+      local changes = trees.difference(before, after, objects, sites and site_of)
+      if not is_wanted then return changes end
       local kept = {}
       for i = 1, #changes do
         if is_wanted(changes[i]) then kept[#kept + 1] = changes[i] end
       end
-      changes = kept
-    end
-    if #changes == 0 then return core.idle() end
+      return kept
+    end)
+    if not changes or #changes == 0 then return core.idle() end
     if is_once then
       watcher:stop()
       shadow:stop()

@@ -4,12 +4,14 @@
 -- back as themselves.
 local core, obs = ...
 
-local ipairs, next, setmetatable, tostring, type = ipairs, next, setmetatable, tostring, type
+local error, ipairs, next, pcall, setmetatable, tostring, type =
+  error, ipairs, next, pcall, setmetatable, tostring, type
 local string_format = string.format
 local remove = table.remove
 local trees = core.trees
-local Shadow, are_lists, contents, edit_script, plain, same =
-  trees.Shadow, trees.are_lists, trees.contents, trees.edit_script, trees.plain, trees.same
+local Shadow, are_lists, contents, edit_script, in_batch, plain, same, written =
+  trees.Shadow, trees.are_lists, trees.contents, trees.edit_script, trees.in_batch, trees.plain,
+  trees.same, trees.written
 
 -- Contents ---------------------------------------------------------------------------------------
 
@@ -75,27 +77,24 @@ local function join(step, records)
   end
 end
 
--- Takes what was written since the last step; false where that was nothing.
+-- Takes what was written since the last step; nil where that was nothing.
 local function take(state)
-  local before, after, objects = state.shadow:take()
-  if not before then return false end
-  local records, others = {}, state.shadow.others
-  for _, object in ipairs(objects) do
-    local old, new = before.contents(object), after.contents(object)
-    -- What others wrote is no part of a step.
-    if others and old and new then old = others:wanted(object, new) end
-    if old ~= new and not trees.are_same(old, new) then
-      records[#records + 1] = { object = object, old = old, new = new }
+  return state.shadow:take(function(before, after, objects)
+    local records, others = {}, state.shadow.others
+    for _, object in ipairs(objects) do
+      local old, new = before.contents(object), after.contents(object)
+      -- What others wrote is no part of a step.
+      if others and old and new then old = others:wanted(object, new) end
+      if old ~= new and not trees.are_same(old, new) then
+        records[#records + 1] = { object = object, old = old, new = new }
+      end
     end
-  end
-  state.shadow:advance()
-  return #records > 0 and records
+    return #records > 0 and records or nil
+  end)
 end
 
 -- Makes a step of what was written.
-local function record(history, state)
-  local records = take(state)
-  if not records then return end
+local function add(state, records)
   local steps, now = state.undone_by, obs.now()
   local last = steps[#steps]
   local is_joined = last and (last == state.open
@@ -112,17 +111,22 @@ local function record(history, state)
   last.time = now
   join(last, records)
   state.redone_by = {}
+end
+
+local function record(history, state)
+  local records = take(state)
+  if not records then return end
+  -- It is known nowhere else any more, so no limit ends this.
+  core.begin_exempt()
+  add(state, records)
+  core.end_exempt()
   update(history, state)
 end
 
--- Takes a step from one list to the other, and writes what it says; false where it does not fit.
-local function go(history, state, is_undo)
-  local from, to = state.undone_by, state.redone_by
-  if not is_undo then from, to = to, from end
-  local step = remove(from)
-  if not step then return false end
-  step.is_closed = true
-  local writes, problem, kept = {}, nil, {}
+-- The writes that a step says, or why it does not fit what is there, and the keys that others have
+-- written since.
+local function writes_of(step, state, is_undo)
+  local writes, kept = {}, {}
   for _, change in ipairs(step.records) do
     local old, new = change.new, change.old
     if not is_undo then old, new = new, old end
@@ -133,28 +137,41 @@ local function go(history, state, is_undo)
     end
     local key = misfit(change.object, old, new)
     if key ~= nil then
-      problem = string_format("'%s' of %s is another one now", tostring(key),
+      return nil, string_format("'%s' of %s is another one now", tostring(key),
         trees.shown(change.object))
-      break
     end
     trees.add_writes(writes, change.object, old, new)
   end
-  if not problem then
-    local failed, failure = trees.in_batch(trees.written, writes)
-    if failed then problem = tostring(failure) end
+  return writes, nil, kept
+end
+
+-- Takes a step from one list to the other, and writes what it says; false where it does not fit.
+-- Where a limit ends that, the step stays where it is.
+local function go(history, state, is_undo)
+  local from, to = state.undone_by, state.redone_by
+  if not is_undo then from, to = to, from end
+  local step = from[#from]
+  if not step then return false end
+  step.is_closed = true
+  local writes, problem, kept = writes_of(step, state, is_undo)
+  if writes then
+    to[#to + 1] = step
+    -- What is written is no step of its own, nor what immediate watchers write then.
+    local ok, failed, failure = pcall(in_batch, written, writes, false, take, state)
+    if not ok or failed then to[#to] = nil end
+    if not ok then error(failed, 0) end
+    problem = failed and tostring(failure)
   end
-  if problem then
-    core.report(string_format("a step of the history no longer fits, and was dropped: %s",
-      problem), "", "watcher", "history", state.site)
-    update(history, state)
-    return false
-  end
-  trees.report_kept(kept, "history", state.site)
-  to[#to + 1] = step
-  -- What was written is no step of its own.
+  from[#from] = nil
   take(state)
   update(history, state)
-  return true
+  if not problem then
+    trees.report_kept(kept, "history", state.site)
+    return true
+  end
+  core.report(string_format("a step of the history no longer fits, and was dropped: %s",
+    problem), "", "watcher", "history", state.site)
+  return false
 end
 
 -- The object --------------------------------------------------------------------------------------

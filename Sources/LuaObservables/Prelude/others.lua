@@ -40,7 +40,11 @@ function Counts:take(value)
   return true
 end
 
-local function counts() return setmetatable({}, Counts) end
+local function counts(others)
+  local self = setmetatable({}, Counts)
+  for key, count in next, others or {} do self[key] = count end
+  return self
+end
 
 -- Lists ------------------------------------------------------------------------------------------
 
@@ -219,7 +223,9 @@ function Others:wanted(object, present)
   local base = self.bases[object]
   if not base then return self.state[object] end
   if not has_list(base) then return base end
-  local list, n, is_conflict = merged(present, base, self.inserted[object], self.removed[object])
+  -- A limit may end this.
+  local inserted, removed = counts(self.inserted[object]), counts(self.removed[object])
+  local list, n, is_conflict = merged(present, base, inserted, removed)
   if is_conflict then self.kept[object] = n end
   self.inserted[object], self.removed[object] = counts(), counts()
   local wanted = with_list(base, list, n)

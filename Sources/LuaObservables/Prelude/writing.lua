@@ -197,21 +197,25 @@ local function counting()
   return try, function() return failures end
 end
 
--- Makes the writes; where one fails, or the script is stopped, those before it are taken back, and
--- the number of the change and the error are returned. With `force` a write that fails is left out,
--- and how many were is returned, after nil.
-local function written(writes, force)
-  local undo, try, failures = {}, call, nil
+-- Whether an error is that of a limit, and not one of what was to be done.
+local function is_of_limit(failure)
+  return type(failure) == "userdata" or failure == "not enough memory"
+end
+
+-- Makes the writes, and calls `finish` then, if there is one. Where one fails, those before it are
+-- taken back, and the number of the change and the error are returned; the error of a limit is
+-- raised. With `force` a write that fails is left out, and how many were is returned, after nil.
+local function written(writes, force, finish, ...)
+  local undo, try, failures = { number = 0 }, call, nil
   if force then try, failures = counting() end
   local ok, failure = pcall(make, writes, try, undo)
-  if not ok then
-    -- What a script is stopped for must not end this.
-    core.begin_exempt()
-    for i = #undo, 1, -1 do pcall(undo[i]) end
-    core.end_exempt()
-    return undo.number or 0, failure
-  end
-  return nil, failures and failures() or 0
+  if ok and finish then ok, failure = pcall(finish, ...) end
+  if ok then return nil, failures and failures() or 0 end
+  core.begin_exempt()
+  for i = #undo, 1, -1 do pcall(undo[i]) end
+  core.end_exempt()
+  if is_of_limit(failure) then error(failure, 0) end
+  return undo.number, failure
 end
 
 -- Makes writes that are not taken back, and returns how many failed.

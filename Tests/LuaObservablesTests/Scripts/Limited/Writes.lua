@@ -1,4 +1,5 @@
--- X3, X4: `apply` and `merge` change all or nothing, wherever memory runs out.
+-- X2 to X5: wherever memory runs out, `apply` and `merge` change all or nothing, a history keeps its
+-- step, and `changes` tells later what it could not tell.
 --
 --   obs-lua --max-memory=4M Writes.lua
 --
@@ -47,29 +48,78 @@ local function fill_memory()
   return hog
 end
 
-local counts = { before = 0, after = 0, neither = 0 }
-local function round(make_list, write, remainder)
-  local root = tree(make_list())
-  local before, after = shown(root), shown(changed(tree(make_list())))
-  local changes = obs.diff(root, changed(tree(make_list())))
-  local data = changed(tree {})
+-- Calls a function where little memory is left.
+local function short_of_memory(remainder, body, ...)
   local pad = ("x"):rep(remainder)
   local hog = fill_memory()
   pad = nil
-  local ok, message = pcall(write, root, changes, data)
+  local ok, result = pcall(body, ...)
   hog = nil
   collectgarbage()
-  local now = shown(root)
-  local how = now == before and not ok and "before" or now == after and ok and "after" or "neither"
-  counts[how] = counts[how] + 1
-  assert(ok or message == "not enough memory", message)
+  return ok, result
 end
 
-for remainder = 5000, 30000, 500 do
+local failures = 0
+
+-- Calls a function that turns what is `before` into what is `after`, or fails.
+local function check(remainder, root, before, after, body, ...)
+  local ok, result = short_of_memory(remainder, body, ...)
+  if not ok then failures = failures + 1 end
+  assert(ok or result == "not enough memory", result)
+  assert(shown(root) == (ok and after or before), "a write was left half made")
+  return ok
+end
+
+local function check_writes(make_list, remainder)
+  local before, after = tree(make_list()), changed(tree(make_list()))
+  local changes, data = obs.diff(before, after), changed(tree {})
+  local root = tree(make_list())
+  check(remainder, root, shown(before), shown(after), obs.apply, root, changes)
+  root = tree(make_list())
+  check(remainder, root, shown(before), shown(after), obs.merge, root, data)
+end
+
+local function check_history(make_list, remainder)
+  local root = tree(make_list())
+  local before = shown(root)
+  local history = obs.history(root)
+  changed(root)
+  local after = shown(root)
+  if not check(remainder, root, after, before, history.undo, history) then
+    assert(history:undo() and shown(root) == before, "a step was lost")
+  end
+  if not check(remainder, root, before, after, history.redo, history) then
+    assert(history:redo() and shown(root) == after, "a step was lost")
+  end
+  history:stop()
+end
+
+local function check_changes(make_list, remainder)
+  local root, mirror = tree(make_list()), tree(make_list())
+  local told, count = { {}, {} }, 0
+  local watcher = obs.changes(root, function(_, changes)
+    count = count + 1
+    told[count] = changes
+  end)
+  changed(root)
+  short_of_memory(remainder, obs.flush)
+  root.sub.y = 1
+  obs.flush()
+  for _, changes in ipairs(told) do obs.apply(mirror, changes) end
+  assert(shown(mirror) == shown(root) and mirror.sub.y == 1, "changes were lost")
+  watcher:stop()
+end
+
+-- The driver of `changes` fails as callbacks do.
+obs.on_error(function(message) assert(message == "not enough memory", message) end)
+
+local rounds = 0
+for remainder = 2000, 42000, 1000 do
   for _, make_list in ipairs { function() return {} end, obs.array } do
-    round(make_list, function(root, changes) obs.apply(root, changes) end, remainder)
-    round(make_list, function(root, _, data) obs.merge(root, data) end, remainder)
+    check_writes(make_list, remainder)
+    check_history(make_list, remainder)
+    check_changes(make_list, remainder)
+    rounds = rounds + 4
   end
 end
-assert(counts.before > 0 and counts.after > 0, "the remainders are too small or too large")
-assert(counts.neither == 0, counts.neither .. " writes were left half made")
+assert(failures > 0 and failures < rounds, "the remainders are too small or too large")
