@@ -1,5 +1,5 @@
--- X2 to X5: wherever memory runs out, `apply` and `merge` change all or nothing, a history keeps its
--- step, and `changes` tells later what it could not tell.
+-- X2 to X5: wherever memory runs out, `apply` and `merge` change all or nothing, a history keeps
+-- its step, and `changes` tells later what it could not tell.
 --
 --   obs-lua --max-memory=4M Writes.lua
 --
