@@ -97,7 +97,7 @@ let package = Package(
         .embedInCode("Prelude/apply.lua"), .embedInCode("Prelude/invert.lua"),
         .embedInCode("Prelude/merge.lua"), .embedInCode("Prelude/changes.lua"),
         .embedInCode("Prelude/others.lua"), .embedInCode("Prelude/history.lua"),
-        .embedInCode("Prelude/transactions.lua"),
+        .embedInCode("Prelude/transactions.lua"), .embedInCode("Prelude/late.lua"),
         .embedInCode("Prelude/native.lua"), .embedInCode("Outside/luv.lua"),
         .embedInCode("Outside/io.lua"),
         .embedInCode("Prelude/finish.lua"), .embedInCode("Printing/printing.lua"),

@@ -37,6 +37,16 @@ function operations.deliver(n)
   end
 end
 
+-- Writes the last key of a path of three, and delivers.
+function operations.leaf(n)
+  local t = { a = { b = { c = 0 } } }
+  obs.observe(t, "a.b.c", nop)
+  for i = 1, n do
+    t.a.b.c = i
+    obs.flush()
+  end
+end
+
 -- Registers a watcher beside another one, and stops it.
 function operations.register(n)
   local t = { v = 0 }
@@ -79,11 +89,31 @@ operations.computed = keeping(function(n)
   end
 end)
 
--- Makes an instance of a model with a computed property, and reads that.
-operations.instance = keeping(function(n)
-  local Item = obs.model("Item", {
+-- The same, of what the getter reads.
+operations.tracked = keeping(function(n)
+  for i = 1, n do
+    local t = { v = i }
+    obs.computed(t, "w", function(self) return self.v + 1 end)
+    assert(t.w == i + 1)
+    keep[i] = t
+  end
+end)
+
+local function item_model()
+  return obs.model("Item", {
     v = 0, w = obs.computed({ "v" }, function(self) return self.v + 1 end),
   })
+end
+
+-- Makes an instance of a model with a computed property.
+operations.model = keeping(function(n)
+  local Item = item_model()
+  for i = 1, n do keep[i] = Item { v = i } end
+end)
+
+-- The same, and reads that property.
+operations.instance = keeping(function(n)
+  local Item = item_model()
   for i = 1, n do
     local item = Item { v = i }
     assert(item.w == i + 1)

@@ -42,7 +42,7 @@ import Testing
     #expect(kept?.isClosed == true)
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(5)))
   func `may await results side by side, more than there are threads`() async {
     let fixtures = ScriptFixture.all(in: "Fixtures", matching: "first").first!
     let runs = ProcessInfo.processInfo.activeProcessorCount + 2

@@ -45,12 +45,6 @@ final class TransactionFunctions: ModuleSlice {
     ]
   }
 
-  override func preludeDidRun(_ core: CInt, _ L: LuaStack) throws(LuaError) {
-    try state.pushField("cover_turns", at: core, of: L)
-    coverTurns = LuaFunction(pin: try state.pin(at: -1, of: L))
-    L.pop()
-  }
-
   override func end() { coverTurns = nil }
 
   // MARK: Code that is not stopped
@@ -79,7 +73,7 @@ final class TransactionFunctions: ModuleSlice {
   ) throws(LuaError) -> StoppedTurns.Functions {
     var list = LuaValue.nil
     try state.withStack { L throws(LuaError) in
-      _ = try host.module.load(L)
+      if coverTurns == nil { try takeCoverTurns(L) }
       try host.push(roots: roots, to: L)
       list = try state.value(at: -1, of: L)
     }
@@ -89,6 +83,15 @@ final class TransactionFunctions: ModuleSlice {
       case .function(let undo) = functions[1], case .function(let leave) = functions[2]
     else { throw .closed }
     return StoppedTurns.Functions(renew: renew, undo: undo, leave: leave)
+  }
+
+  /// Keeps the function of the prelude that covers turns.
+  private func takeCoverTurns(_ L: LuaStack) throws(LuaError) {
+    try host.module.loadWhole(L)
+    guard let core = host.module.core else { throw .closed }
+    try state.push(core.pin, to: L)
+    try state.pushField("cover_turns", of: L)
+    coverTurns = LuaFunction(pin: try state.pin(at: -1, of: L))
   }
 
   /// open_transaction() → the number of a transaction that begins.

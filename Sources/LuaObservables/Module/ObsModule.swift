@@ -155,9 +155,10 @@ final class ObsModule {
     // Hosts of a program that stands alone count the module as used when a script asks for it.
     let notify = didLoad
     didLoad = nil
-    _ = try load(L)
+    try loadWhole(L)
     didLoad = notify
     try limits.hide()
+    _ = try load(L)
     try state.check(clua_try_share(L.pointer, L.height, &preludeGlobals), L)
     L.pop()
     isShared = true
@@ -211,14 +212,10 @@ final class ObsModule {
     for part in [
       PackageResources.obs_lua, PackageResources.reading_lua, PackageResources.lazy_lua,
       PackageResources.collections_lua, PackageResources.models_lua, PackageResources.backed_lua,
-      PackageResources.graph_lua, PackageResources.trees_lua, PackageResources.diff_lua,
-      PackageResources.writing_lua, PackageResources.apply_lua, PackageResources.invert_lua,
-      PackageResources.merge_lua, PackageResources.changes_lua, PackageResources.others_lua,
-      PackageResources.history_lua, PackageResources.transactions_lua,
-      PackageResources.native_lua, PackageResources.luv_lua,
-      PackageResources.finish_lua,
+      PackageResources.graph_lua, PackageResources.native_lua, PackageResources.luv_lua,
+      PackageResources.late_lua, PackageResources.finish_lua,
     ] {
-      try run(part, core, L)
+      try run(part, core, core + 1, L)
       L.copy(from: -1, to: core + 1)
       L.pop()
     }
@@ -229,17 +226,53 @@ final class ObsModule {
     return 1
   }
 
-  /// Runs a part of the prelude, with the functions at `core` and the module above, and pushes
-  /// what it returns. [-0, +1, -]
-  private func run(_ part: [UInt8], _ core: CInt, _ L: LuaStack) throws(LuaError) {
+  // run_late(functions, globals): runs the parts of the prelude that few scripts need. They read
+  // global variables from one table, and leave functions in the other one.
+  private func runLate(_ L: LuaStack) throws -> CInt {
+    guard let core else { throw LuaError.closed }
+    try state.push(core.pin, to: L)
+    for part in [
+      PackageResources.trees_lua, PackageResources.diff_lua, PackageResources.writing_lua,
+      PackageResources.apply_lua, PackageResources.invert_lua, PackageResources.merge_lua,
+      PackageResources.changes_lua, PackageResources.others_lua, PackageResources.history_lua,
+      PackageResources.transactions_lua,
+    ] {
+      try run(part, 3, 1, globals: 2, L)
+      L.pop()
+    }
+    return 0
+  }
+
+  /// Loads all that the prelude has.
+  func loadWhole(_ L: LuaStack) throws(LuaError) {
+    _ = try load(L)
+    L.pop()
+    guard let core else { throw .closed }
+    try state.push(core.pin, to: L)
+    try state.pushField("load_late", of: L)
+    try state.tracedCall(arguments: 0, results: 0, L)
+    L.pop()
+  }
+
+  // Runs a part of the prelude, with the tables of functions and of the module at these indices,
+  // and pushes what it returns. `globals`: the index of its global variables, where these are not
+  // those of the whole prelude. [-0, +1, -]
+  private func run(
+    _ part: [UInt8], _ core: CInt, _ module: CInt, globals: CInt? = nil, _ L: LuaStack
+  ) throws(LuaError) {
     let status = part.withUnsafeBytes { text in
       clua_try_load(
         L.pointer, text.baseAddress!.assumingMemoryBound(to: CChar.self), text.count, "=obs", "t")
     }
     try state.check(status, L)
-    setGlobals(ofFunctionAt: -1, L)
+    if let globals {
+      L.pushCopy(at: globals)
+      lua_setupvalue(L.pointer, -2, 1)
+    } else {
+      setGlobals(ofFunctionAt: -1, L)
+    }
     L.pushCopy(at: core)
-    L.pushCopy(at: core + 1)
+    L.pushCopy(at: module)
     try state.tracedCall(arguments: 2, results: 1, L)
   }
 
@@ -250,7 +283,7 @@ final class ObsModule {
     let base = L.height
     try state.push(core.pin, to: L)
     try state.push(table.pin, to: L)
-    try run(PackageResources.io_lua, base + 1, L)
+    try run(PackageResources.io_lua, base + 1, base + 2, L)
     return 1
   }
 
@@ -277,6 +310,8 @@ final class ObsModule {
       lua_pushcclosure(L.pointer, function, 0)
       try state.setField(name, of: L)
     }
+    try calls.push(runLate, to: L)
+    try state.setField("run_late", of: L)
     for slice in slices {
       try slice.complete(L)
       for (name, function) in slice.functions {

@@ -10,9 +10,12 @@ final class ObservingFunctions: ModuleSlice {
       ("opaque", markOpaque), ("is_opaque", isOpaque),
       (
         "begin_batch",
-        { [self] _ in
+        { [self] L in
+          // What ends it has to fit on the stack, too.
+          guard L.hasRoom(for: 100) else { throw L.noRoom() }
           state.interrupter.spare()
-          engine.beginBatch(); return 0
+          engine.beginBatch()
+          return 0
         }
       ),
       ("end_batch", endBatch),

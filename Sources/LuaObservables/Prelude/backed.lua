@@ -4,13 +4,14 @@ local core, obs = ...
 local ipairs, pcall, type = ipairs, pcall, type
 local bad_argument, check_observed = core.bad_argument, core.check_observed
 
-local function names_of(names)
+local function names_of(target, names)
   if type(names) == "table" then
     if #names == 0 then bad_argument(2, "backed", "the list of names is empty") end
     for _, name in ipairs(names) do
       if type(name) ~= "string" then
         bad_argument(2, "backed", "list of names expected, got one with a " .. type(name))
       end
+      core.check_literal(target, name, 2, "backed")
     end
     return names
   end
@@ -18,6 +19,7 @@ local function names_of(names)
     bad_argument(2, "backed", "name or list of names expected, got " ..
       (names == nil and "no value" or type(names)))
   end
+  core.check_literal(target, names, 2, "backed")
   return { names }
 end
 
@@ -26,7 +28,7 @@ function obs.backed(target, names, store)
     bad_argument(1, "backed", "table expected, got "
       .. (target == nil and "no value" or type(target)))
   end
-  names = names_of(names)
+  names = names_of(target, names)
   check_observed(store, 3, "backed")
   if target == store then bad_argument(3, "backed", "a table cannot be its own store") end
   -- Objects of other libraries may be stores, too: their changes are not observed.

@@ -149,6 +149,7 @@ function obs.copy_of(target, name, source)
       bad_argument(number + 1, "copy_of", "name of a property expected, got "
         .. (key and type(key) or "no value"))
     end
+    core.check_literal(target, key, number + 1, "copy_of")
   end
   if name == source then bad_argument(3, "copy_of", "a property cannot be a copy of itself") end
   -- The path covers the whole collection, of whatever kind it is.

@@ -174,14 +174,17 @@ function obs.bind(destination, source, keys)
     core.written(pcall(write, destination, name, last[name]))
   end
   return obs.observe(source, paths, function(from, to)
-    -- Only keys that changed in the source are set: a local override of another key lasts.
+    -- Only keys that changed in the source are set: a local override of another key lasts. One that
+    -- could not be set is tried again with the next change.
+    local failed, failure = false, nil
     for _, name in ipairs(names) do
       local value = from[name]
       if not core.same(value, last[name]) then
-        last[name] = value
-        to[name] = value
+        local ok, message = pcall(write, to, name, value)
+        if ok then last[name] = value elseif not failed then failed, failure = true, message end
       end
     end
+    core.written(not failed, failure)
   end, { observer = destination, name = "bind" })
 end
 
@@ -241,34 +244,42 @@ function core.add_to_scope(member)
   return member
 end
 
--- Ends the registration for a scope; one whose body raised stops all that it has.
-local function close_scope(scope, has_failed)
-  open_scopes[#open_scopes] = nil
-  core.close_scope()
-  if has_failed then return scope:stop() end
-  core.add_to_scope(scope)
+-- Opens a scope, which may fail halfway, and calls its body.
+local function run_scope(open, body)
+  open_scopes[open.height + 1] = open
+  core.open_scope(open.scope.members)
+  core.call_plainly(body, open.scope)
+end
+
+-- Ends the registration for a scope, and for what was opened inside and not ended; a scope whose
+-- body raised stops all that it has.
+local function close_scope(open, has_failed)
+  for i = #open_scopes, open.height + 1, -1 do open_scopes[i] = nil end
+  core.close_scope(open.height)
+  if has_failed then return open.scope:stop() end
+  core.add_to_scope(open.scope)
 end
 
 -- A variable with `__close` is used so that the error goes on from where it was raised.
 local scope_end = {
-  __close = function(guard, failure) close_scope(guard.scope, failure ~= nil) end,
+  __close = function(open, failure) close_scope(open, failure ~= nil) end,
   __name = "obs.scope",
 }
 
 function obs.scope(body)
   check_function(body, 1, "scope")
   local scope = setmetatable({ members = {} }, Scope)
-  core.open_scope(scope.members)
-  open_scopes[#open_scopes + 1] = { scope = scope, sandbox = core.sandbox() }
+  local open = setmetatable(
+    { scope = scope, sandbox = core.sandbox(), height = #open_scopes }, scope_end)
   -- A scope must not contain a wait: registrations of other code meanwhile are not the scope's.
   local _, is_main = coroutine_running()
   if is_main then
-    local guard <close> = setmetatable({ scope = scope }, scope_end)
-    core.call_plainly(body, scope)
+    local guard <close> = open
+    run_scope(open, body)
   else
     -- An error that ends a coroutine closes none of its variables.
-    local ok, message = pcall(core.call_plainly, body, scope)
-    close_scope(scope, not ok)
+    local ok, message = pcall(run_scope, open, body)
+    close_scope(open, not ok)
     if not ok then error(message, 0) end
   end
   return scope
@@ -349,38 +360,46 @@ local accounts = setmetatable({}, { __mode = "k" })
 -- What a task yields when it waits: no other code has it.
 local waiting = {}
 
-local function finish(task, ok, ...)
+-- What a task ends with where there is no memory for its results.
+local no_results = { false, "not enough memory", n = 2 }
+
+local function finish(task, ...)
+  local ok, results = pcall(pack, ...)
+  task.results = ok and results or no_results
   task.done = true
   core.give_task_back(accounts[task])
   task.thread = nil
   task.wake = nil
-  task.results = pack(ok, ...)
   local waiters = task.waiters
   task.waiters = nil
   if waiters then
     -- The waiting tasks are woken in turns of their own: a long chain of tasks that wait for each
-    -- other needs no stack.
-    for _, wake in ipairs(waiters) do core.later(wake) end
+    -- other needs no stack. Where there is no memory for that, they are woken at once.
+    for _, wake in ipairs(waiters) do
+      if not pcall(core.later, wake) then pcall(wake) end
+    end
   end
 end
 
 local step
 
+local function step_later(task) core.later(function() step(task) end) end
+
 local function after_step(task, thread, ok, ...)
   local first = ...
-  if not ok then
-    local failure = { first, core.traceback(thread, first) }
-    coroutine_close(thread)
-    if not task.waiters then
-      -- No other task waits for this one: the error has no reader.
-      core.report(first, failure[2], "task", task.name, task.site)
-    end
-    return finish(task, false, first)
-  end
-  if coroutine_status(thread) == "dead" then return finish(task, true, ...) end
-  if first ~= waiting then
+  if ok and coroutine_status(thread) == "dead" then return finish(task, true, ...) end
+  if ok and first ~= waiting then
     -- This is a plain yield: the task goes on in the next turn.
-    core.later(function() step(task) end)
+    ok, first = pcall(step_later, task)
+  end
+  if ok then return end
+  local is_known, trace = pcall(core.traceback, thread, first)
+  coroutine_close(thread)
+  local is_awaited = task.waiters ~= nil
+  finish(task, false, first)
+  -- No other task waits for this one: the error has no reader.
+  if not is_awaited then
+    core.report(first, is_known and trace or "", "task", task.name, task.site)
   end
 end
 
@@ -522,17 +541,21 @@ function Task.__index:await(timeout)
   if not self.done then
     if task == self then core.raise("a task cannot wait for itself") end
     local done = wait(task, function(wake)
-      self.waiters = self.waiters or {}
-      local waiters = self.waiters
+      local waiters = self.waiters or {}
       local function finished() wake(true) end
-      waiters[#waiters + 1] = finished
-      local timer = timeout and core.wake_after(timeout, function() wake(false) end)
-      return function()
+      local timer
+      local function leave()
         if timer then timer:stop() end
         for i, waiter in ipairs(waiters) do
           if waiter == finished then table.remove(waiters, i) break end
         end
+        -- An error has no reader any more.
+        if #waiters == 0 and self.waiters == waiters then self.waiters = nil end
       end
+      timer = timeout and core.wake_after(timeout, function() wake(false) end)
+      waiters[#waiters + 1] = finished
+      self.waiters = waiters
+      return leave
     end)
     if not done then return false end
   end
@@ -586,12 +609,14 @@ function obs.next_change(observed, path, timeout)
   local task = running_task("obs.next_change")
   core.check_timeout(timeout, 3, "next_change")
   return wait(task, function(wake)
-    local timer
-    local watcher = core.register(observed, waiting_for(path), function()
-      if timer then timer:stop() end
+    local timer, watcher
+    local function changed() wake(true) end
+    watcher = core.register(observed, waiting_for(path), function()
       -- Tasks run in turns of their own: a watcher cannot wait.
-      core.later(function() wake(true) end)
-    end, { once = true, name = "next_change" })
+      core.later(changed)
+      watcher:stop()
+      if timer then timer:stop() end
+    end, { name = "next_change" })
     if timeout then
       timer = core.wake_after(timeout, function()
         watcher:stop()
@@ -615,9 +640,9 @@ function obs.await(start, timeout)
     -- Whoever has the result may be a watcher or a getter, which cannot wait.
     local function finish_wait(...)
       if is_over then return end
-      is_over = true
       local results = pack(...)
       core.later(function() wake(unpack(results, 1, results.n)) end)
+      is_over = true
     end
     start(finish_wait)
     if timeout and not is_over then timer = core.wake_after(timeout, function() wake(false) end) end

@@ -6,7 +6,7 @@ internal import Observables
 extension TableJournal {
   /// Records a write that is done; the stack is that of the write. [-0, +0, -]
   func record(_ write: clua_write, _ L: LuaStack) {
-    guard L.hasRoom(for: 16) else { return }
+    guard L.hasRoom(for: 16) else { return noteGap(length: Int(write.length)) }
     let height = L.height
     defer { L.height = height }
     if isList {
@@ -14,6 +14,7 @@ extension TableJournal {
     } else if write.edit == CLUA_EDIT_NONE {
       recordKey(write, L)
     }
+    noteLostValue()
     limit(L)
     account()
   }

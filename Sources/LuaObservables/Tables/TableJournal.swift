@@ -16,6 +16,10 @@ final class TableJournal {
   private(set) var length: Int
   /// The last position in `list` for which it is not known what was there.
   private var lastGap = -1
+  /// The same for `keyed`, of what is no list.
+  private var lastKeyedGap = -1
+  /// Whether there was no memory to keep a value of the write that is being recorded.
+  private var hasLostValue = false
   private var lastKept = 0
   /// The numbers under which values are kept, in order.
   private var kept: [Int] = []
@@ -165,6 +169,7 @@ final class TableJournal {
       L.pushCopy(at: index)
       guard clua_try_journal_keep(L.pointer, table, lua_Integer(lastKept + 1)) == LUA_OK else {
         L.pop()
+        hasLostValue = true
         return .nothing
       }
       lastKept += 1
@@ -272,8 +277,23 @@ final class TableJournal {
     recordWhole(Array(repeating: .nothing, count: length), isPermutation: false, length: now)
   }
 
+  /// Notes that values of the write that was recorded last could not be kept, where that is so.
+  func noteLostValue() {
+    guard hasLostValue else { return }
+    hasLostValue = false
+    noteGap(length: length)
+  }
+
+  /// Notes a write of which nothing is recorded.
+  func noteGap(length now: Int) {
+    if isList { recordGap(length: now) } else { lastKeyedGap = keyed.end }
+  }
+
   /// Whether it is known what was there at a position in `list`.
   func isKnown(since position: Int) -> Bool { position > lastGap }
+
+  /// Whether all values are known that were there since a position in `keyed`.
+  func isKnown(sinceKeyed position: Int) -> Bool { position >= lastKeyedGap }
 
   func record(_ key: KeptKey, from old: KeptValue?, to new: KeptValue?) {
     keyed.record(key, from: old, to: new)

@@ -11,7 +11,7 @@ extension TableKind {
     let L = L
     let height = L.height
     defer { L.height = height }
-    guard L.hasRoom(for: 12) else { return }
+    guard hasRoom(L) else { return }
     let table = TableKind.table(node)
     clua_node_pushtable(L.pointer, table)
     guard L.isTable(at: -1) else { return }
@@ -28,13 +28,25 @@ extension TableKind {
     let hasLazies = clua_node_haslazies(table)
     // A set has its members as keys.
     let skipsKeys = scope == .stored && kind != CLUA_KIND_SET
-    // Without memory for it the members are not known; the allocation that failed is reported where
-    // a script makes one.
-    try? state.forEachEntry(at: height + 1, beyond: length, of: L) {
-      if !skipsKeys || !L.isTable(at: -2), !hasLazies || !clua_node_islazy(L.pointer, table, -2) {
-        visit(member(L))
+    noting {
+      try state.forEachEntry(at: height + 1, beyond: length, of: L) {
+        if !skipsKeys || !L.isTable(at: -2), !hasLazies || !clua_node_islazy(L.pointer, table, -2) {
+          visit(member(L))
+        }
       }
     }
+  }
+
+  /// Whether there is memory for some values on the stack; the engine is told where there is not.
+  func hasRoom(_ L: LuaStack) -> Bool {
+    if L.hasRoom(for: 12) { return true }
+    engine.noteFailure(L.noRoom())
+    return false
+  }
+
+  /// Runs what looks at members, and tells the engine where there is no memory for that.
+  func noting(_ body: () throws -> Void) {
+    do { try body() } catch { engine.noteFailure(error) }
   }
 
   /// The value on top of the stack as a member. [-0, +0, -]
@@ -50,12 +62,14 @@ extension TableKind {
     defer { L.height = height }
     let table = TableKind.table(node)
     clua_node_pushtable(L.pointer, table)
-    guard L.hasRoom(for: 12), L.isTable(at: -1) else { return nil }
+    guard hasRoom(L), L.isTable(at: -1) else { return nil }
     let kind = clua_node_kind(table)
     if kind == CLUA_KIND_SET || kind == CLUA_KIND_DICTIONARY {
       var first: Member?
-      try? state.forEachEntry(at: height + 1, of: L) {
-        if first == nil, !clua_node_islazy(L.pointer, table, -2) { first = member(L) }
+      noting {
+        try state.forEachEntry(at: height + 1, of: L) {
+          if first == nil, !clua_node_islazy(L.pointer, table, -2) { first = member(L) }
+        }
       }
       return first
     }
@@ -71,7 +85,7 @@ extension TableKind {
     of node: NodeRef, in scope: MemberScope, since position: Int,
     _ visit: (_ member: Member, _ count: Int) -> Void
   ) -> Bool {
-    guard let journal = journals[node], L.hasRoom(for: 12) else { return false }
+    guard let journal = journals[node], hasRoom(L) else { return false }
     let L = L
     func note(_ value: KeptValue, _ count: Int) {
       journal.push(value, to: L)
@@ -85,6 +99,7 @@ extension TableKind {
       for value in journal.list.former(at: list, current: journal.current) { note(value, -1) }
       for value in journal.current() { note(value, 1) }
     }
+    if !journal.isList, !journal.isKnown(sinceKeyed: keyed) { return false }
     if !journal.isList || scope != .elements {
       let isSet = clua_node_kind(TableKind.table(node)) == CLUA_KIND_SET
       journal.keyed.forEachMemberChange(since: keyed) { key, value, count in

@@ -314,10 +314,10 @@ final class TableKind: NodeKind {
         return TableKind.existingNode(at: -1, of: L).map(Child.node) ?? .none
       }
       L.pushCopy(at: -1)
-      // Without memory for a node the path is silent beyond here; the allocation that failed is
-      // reported where a script makes one.
-      guard let node = try? node(L) else { return .none }
-      return .node(node)
+      do { return .node(try node(L)) } catch {
+        engine.noteFailure(error)
+        return .none
+      }
     case .userdata:
       guard let object = host.objects.object(at: -1, of: L) else { return .none }
       return observedNode(of: object, in: engine)
@@ -330,11 +330,13 @@ final class TableKind: NodeKind {
     let L = L
     let height = L.height
     defer { L.height = height }
-    guard L.hasRoom(for: 12) else { return }
+    guard hasRoom(L) else { return }
     clua_node_pushtable(L.pointer, TableKind.table(node))
     guard L.isTable(at: -1) else { return }
-    try? state.forEachEntry(at: height + 1, of: L) {
-      if case .node(let child) = observable(L) { visit(child) }
+    noting {
+      try state.forEachEntry(at: height + 1, of: L) {
+        if case .node(let child) = observable(L) { visit(child) }
+      }
     }
   }
 

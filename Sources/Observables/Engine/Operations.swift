@@ -13,6 +13,9 @@ final class Operations {
   /// The watcher that the flush is about to call, while its paths are brought up to date.
   @exclusivity(unchecked) private var followed: WatcherRef?
 
+  /// Why some link could not be made, of those that are being made.
+  @exclusivity(unchecked) private(set) var failure: (any Error)?
+
   /// True while nodes must not be freed.
   var isBusy: Bool { removals + wirings > 0 }
   /// True while a watcher is called because the program asked for it.
@@ -31,6 +34,21 @@ final class Operations {
     defer { wirings -= 1 }
     try body()
   }
+
+  /// Runs what makes links of one watcher; returns why some could not be made.
+  @inline(__always)
+  func collectingFailure<Failure: Error>(
+    _ body: () throws(Failure) -> Void
+  ) throws(Failure) -> (any Error)? {
+    let outer = failure
+    failure = nil
+    defer { failure = outer }
+    try body()
+    return failure
+  }
+
+  /// An object on a path could not be looked at, for want of memory.
+  func noteFailure(_ error: any Error) { failure = failure ?? error }
 
   @inline(__always)
   func running(_ body: () -> Void) {

@@ -40,6 +40,11 @@ struct GarbageTests {
     #expect(try failure(4 << 20, of: "Writes.lua") == nil)
   }
 
+  /// S3, S7: what fails for want of memory leaves nothing open, hanging or wrong.
+  @Test func `scopes, tasks and operators go on where memory has run out`() throws {
+    #expect(try failure(4 << 20, of: "Waiting.lua") == nil)
+  }
+
   @Test(arguments: [
     "obs.observe({ a = 1 }, 'a', nop)",
     "obs.after(1, nop):stop()",

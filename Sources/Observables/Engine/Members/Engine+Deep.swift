@@ -48,13 +48,22 @@ extension Engine {
   /// An object came below `**` (1), or left (-1), after the path was registered.
   func noteMove(of node: NodeRef, at link: LinkRef, _ count: Int) {
     let wire = link.pointee.wire
-    if wire.pointee.phase == .attached {
-      wire.routes?.noteMove(of: node, at: link.pointee.step, count)
-    }
+    guard wire.pointee.phase == .attached, let routes = wire.routes else { return }
+    routes.noteMove(of: node, at: link.pointee.step, count)
+    wire.pointee.watcher.pointee.flags.insert(.moved)
+  }
+
+  /// A value below `**` left with its object before its change was delivered.
+  func noteLostValue(at link: LinkRef) {
+    guard let routes = link.routes else { return }
+    routes.noteLostValue()
+    link.pointee.wire.pointee.watcher.pointee.flags.insert(.moved)
   }
 
   /// The first path of a watcher below whose `**` objects came or left since this was asked last.
   func takeMoves(of watcher: WatcherRef) -> Path? {
+    guard watcher.pointee.flags.contains(.moved) else { return nil }
+    watcher.pointee.flags.remove(.moved)
     var first: Path?
     forEachWire(of: watcher) { wire in
       guard wire.pointee.path._withUnsafeGuaranteedRef({ $0.hasDeepSteps }),

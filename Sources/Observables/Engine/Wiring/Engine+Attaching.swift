@@ -34,6 +34,7 @@ extension Engine {
       do {
         try wiring(watcher) {
           try attach(wire, path, step: 0, to: root, below: nil, isStrict: true)
+          if let failure = operations.failure { throw failure }
         }
       } catch {
         if !wire.hasEnded { end(wire, of: watcher) }
@@ -49,6 +50,8 @@ extension Engine {
 
   /// Runs what makes links of a watcher, or takes values along them; false when the watcher ended
   /// meanwhile.
+  ///
+  /// It ends where an object on its paths could not be looked at.
   @discardableResult
   func wiring<Failure: Error>(
     _ watcher: WatcherRef, _ body: () throws(Failure) -> Void
@@ -57,7 +60,10 @@ extension Engine {
       let isOutermost = !watcher.pointee.flags.contains(.wiring)
       watcher.pointee.flags.insert(.wiring)
       defer { if isOutermost { watcher.pointee.flags.remove(.wiring) } }
-      try operations.wiring(body)
+      let failure = try operations.collectingFailure { () throws(Failure) in
+        try operations.wiring(body)
+      }
+      if let failure { exhausted(watcher, failure) }
       return watcher.pointee.isActive
     }
   }

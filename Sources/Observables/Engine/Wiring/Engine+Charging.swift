@@ -42,6 +42,12 @@ extension Engine {
   }
 }
 
+extension Engine {
+  /// An object on a path could not be looked at, for want of memory: the watcher whose links are
+  /// being made ends, and a registration fails.
+  package func noteFailure(_ error: any Error) { operations.noteFailure(error) }
+}
+
 extension WatcherRef {
   /// Whether links may have to be made or taken out before the watcher is called.
   var hasLinkWork: Bool {

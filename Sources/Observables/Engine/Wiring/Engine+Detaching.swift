@@ -130,7 +130,7 @@ extension Engine {
       }
       let node = slot.pointee.node
       if link.isDeep { noteMove(of: node, at: link, -1) }
-      if link.pointee.isDirty, link.isBelowDeep { link.routes?.noteLostValue() }
+      if link.pointee.isDirty, link.isBelowDeep { noteLostValue(at: link) }
       if node.reportsObservation, !node.isDead, let name = hookName(of: link, in: slot) {
         noteObserved(slot, name, false)
       }

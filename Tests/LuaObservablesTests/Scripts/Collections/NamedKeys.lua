@@ -196,6 +196,12 @@ check("C5: a text that is meant as a path is no name", function()
   t["config.lua"], t["w.a"], t["*"] = 2, 5, 6
   eq(log(), "config.lua:1>2 w.a:3>5 *:4>6")
   eq(copy["w.a"], 5)
+  local owner = { w = { a = 1 } }
+  fails("key path", obs.backed, owner, "w.a", {})
+  fails("key path", obs.backed, owner, { "b", "w.a" }, {})
+  fails("no name", obs.backed, owner, "*", {})
+  fails("key path", obs.copy_of, owner, "c", "w.a")
+  fails("no name", obs.copy_of, owner, "*", "w")
 end)
 
 finish()

@@ -5,6 +5,7 @@
 --
 -- Memory is filled up to a remainder, which is a little larger in each round.
 local obs = require "obs"
+local short_of_memory = dofile(arg[0]:match "^.*/" .. "Support/memory.lua")
 
 local function tree(list)
   local made = { list = list, names = {}, set = obs.set_of(), sub = {} }
@@ -37,26 +38,6 @@ local function changed(root)
   root.set:add(30)
   root.sub.x = { 1, 2, 3 }
   return root
-end
-
-local function fill_memory()
-  local hog = {}
-  local function fill(size)
-    while true do hog[#hog + 1] = ("y"):rep(size) .. #hog end
-  end
-  for _, size in ipairs { 50000, 1000, 100, 30 } do pcall(fill, size) end
-  return hog
-end
-
--- Calls a function where little memory is left.
-local function short_of_memory(remainder, body, ...)
-  local pad = ("x"):rep(remainder)
-  local hog = fill_memory()
-  pad = nil
-  local ok, result = pcall(body, ...)
-  hog = nil
-  collectgarbage()
-  return ok, result
 end
 
 local failures = 0

@@ -442,6 +442,19 @@ turns("batch in a task: a wait inside is an error, and the batch ends", function
   t.a = 5
   eq(calls, 4)
 end)
+check("batch and scope are not left open where the stack ends", function()
+  for _, open in ipairs { obs.batch, obs.scope } do
+    local function deeper() open(nothing) return 1 + deeper() end
+    fails("overflow", deeper)
+    fails("overflow", coroutine.wrap(deeper))
+  end
+  local t, calls = {}, 0
+  local w = obs.observe(t, "a", function() calls = calls + 1 end, { immediate = true })
+  t.a = 1
+  eq(calls, 1)
+  obs.flush()
+  assert(w.active)
+end)
 check("flush returns the number of calls", function()
   local t = {}
   for i = 1, 5 do obs.observe(t, "a", nothing) end
@@ -475,6 +488,25 @@ check("bind copies now and then once per turn", function()
   source.a = 12
   obs.flush()
   eq(destination.a, 11)
+end)
+check("K4: a key that cannot be written keeps back no other one, and is tried again", function()
+  local source, fails_at = { a = 1, b = 1, c = 1 }, nil
+  local destination = setmetatable({}, { __newindex = function(t, key, value)
+    if key == fails_at then error "not now" end
+    rawset(t, key, value)
+  end })
+  obs.bind(destination, source, { "a", "b", "c" })
+  destination.b, fails_at = nil, "b"
+  reporting(function()
+    source.a, source.b, source.c = 2, 2, 2
+    obs.flush()
+    has(reports[1].error, "not now")
+  end)
+  fails_at = nil
+  eq(destination.a, 2) eq(destination.c, 2)
+  source.a = 3
+  obs.flush()
+  eq(destination.b, 2)
 end)
 check("bindings chain, and both ends are heard", function()
   local a, b, c = { x = 1 }, {}, {}

@@ -91,3 +91,22 @@ case("outside of a task, and with wrong arguments, it is an error", function()
     expect_error(function() obs.await(function() end, "1") end, "bad argument #2 to 'await'")
   end)
 end)
+
+case("T10: an error of a task is reported where nobody awaits it any more", function()
+  local reported = {}
+  obs.on_error(function(message) reported[#reported + 1] = message:match "%a+$" end)
+  local function failing(word)
+    return obs.task(function()
+      obs.sleep(2)
+      error(word, 0)
+    end)
+  end
+  local late, cancelled, awaited = failing "late", failing "cancelled", failing "awaited"
+  obs.task(function() late:await(1) end)
+  local waiting = obs.task(function() cancelled:await() end)
+  obs.task(function() pcall(awaited.await, awaited) end)
+  waiting:cancel()
+  advance(3)
+  obs.on_error(nil)
+  expect_equal(table.concat(reported, " "), "late cancelled")
+end)

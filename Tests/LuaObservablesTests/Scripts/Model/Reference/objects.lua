@@ -67,6 +67,10 @@ return function(M)
     local d = data[object]
     if d.store[key] == nil and value ~= nil then d.order[#d.order + 1] = key end
     d.store[key] = value
+    -- An object that is no key any more may be garbage.
+    for i = value == nil and data[key] and #d.order or 0, 1, -1 do
+      if rawequal(d.order[i], key) then table.remove(d.order, i) end
+    end
   end
 
   -- Stores pairs of key and value as one change. `forced`: it counts whatever was there before. The

@@ -207,8 +207,8 @@ return function(M)
     note_routes(w, path)
   end
 
-  -- An immediate watcher follows each replacement at once: a list that leaves its path, and comes
-  -- back before the flush, arrives anew.
+  -- An immediate watcher follows each replacement at once, and any other one when it is asked what
+  -- is observed: a list that leaves its path, and comes back before the flush, arrives anew.
   local function follow_at_once(w)
     for _, path in ipairs(w.paths) do
       if path.anchors then keep_anchors(path, M.walk(w.root, path, supposed).digits) end
@@ -785,7 +785,7 @@ return function(M)
   -- A script that asks what is observed has all paths follow the objects that are on them now (W1).
   function M.settle_paths()
     for _, w in ipairs(in_order()) do
-      for _, path in ipairs(is_active(w) and w.paths or {}) do follow_routes(w, path) end
+      if is_active(w) then follow_at_once(w) end
     end
   end
 
