@@ -89,7 +89,7 @@ operations.computed = keeping(function(n)
   end
 end)
 
--- The same, of what the getter reads.
+-- The same, but the property depends on what its getter reads.
 operations.tracked = keeping(function(n)
   for i = 1, n do
     local t = { v = i }

@@ -155,6 +155,28 @@ struct RefusalTests {
     #expect(outcome.errors.contains("the turn has taken more time"), "\(outcome)")
   }
 
+  /// T10: what overflows is the script that went so deep.
+  @Test func `a watcher stays where a script writes at the end of the stack`() throws {
+    let outcome = try Command(
+      """
+      $L - <<'END'
+      local obs = require "obs"
+      local t = { list = { { v = 1 } }, o = { p = 1 } }
+      local watchers = {}
+      for i, path in ipairs { "list.@sum.v", "o.p", "**" } do
+        watchers[i] = obs.observe(t, path, function() end, { immediate = true })
+      end
+      local function deeper(n)
+        t.o, t.list = { p = n }, { { v = n } }
+        return 1 + deeper(n + 1)
+      end
+      print(pcall(deeper, 1) or watchers[1].active, watchers[2].active, watchers[3].active)
+      END
+      """
+    ).run()
+    #expect(outcome.output == "true\ttrue\ttrue\n", "\(outcome)")
+  }
+
   /// S8: a transaction whose function leaves no memory is taken back and over.
   @Test func `a transaction that uses up the memory ends`() throws {
     let outcome = try Command(

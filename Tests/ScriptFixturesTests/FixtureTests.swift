@@ -42,6 +42,7 @@ import Testing
     #expect(kept?.isClosed == true)
   }
 
+  // It waits for threads that long tests beside it have.
   @Test(.timeLimit(.minutes(5)))
   func `may await results side by side, more than there are threads`() async {
     let fixtures = ScriptFixture.all(in: "Fixtures", matching: "first").first!

@@ -23,6 +23,14 @@ class ModuleSlice {
   /// The functions that the prelude calls, by their names.
   var functions: [(String, ModuleFunction)] { [] }
 
+  /// Called before something is opened: what closes it needs instructions and stack, too.
+  ///
+  /// [-0, +0, -]
+  final func spareRoomToClose(_ L: LuaStack) throws(LuaError) {
+    guard L.hasRoom(for: 100) else { throw L.noRoom() }
+    state.interrupter.spare()
+  }
+
   /// Sets what else the prelude needs, in the table on top of the stack. [-0, +0, -]
   func complete(_ L: LuaStack) throws(LuaError) {}
 

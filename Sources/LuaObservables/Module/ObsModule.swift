@@ -226,8 +226,8 @@ final class ObsModule {
     return 1
   }
 
-  // run_late(functions, globals): runs the parts of the prelude that few scripts need. They read
-  // global variables from one table, and leave functions in the other one.
+  // run_late(functions, globals): runs the parts of the prelude that few scripts need. `globals` is
+  // their environment; they add their functions to `functions`.
   private func runLate(_ L: LuaStack) throws -> CInt {
     guard let core else { throw LuaError.closed }
     try state.push(core.pin, to: L)

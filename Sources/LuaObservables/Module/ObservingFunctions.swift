@@ -11,9 +11,7 @@ final class ObservingFunctions: ModuleSlice {
       (
         "begin_batch",
         { [self] L in
-          // What ends it has to fit on the stack, too.
-          guard L.hasRoom(for: 100) else { throw L.noRoom() }
-          state.interrupter.spare()
+          try spareRoomToClose(L)
           engine.beginBatch()
           return 0
         }

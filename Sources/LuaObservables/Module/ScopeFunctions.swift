@@ -15,14 +15,12 @@ final class ScopeFunctions: ModuleSlice {
   /// open_scope(list): handles that are made from now on are added to the list.
   private func open(_ L: LuaStack) throws -> CInt {
     L.height = 1
-    // What closes it has to fit on the stack, too.
-    guard L.hasRoom(for: 100) else { throw L.noRoom() }
-    state.interrupter.spare()
+    try spareRoomToClose(L)
     lists.append((LuaTable(pin: try state.pin(at: 1, of: L)), host.sandboxes.current.number))
     return 0
   }
 
-  /// close_scope(height): as many scopes stay open.
+  /// close_scope(height): closes the innermost scopes until so many are open.
   private func close(_ L: LuaStack) -> CInt {
     let height = Int(L.integer(at: 1) ?? 0)
     if lists.count > height { lists.removeLast(lists.count - height) }

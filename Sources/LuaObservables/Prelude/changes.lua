@@ -17,8 +17,8 @@ local contents, each_object, same = trees.contents, trees.each_object, trees.sam
 -- the places of writes are noted.
 local first_write, each_write = { "*", tells = "first" }, { "*", tells = "all" }
 
--- A walk over all objects below a root, these objects, and how deep they are.
-local function trace(root, contents_of)
+-- Returns a walk over all objects below a root, the list of these objects, and the depth of each.
+local function walk_below(root, contents_of)
   local walk = trees.trace(root, contents_of)
   local objects, depth = walk.order, walk.depth
   walk.order, walk.depth = nil, nil
@@ -57,7 +57,7 @@ function Shadow.new(root, on_write, has_sites, has_others)
     end
   end
   local objects
-  self.walk, objects = trace(root, function(object) return self:read(object) end)
+  self.walk, objects = walk_below(root, function(object) return self:read(object) end)
   for _, object in next, objects do self:wire(object) end
   core.witness(self)
   return self
@@ -124,7 +124,8 @@ local function extend(walk, objects, contents_of)
 end
 
 -- Gives `read` the two sides of the difference that writes to some objects have made, and all
--- objects that it is about. What it returns comes back when there is now the last delivery.
+-- objects that it is about. Returns what `read` returns. From then on the present contents count as
+-- delivered.
 local function compare(self, dirty, read)
   self.dirty, self.is_dirty = {}, {}
   core.rearm()
@@ -149,12 +150,12 @@ local function compare(self, dirty, read)
     end
     return made
   end
-  local walk, only_before, only_after = self.walk or trace(self.root, before), {}, {}
+  local walk, only_before, only_after = self.walk or walk_below(self.root, before), {}, {}
   local walk_after = walk
   walk.places = nil
   if has_left then
     local objects, depth
-    walk_after, objects, depth = trace(self.root, after)
+    walk_after, objects, depth = walk_below(self.root, after)
     for object in next, state do
       if not depth[object] then
         only_before[object] = true
@@ -179,8 +180,9 @@ local function compare(self, dirty, read)
   return result
 end
 
---- Calls `read` with what was written since the last delivery, which this is then; does nothing
---- where nothing was written. Where a limit ends it, what was written is still to be taken.
+--- Calls `read` with what was written since the last delivery, and makes this the last delivery.
+--- Returns nil if nothing was written. If a limit stops it, the next call gets the same writes
+--- again.
 function Shadow:take(read)
   local dirty, is_dirty = self.dirty, self.is_dirty
   if #dirty == 0 then return nil end
@@ -213,7 +215,7 @@ function Shadow:renew(objects)
   self:take(function() end)
 end
 
---- Makes what was found the state of the last delivery. No limit ends it.
+--- Makes the contents that `compare` found the delivered ones. Runs without limits.
 function Shadow:advance(fresh, new_state, removed, walk)
   for object, made in next, fresh do self.state[object] = made end
   for object, made in next, new_state do self.state[object] = made end

@@ -94,7 +94,7 @@ local function take(state)
 end
 
 -- Makes a step of what was written.
-local function add(state, records)
+local function add_step(state, records)
   local steps, now = state.undone_by, obs.now()
   local last = steps[#steps]
   local is_joined = last and (last == state.open
@@ -116,9 +116,9 @@ end
 local function record(history, state)
   local records = take(state)
   if not records then return end
-  -- It is known nowhere else any more, so no limit ends this.
+  -- The shadow has forgotten these changes: a stop here would lose the step.
   core.begin_exempt()
-  add(state, records)
+  add_step(state, records)
   core.end_exempt()
   update(history, state)
 end
@@ -153,17 +153,24 @@ local function go(history, state, is_undo)
   local step = from[#from]
   if not step then return false end
   step.is_closed = true
+  -- What is written is no step of its own. Immediate watchers are called after the step has moved.
+  local function move()
+    to[#to + 1] = step
+    local ok, message = pcall(take, state)
+    if not ok then
+      to[#to] = nil
+      error(message, 0)
+    end
+    from[#from] = nil
+  end
   local writes, problem, kept = writes_of(step, state, is_undo)
   if writes then
-    to[#to + 1] = step
-    -- What is written is no step of its own, nor what immediate watchers write then.
-    local ok, failed, failure = pcall(in_batch, written, writes, false, take, state)
-    if not ok or failed then to[#to] = nil end
-    if not ok then error(failed, 0) end
+    local failed, failure = in_batch(written, writes, false, move)
     problem = failed and tostring(failure)
   end
-  from[#from] = nil
-  take(state)
+  if problem and from[#from] == step then from[#from] = nil end
+  -- Nor is what immediate watchers have written.
+  pcall(take, state)
   update(history, state)
   if not problem then
     trees.report_kept(kept, "history", state.site)

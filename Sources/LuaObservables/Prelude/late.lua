@@ -1,7 +1,7 @@
 -- Slices that few scripts need: they are compiled when one of their functions is first called.
 local core, obs = ...
 
-local setmetatable = setmetatable
+local error, pcall, setmetatable = error, pcall, setmetatable
 local names = { "abort", "apply", "changes", "diff", "history", "invert", "merge", "transaction" }
 
 -- What these slices use of the libraries, read before any script can replace it.
@@ -16,17 +16,21 @@ local globals = {
   },
 }
 
--- Their functions; all else comes from the module.
+-- What the slices define. They find everything else in the module.
 local functions, is_loaded = setmetatable({}, { __index = obs }), false
 
--- No transaction is open before there are any.
+-- Until `transactions.lua` is loaded, no transaction can be open.
 function core.witness() end
 
 --- Loads the slices. Where that fails, for want of memory, it is tried again.
 function core.load_late()
   if is_loaded then return end
   local known = #core.classes
-  core.run_late(functions, globals)
+  local ok, message = pcall(core.run_late, functions, globals)
+  if not ok then
+    for i = #core.classes, known + 1, -1 do core.classes[i] = nil end
+    error(message, 0)
+  end
   is_loaded = true
   for i = known + 1, #core.classes do core.outward(core.classes[i].__index) end
 end

@@ -103,11 +103,14 @@ local batch_end = setmetatable({}, { __close = core.end_batch, __name = "obs.bat
 -- Calls `body` in a coroutine, where an error closes no variables. The results are put in a table,
 -- so that the batch ends also where there is no memory for all of them on the stack.
 local function batch_in_coroutine(body, ...)
-  local results
-  local function run(...) results = pack(core.call_plainly(body, ...)) end
-  core.begin_batch()
+  local results, is_open
+  local function run(...)
+    core.begin_batch()
+    is_open = true
+    results = pack(core.call_plainly(body, ...))
+  end
   local ok, message = pcall(run, ...)
-  core.end_batch()
+  if is_open then core.end_batch() end
   if not ok then error(message, 0) end
   return unpack(results, 1, results.n)
 end
@@ -157,6 +160,13 @@ end
 
 local function write(object, key, value) object[key] = value end
 
+local function copy(to, from, name, last)
+  local value = from[name]
+  if core.same(value, last[name]) then return end
+  to[name] = value
+  last[name] = value
+end
+
 function obs.bind(destination, source, keys)
   check_observed(destination, 1, "bind")
   check_observed(source, 2, "bind")
@@ -178,11 +188,8 @@ function obs.bind(destination, source, keys)
     -- could not be set is tried again with the next change.
     local failed, failure = false, nil
     for _, name in ipairs(names) do
-      local value = from[name]
-      if not core.same(value, last[name]) then
-        local ok, message = pcall(write, to, name, value)
-        if ok then last[name] = value elseif not failed then failed, failure = true, message end
-      end
+      local ok, message = pcall(copy, to, from, name, last)
+      if not ok and not failed then failed, failure = true, message end
     end
     core.written(not failed, failure)
   end, { observer = destination, name = "bind" })
@@ -251,8 +258,8 @@ local function run_scope(open, body)
   core.call_plainly(body, open.scope)
 end
 
--- Ends the registration for a scope, and for what was opened inside and not ended; a scope whose
--- body raised stops all that it has.
+-- Closes a scope, and scopes inside it that are still open. If the body raised an error, the
+-- members are stopped.
 local function close_scope(open, has_failed)
   for i = #open_scopes, open.height + 1, -1 do open_scopes[i] = nil end
   core.close_scope(open.height)
@@ -360,12 +367,12 @@ local accounts = setmetatable({}, { __mode = "k" })
 -- What a task yields when it waits: no other code has it.
 local waiting = {}
 
--- What a task ends with where there is no memory for its results.
+-- Stands for the results of a task that ended without memory to keep them.
 local no_results = { false, "not enough memory", n = 2 }
 
 local function finish(task, ...)
   local ok, results = pcall(pack, ...)
-  task.results = ok and results or no_results
+  task.results = ok and results or nil
   task.done = true
   core.give_task_back(accounts[task])
   task.thread = nil
@@ -395,12 +402,14 @@ local function after_step(task, thread, ok, ...)
   if ok then return end
   local is_known, trace = pcall(core.traceback, thread, first)
   coroutine_close(thread)
-  local is_awaited = task.waiters ~= nil
-  finish(task, false, first)
-  -- No other task waits for this one: the error has no reader.
-  if not is_awaited then
+  local function report()
+    if task.is_read then return end
     core.report(first, is_known and trace or "", "task", task.name, task.site)
   end
+  local is_awaited = task.waiters ~= nil
+  finish(task, false, first)
+  -- Those that wait read the error in the turns before, unless they are cancelled.
+  if not is_awaited or not pcall(core.later, report) then report() end
 end
 
 local function leave(sandbox, ...)
@@ -518,7 +527,11 @@ end
 --- with false and an error.
 function core.call_in_task(body, done, ...)
   local task = make_task(body)
-  task.waiters = { function() done(unpack(task.results, 1, task.results.n)) end }
+  task.waiters = { function()
+    task.is_read = true
+    local results = task.results or no_results
+    done(unpack(results, 1, results.n))
+  end }
   step(task, ...)
   return task
 end
@@ -546,11 +559,12 @@ function Task.__index:await(timeout)
       local timer
       local function leave()
         if timer then timer:stop() end
+        -- Once the task has ended, its waiters are being woken.
+        if self.waiters ~= waiters then return end
         for i, waiter in ipairs(waiters) do
           if waiter == finished then table.remove(waiters, i) break end
         end
-        -- An error has no reader any more.
-        if #waiters == 0 and self.waiters == waiters then self.waiters = nil end
+        if #waiters == 0 then self.waiters = nil end
       end
       timer = timeout and core.wake_after(timeout, function() wake(false) end)
       waiters[#waiters + 1] = finished
@@ -559,8 +573,10 @@ function Task.__index:await(timeout)
     end)
     if not done then return false end
   end
-  if not self.results[1] then error(self.results[2], 0) end
-  return unpack(self.results, 2, self.results.n)
+  self.is_read = true
+  local results = self.results or no_results
+  if not results[1] then error(results[2], 0) end
+  return unpack(results, 2, results.n)
 end
 
 function Task.__index:cancel()

@@ -223,7 +223,7 @@ function Others:wanted(object, present)
   local base = self.bases[object]
   if not base then return self.state[object] end
   if not has_list(base) then return base end
-  -- A limit may end this.
+  -- `merged` uses the counts up: if a limit stops it, they must be as they were.
   local inserted, removed = counts(self.inserted[object]), counts(self.removed[object])
   local list, n, is_conflict = merged(present, base, inserted, removed)
   if is_conflict then self.kept[object] = n end

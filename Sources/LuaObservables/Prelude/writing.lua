@@ -123,7 +123,7 @@ function perform.set(write, undo)
   put(object, key, write.value)
 end
 
--- Edits a list, whatever the limits are: they could end it while the elements move.
+-- Edits a list without limits: a stop halfway would leave it with moved and unmoved elements.
 local function edit(undo, make, back)
   local is_made = false
   if undo then
@@ -165,14 +165,21 @@ end
 
 function perform.add(write, undo)
   local set, member = write.object, write.value
-  if undo then undo[#undo + 1] = function() set:remove(member) end end
+  if undo and not set:contains(member) then
+    undo[#undo + 1] = function() set:remove(member) end
+  end
   set:add(member)
 end
 
 function perform.drop(write, undo)
   local set, member = write.object, write.value
-  if undo then undo[#undo + 1] = function() set:add(member) end end
+  if undo and set:contains(member) then undo[#undo + 1] = function() set:add(member) end end
   set:remove(member)
+end
+
+-- Whether an error says that time or memory ran out.
+local function is_of_limit(failure)
+  return type(failure) == "userdata" or failure == "not enough memory"
 end
 
 local function call(body, ...) body(...) end
@@ -180,26 +187,26 @@ local function call(body, ...) body(...) end
 -- Makes writes, each by `try(function, …)`. `undo` also gets the number of the change being made.
 local function make(writes, try, undo)
   for i = 1, #writes do
-    -- What a script is stopped for ends it here, and is no failure of a write.
+    -- A stop for time is raised here, outside `try`: it is no failed write.
     core.poll()
     local write = writes[i]
     if undo then undo.number = write.number end
     try(perform[write.kind], write, undo, try)
   end
+  core.poll()
 end
 
--- A function that calls others and counts those that fail, and one that returns their number.
-local function counting()
+-- A function that calls others and counts those that fail, and one that returns their number. The
+-- error of a limit is raised if `raises_limits` is set.
+local function counting(raises_limits)
   local failures = 0
   local function try(...)
-    if not pcall(...) then failures = failures + 1 end
+    local ok, failure = pcall(...)
+    if ok then return end
+    if raises_limits and is_of_limit(failure) then error(failure, 0) end
+    failures = failures + 1
   end
   return try, function() return failures end
-end
-
--- Whether an error is that of a limit, and not one of what was to be done.
-local function is_of_limit(failure)
-  return type(failure) == "userdata" or failure == "not enough memory"
 end
 
 -- Makes the writes, and calls `finish` then, if there is one. Where one fails, those before it are
@@ -207,7 +214,7 @@ end
 -- raised. With `force` a write that fails is left out, and how many were is returned, after nil.
 local function written(writes, force, finish, ...)
   local undo, try, failures = { number = 0 }, call, nil
-  if force then try, failures = counting() end
+  if force then try, failures = counting(true) end
   local ok, failure = pcall(make, writes, try, undo)
   if ok and finish then ok, failure = pcall(finish, ...) end
   if ok then return nil, failures and failures() or 0 end

@@ -14,8 +14,8 @@ extension TableJournal {
     } else if write.edit == CLUA_EDIT_NONE {
       recordKey(write, L)
     }
-    noteLostValue()
     limit(L)
+    noteGapForLostValue()
     account()
   }
 

@@ -16,7 +16,7 @@ final class TableJournal {
   private(set) var length: Int
   /// The last position in `list` for which it is not known what was there.
   private var lastGap = -1
-  /// The same for `keyed`, of what is no list.
+  /// The last position in `keyed` before which values are unknown, of what is no list.
   private var lastKeyedGap = -1
   /// Whether there was no memory to keep a value of the write that is being recorded.
   private var hasLostValue = false
@@ -202,6 +202,7 @@ final class TableJournal {
       L.pointer, table, lua_Integer(lastKept + 1), lua_Integer(count))
     guard status == LUA_OK else {
       L.pop()
+      hasLostValue = true
       return Array(repeating: .nothing, count: count)
     }
     lastKept += 1
@@ -277,16 +278,16 @@ final class TableJournal {
     recordWhole(Array(repeating: .nothing, count: length), isPermutation: false, length: now)
   }
 
-  /// Notes that values of the write that was recorded last could not be kept, where that is so.
-  func noteLostValue() {
+  /// Notes a gap if there was no memory to keep a value.
+  func noteGapForLostValue() {
     guard hasLostValue else { return }
     hasLostValue = false
-    noteGap(length: length)
+    if isList { recordGap(length: length) } else { lastKeyedGap = keyed.end }
   }
 
   /// Notes a write of which nothing is recorded.
   func noteGap(length now: Int) {
-    if isList { recordGap(length: now) } else { lastKeyedGap = keyed.end }
+    if isList { recordGap(length: now) } else { lastKeyedGap = keyed.end + 1 }
   }
 
   /// Whether it is known what was there at a position in `list`.

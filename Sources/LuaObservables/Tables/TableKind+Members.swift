@@ -28,7 +28,7 @@ extension TableKind {
     let hasLazies = clua_node_haslazies(table)
     // A set has its members as keys.
     let skipsKeys = scope == .stored && kind != CLUA_KIND_SET
-    noting {
+    notingFailure {
       try state.forEachEntry(at: height + 1, beyond: length, of: L) {
         if !skipsKeys || !L.isTable(at: -2), !hasLazies || !clua_node_islazy(L.pointer, table, -2) {
           visit(member(L))
@@ -37,16 +37,21 @@ extension TableKind {
     }
   }
 
-  /// Whether there is memory for some values on the stack; the engine is told where there is not.
+  /// Whether the stack has room for a few values; the engine hears of it where memory is short.
   func hasRoom(_ L: LuaStack) -> Bool {
     if L.hasRoom(for: 12) { return true }
-    engine.noteFailure(L.noRoom())
+    noteUnreadable(L.noRoom())
     return false
   }
 
-  /// Runs what looks at members, and tells the engine where there is no memory for that.
-  func noting(_ body: () throws -> Void) {
-    do { try body() } catch { engine.noteFailure(error) }
+  /// Runs what looks at members; the engine hears of it where memory is short.
+  func notingFailure(_ body: () throws -> Void) {
+    do { try body() } catch { noteUnreadable(error) }
+  }
+
+  /// At the end of the stack the watcher stays: the script that went so deep has the error.
+  func noteUnreadable(_ error: any Error) {
+    if (error as? LuaError)?.code == .memory { engine.noteUnreadable(error) }
   }
 
   /// The value on top of the stack as a member. [-0, +0, -]
@@ -66,7 +71,7 @@ extension TableKind {
     let kind = clua_node_kind(table)
     if kind == CLUA_KIND_SET || kind == CLUA_KIND_DICTIONARY {
       var first: Member?
-      noting {
+      notingFailure {
         try state.forEachEntry(at: height + 1, of: L) {
           if first == nil, !clua_node_islazy(L.pointer, table, -2) { first = member(L) }
         }

@@ -315,7 +315,7 @@ final class TableKind: NodeKind {
       }
       L.pushCopy(at: -1)
       do { return .node(try node(L)) } catch {
-        engine.noteFailure(error)
+        noteUnreadable(error)
         return .none
       }
     case .userdata:
@@ -333,7 +333,7 @@ final class TableKind: NodeKind {
     guard hasRoom(L) else { return }
     clua_node_pushtable(L.pointer, TableKind.table(node))
     guard L.isTable(at: -1) else { return }
-    noting {
+    notingFailure {
       try state.forEachEntry(at: height + 1, of: L) {
         if case .node(let child) = observable(L) { visit(child) }
       }

@@ -13,7 +13,7 @@ final class Operations {
   /// The watcher that the flush is about to call, while its paths are brought up to date.
   @exclusivity(unchecked) private var followed: WatcherRef?
 
-  /// Why some link could not be made, of those that are being made.
+  /// The first error that kept a link of the current watcher from being made.
   @exclusivity(unchecked) private(set) var failure: (any Error)?
 
   /// True while nodes must not be freed.
@@ -47,8 +47,9 @@ final class Operations {
     return failure
   }
 
-  /// An object on a path could not be looked at, for want of memory.
-  func noteFailure(_ error: any Error) { failure = failure ?? error }
+  func noteUnreadable(_ error: any Error) {
+    if wirings > 0 { failure = failure ?? error }
+  }
 
   @inline(__always)
   func running(_ body: () -> Void) {

@@ -43,9 +43,9 @@ extension Engine {
 }
 
 extension Engine {
-  /// An object on a path could not be looked at, for want of memory: the watcher whose links are
-  /// being made ends, and a registration fails.
-  package func noteFailure(_ error: any Error) { operations.noteFailure(error) }
+  /// An object on a path could not be looked at because memory is short: the watcher whose links
+  /// are being made ends, and a registration fails.
+  package func noteUnreadable(_ error: any Error) { operations.noteUnreadable(error) }
 }
 
 extension WatcherRef {

@@ -200,6 +200,25 @@ check("X5: clear forgets, stop ends", function()
   eq(obs.observer_count(t, "n"), 0)
   history:stop()
 end)
+check("X5: an immediate watcher may go on with what is undone", function()
+  local t = { n = 0 }
+  local history = edited(t)
+  for i = 1, 3 do
+    t.n = i
+    obs.flush()
+  end
+  local watcher = obs.observe(t, "n", function() history:undo() end,
+    { immediate = true, once = true })
+  eq(history:undo(), true)
+  eq(t.n, 1)
+  eq(watcher.active, false)
+  eq(history:undo(), true)
+  eq(history:undo(), false)
+  for i = 1, 3 do
+    eq(history:redo(), true)
+    eq(t.n, i)
+  end
+end)
 check("X5: bad input is an error", function()
   fails("option 'limit' takes a number of steps, not 0", obs.history, {}, { limit = 0 })
   fails("option 'group' takes a number of seconds, not 'x'", obs.history, {}, { group = "x" })

@@ -51,7 +51,7 @@ local function check_tasks(remainder)
   obs.flush()
 
   local inner = obs.task(function() obs.await(function(done) finish = done end) end)
-  tasks[#tasks + 1] = obs.task(function() pcall(inner.await, inner) end)
+  for _ = 1, 3 do tasks[#tasks + 1] = obs.task(function() pcall(inner.await, inner) end) end
   short_of_memory(remainder, inner.cancel, inner)
 end
 

@@ -57,6 +57,8 @@ local function check_writes(make_list, remainder)
   local root = tree(make_list())
   check(remainder, root, shown(before), shown(after), obs.apply, root, changes)
   root = tree(make_list())
+  check(remainder, root, shown(before), shown(after), obs.apply, root, changes, { force = true })
+  root = tree(make_list())
   check(remainder, root, shown(before), shown(after), obs.merge, root, data)
 end
 
@@ -100,7 +102,7 @@ for remainder = 2000, 42000, 1000 do
     check_writes(make_list, remainder)
     check_history(make_list, remainder)
     check_changes(make_list, remainder)
-    rounds = rounds + 4
+    rounds = rounds + 5
   end
 end
 assert(failures > 0 and failures < rounds, "the remainders are too small or too large")

@@ -448,6 +448,10 @@ check("batch and scope are not left open where the stack ends", function()
     fails("overflow", deeper)
     fails("overflow", coroutine.wrap(deeper))
   end
+  -- The arguments leave no room for a call.
+  for count = 499900, 499999, 3 do
+    pcall(coroutine.wrap(function() obs.batch(nothing, table.unpack({}, 1, count)) end))
+  end
   local t, calls = {}, 0
   local w = obs.observe(t, "a", function() calls = calls + 1 end, { immediate = true })
   t.a = 1

@@ -107,6 +107,17 @@ case("T10: an error of a task is reported where nobody awaits it any more", func
   obs.task(function() pcall(awaited.await, awaited) end)
   waiting:cancel()
   advance(3)
+  -- A task that fails at once, and whose only waiter is cancelled before it reads that.
+  local go
+  local failed = obs.task(function()
+    obs.await(function(done) go = done end)
+    error("unread", 0)
+  end)
+  local reader = obs.task(function() failed:await() end)
+  go()
+  while not failed.done do advance(0) end
+  reader:cancel()
+  advance(0)
   obs.on_error(nil)
-  expect_equal(table.concat(reported, " "), "late cancelled")
+  expect_equal(table.concat(reported, " "), "late cancelled unread")
 end)
