@@ -127,16 +127,20 @@ struct RefusalTests {
   }
 
   /// X4: a merge that is stopped is taken back, wherever that is.
-  @Test(.enabled(if: !Command.delaysSignals))
-  func `a merge that is stopped has changed nothing`() throws {
+  ///
+  /// A plain list is assigned as a whole, and an array edited element by element.
+  @Test(
+    .enabled(if: !Command.delaysSignals),
+    arguments: zip(["{}", "obs.array()"], ["i", "{ a = i }"]))
+  func `a merge that is stopped has changed nothing`(list: String, element: String) throws {
     let outcome = try Command(
       """
       cat >f.lua <<'END'
       local obs = require "obs"
       local n, list, counts = 0, nil, { whole = 0, empty = 0, torn = 0 }
       local function merge()
-        n, list = n + 500, {}
-        for i = 1, n do list[i] = i end
+        n, list = n + 500, \(list)
+        for i = 1, n do list[i] = \(element) end
         obs.next_turn(function()
           obs.next_turn(function()
             local how = #list == n and "whole" or #list == 0 and "empty" or "torn"
@@ -166,10 +170,14 @@ struct RefusalTests {
       for i, path in ipairs { "list.@sum.v", "o.p", "**" } do
         watchers[i] = obs.observe(t, path, function() end, { immediate = true })
       end
+      local depth, first = 0, math.huge
       local function deeper(n)
-        t.o, t.list = { p = n }, { { v = n } }
+        depth = n
+        if n >= first then t.o, t.list = { p = n }, { { v = n } } end
         return 1 + deeper(n + 1)
       end
+      pcall(deeper, 1)
+      first = depth - 1000
       print(pcall(deeper, 1) or watchers[1].active, watchers[2].active, watchers[3].active)
       END
       """

@@ -402,12 +402,12 @@ local function after_step(task, thread, ok, ...)
   if ok then return end
   local is_known, trace = pcall(core.traceback, thread, first)
   coroutine_close(thread)
+  local is_awaited = task.waiters ~= nil
+  finish(task, false, first)
   local function report()
     if task.is_read then return end
     core.report(first, is_known and trace or "", "task", task.name, task.site)
   end
-  local is_awaited = task.waiters ~= nil
-  finish(task, false, first)
   -- Those that wait read the error in the turns before, unless they are cancelled.
   if not is_awaited or not pcall(core.later, report) then report() end
 end

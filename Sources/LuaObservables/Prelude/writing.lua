@@ -212,11 +212,11 @@ end
 -- Makes the writes, and calls `finish` then, if there is one. Where one fails, those before it are
 -- taken back, and the number of the change and the error are returned; the error of a limit is
 -- raised. With `force` a write that fails is left out, and how many were is returned, after nil.
-local function written(writes, force, finish, ...)
+local function written(writes, force, finish)
   local undo, try, failures = { number = 0 }, call, nil
   if force then try, failures = counting(true) end
   local ok, failure = pcall(make, writes, try, undo)
-  if ok and finish then ok, failure = pcall(finish, ...) end
+  if ok and finish then ok, failure = pcall(finish) end
   if ok then return nil, failures and failures() or 0 end
   core.begin_exempt()
   for i = #undo, 1, -1 do pcall(undo[i]) end

@@ -66,12 +66,12 @@ extension ObservationCore {
       /// The flush finds out whether an object in a list has left; for immediate watchers only the
       /// flush does.
       static let checkingDepartures = Flags(rawValue: 16384)
+      /// Objects came below `**` of one of its paths, or left: see `Engine.takeMoves(of:)`.
+      static let moved = Flags(rawValue: 1 << 22)
       /// The watcher is stale only for writes that an open transaction may take back.
       static let tentative = Flags(rawValue: 1 << 25)
       /// What made the watcher pending was taken back: the next write that does is the cause.
       static let undone = Flags(rawValue: 1 << 26)
-      /// Objects came below `**` of one of its paths, or left: see `Engine.takeMoves(of:)`.
-      static let moved = Flags(rawValue: 1 << 22)
       /// An immediate watcher that is called for writes alone which bring an object, or take one
       /// away.
       package static let arriving = Flags(rawValue: 1 << 27)
