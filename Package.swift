@@ -80,14 +80,20 @@ let package = Package(
       name: "CLua", path: "CLua",
       cSettings: [.define("_GNU_SOURCE", .when(platforms: [.linux]))],
       linkerSettings: [.linkedLibrary("lua5.4", .when(platforms: [.linux]))]),
+    .target(
+      name: "CTables", dependencies: ["CLua"], path: "CTables",
+      cSettings: [.define("_GNU_SOURCE", .when(platforms: [.linux]))]),
+    .target(
+      name: "CSandbox", dependencies: ["CTables", "CLua"], path: "CSandbox",
+      cSettings: [.define("_GNU_SOURCE", .when(platforms: [.linux]))]),
     // What the program alone needs.
     .target(
-      name: "CCommandLine", dependencies: ["CLua"], path: "CCommandLine",
+      name: "CCommandLine", dependencies: ["CTables", "CLua"], path: "CCommandLine",
       cSettings: [.define("_GNU_SOURCE", .when(platforms: [.linux]))]),
-    .target(name: "Lua", dependencies: ["CLua"], swiftSettings: strict),
+    .target(name: "Lua", dependencies: ["CLua", "CTables", "CSandbox"], swiftSettings: strict),
     .target(name: "LuaFoundation", dependencies: ["Lua"], swiftSettings: strict),
     .target(
-      name: "LuaObservables", dependencies: ["Lua", "Observables", "CLua"],
+      name: "LuaObservables", dependencies: ["Lua", "Observables", "CLua", "CTables", "CSandbox"],
       resources: [
         .embedInCode("Prelude/obs.lua"), .embedInCode("Prelude/reading.lua"),
         .embedInCode("Prelude/lazy.lua"), .embedInCode("Prelude/collections.lua"),
@@ -117,7 +123,8 @@ let package = Package(
     .executableTarget(
       name: "obs-lua",
       dependencies: [
-        "FixtureChecks", "LuaObservables", "Lua", "Observables", "CLua", "CCommandLine",
+        "FixtureChecks", "LuaObservables", "Lua", "Observables", "CLua", "CSandbox",
+        "CCommandLine",
       ],
       swiftSettings: strict),
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
@@ -141,7 +148,7 @@ let package = Package(
     .testTarget(
       name: "LuaObservablesTests",
       dependencies: [
-        "ScriptFixtures", "LuaObservables", "Lua", "Observables", "CLua", "TestSupport",
+        "ScriptFixtures", "LuaObservables", "Lua", "Observables", "CLua", "CTables", "TestSupport",
       ],
       exclude: ["Scripts"], swiftSettings: strict),
     .testTarget(

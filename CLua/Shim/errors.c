@@ -1,4 +1,5 @@
 #include "clua_errors.h"
+#include "clua_protected.h"
 
 #include "clua_places.h"
 

@@ -1,6 +1,5 @@
 #include "clua.h"
 #include "clua_allocator.h"
-#include "clua_callbacks.h"
 #include "private.h"
 
 static const char box_key;
@@ -99,8 +98,13 @@ int clua_try_pushfunction(lua_State *L, clua_function function, void *context,
   return clua_protect(L, pushfunction, 1, 1);
 }
 
+/* The function of another target that hands on to Swift, NULL until there is one. */
+static _Atomic(lua_CFunction) other;
+
+void clua_notefunction(lua_CFunction function) { other = function; }
+
 bool clua_isfunction(lua_State *L, int index) {
   lua_CFunction function = lua_tocfunction(L, index);
-  return function == trampoline || function == clua_call_box || clua_isaccelerated(function)
-      || clua_isobserve(function);
+  return function && (function == trampoline || function == clua_call_box || function == other
+                      || clua_isaccelerated(function));
 }

@@ -37,10 +37,6 @@ clua_box *clua_newbox(lua_State *L, const void *key, int uservalues);
 /// Makes a box hold what another one does. [-0, +0, -]
 void clua_fillbox(clua_box *box, const clua_box *source);
 
-/// Calls `body` with the claims of one kind. [-0, +0, -]
-void clua_eachclaim(lua_State *L, bool (*lost)(lua_State *, clua_claim *),
-                    void (*body)(clua_claim *));
-
 /// The body of a function that owns its context; the box is its first upvalue. [-any, +any, e]
 int clua_call_box(lua_State *L);
 /// Whether a function is one that clua_outer made.
@@ -51,41 +47,5 @@ bool clua_isaccelerated(lua_CFunction function);
 /// Replaces the chunk on top, which was just compiled: by a mended one where Lua has compiled it
 /// wrongly; by an error, with another status than LUA_OK, where it cannot be mended. [-1, +1, m]
 int clua_mend(lua_State *L, const char *name);
-
-/// Defines an operation, protected, that takes so many operands from the stack: they are from 1 on
-/// where it runs, and the results on top when it is done.
-#define CLUA_OPERATION(name, operands, results, operation) \
-  static int name##_body(lua_State *L) {                   \
-    operation;                                             \
-    return results;                                        \
-  }                                                        \
-  int name(lua_State *L) { return clua_protect(L, name##_body, operands, results); }
-
-/// Defines a protected operation on the value at an index: that is at 1, and the operands behind
-/// it.
-#define CLUA_OPERATION_AT(name, operands, results, operation)     \
-  static int name##_body(lua_State *L) {                          \
-    lua_insert(L, 1);                                             \
-    operation;                                                    \
-    return results;                                               \
-  }                                                               \
-  int name(lua_State *L, int index) {                             \
-    lua_pushvalue(L, index);                                      \
-    return clua_protect(L, name##_body, (operands) + 1, results); \
-  }
-
-/// Keeps the collector from beginning a step until `clua_releasecollector`, which gets the result:
-/// no finalizer may run where an operation takes memory while it changes a node. An error for lack
-/// of memory ends this, too, as it comes after a full collection without finalizers.
-static inline bool clua_holdcollector(lua_State *L) {
-  // The collector works off a debt in KB; one far below zero is due for no step.
-  if (lua_gc(L, LUA_GCISRUNNING) != 1) return false;
-  lua_gc(L, LUA_GCSTEP, -(1 << 20));
-  return true;
-}
-
-static inline void clua_releasecollector(lua_State *L, bool held) {
-  if (held) lua_gc(L, LUA_GCSTEP, 1 << 20);
-}
 
 #endif

@@ -100,6 +100,14 @@ static inline void clua_setpin(lua_State *L, int pins, int slot) {
 /// Makes the slots first...last, holding false. [-0, +(0|1), -]
 int clua_try_growpins(lua_State *L, int pins, int first, int last);
 
+/* ---- Finalizers of scripts ------------------------------------------------------------------- */
+
+/// Raises where scripts have safe libraries, and the argument is a metatable with `__gc`: nothing
+/// could stop that. [-0, +0, v]
+void clua_checkfinalizer(lua_State *L, int argument);
+/// The same for a metatable at any index that the script does not pass. [-0, +0, v]
+void clua_refusefinalizer(lua_State *L, int index);
+
 /* ---- Swift functions as Lua functions -------------------------------------------------------- */
 
 /// A Swift function that Lua may call through a trampoline. It must not raise: it returns the
@@ -117,7 +125,9 @@ void clua_pushfunction(lua_State *L, clua_function function, void *context);
 /// function is collected or the state closed. [-0, +1, -]
 int clua_try_pushfunction(lua_State *L, clua_function function, void *context,
                           clua_finalizer release);
-/// Whether the value is one of the functions above. [-0, +0, -]
+/// Counts a C function that hands on to Swift, too, among these. There is one at most.
+void clua_notefunction(lua_CFunction function);
+/// Whether the value is one of these functions. [-0, +0, -]
 bool clua_isfunction(lua_State *L, int index);
 
 /* ---- Protected operations -------------------------------------------------------------------- */

@@ -151,6 +151,9 @@ typedef struct clua_claim {
 /// Makes a claim, which must be the last field of a userdata; does nothing where there is one.
 /// [-0, +0, m]
 void clua_makeclaim(lua_State *L, clua_claim *claim, bool (*lost)(lua_State *, clua_claim *));
+/// Calls `body` with the claims of one kind. [-0, +0, -]
+void clua_eachclaim(lua_State *L, bool (*lost)(lua_State *, clua_claim *),
+                    void (*body)(clua_claim *));
 /// Ends a claim, if there is one: the finalizer has run, or there is nothing to do. [-0, +0, -]
 void clua_endclaim(lua_State *L, clua_claim *claim);
 /// Whether an object is lost. [-0, +0, -]
@@ -161,5 +164,21 @@ static inline bool clua_haslost(lua_State *L) {
 /// Does what some of the lost objects have left, and frees them; returns whether there are more. It
 /// may call code of the host, not of scripts. [-0, +0, -]
 bool clua_recover(lua_State *L);
+
+/* ---- The collector --------------------------------------------------------------------------- */
+
+/// Keeps the collector from beginning a step until `clua_releasecollector`, which gets the result:
+/// no finalizer may run where an operation takes memory while it changes a node. An error for lack
+/// of memory ends this, too, as it comes after a full collection without finalizers.
+static inline bool clua_holdcollector(lua_State *L) {
+  // The collector works off a debt in KB; one far below zero is due for no step.
+  if (lua_gc(L, LUA_GCISRUNNING) != 1) return false;
+  lua_gc(L, LUA_GCSTEP, -(1 << 20));
+  return true;
+}
+
+static inline void clua_releasecollector(lua_State *L, bool held) {
+  if (held) lua_gc(L, LUA_GCSTEP, 1 << 20);
+}
 
 #endif

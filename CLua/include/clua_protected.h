@@ -6,6 +6,32 @@
 
 #include "clua.h"
 
+/* ---- Defining them --------------------------------------------------------------------------- */
+
+/// Defines an operation, protected, that takes so many operands from the stack: they are from 1 on
+/// where it runs, and the results on top when it is done.
+#define CLUA_OPERATION(name, operands, results, operation) \
+  static int name##_body(lua_State *L) {                   \
+    operation;                                             \
+    return results;                                        \
+  }                                                        \
+  int name(lua_State *L) { return clua_protect(L, name##_body, operands, results); }
+
+/// Defines a protected operation on the value at an index: that is at 1, and the operands behind
+/// it.
+#define CLUA_OPERATION_AT(name, operands, results, operation)     \
+  static int name##_body(lua_State *L) {                          \
+    lua_insert(L, 1);                                             \
+    operation;                                                    \
+    return results;                                               \
+  }                                                               \
+  int name(lua_State *L, int index) {                             \
+    lua_pushvalue(L, index);                                      \
+    return clua_protect(L, name##_body, (operands) + 1, results); \
+  }
+
+/* ---- Those of the API ------------------------------------------------------------------------ */
+
 /// [-0, +1, -]
 int clua_try_pushlstring(lua_State *L, const char *bytes, size_t length);
 /// [-0, +1, -]

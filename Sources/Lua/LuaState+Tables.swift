@@ -1,4 +1,5 @@
 package import CLua
+internal import CTables
 
 extension LuaState {
   /// The table of global variables.

@@ -1,4 +1,5 @@
 internal import CLua
+internal import CSandbox
 
 /// A Lua state: a world of values, with its scripts.
 ///

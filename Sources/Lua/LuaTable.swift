@@ -1,4 +1,5 @@
 internal import CLua
+internal import CTables
 
 /// A table of Lua, kept alive by this handle.
 ///

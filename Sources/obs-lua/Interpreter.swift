@@ -1,5 +1,6 @@
 internal import CCommandLine
 internal import CLua
+internal import CSandbox
 internal import Glibc
 internal import Lua
 internal import LuaObservables

@@ -1,6 +1,6 @@
 // A fuzzer of what takes text in safe hosts: patterns give what Lua's own functions give, and a
 // chunk is compiled or refused. The first byte of an input says what it is.
-#include "../../CLua/Sandbox/sandbox.h"
+#include "../../CSandbox/sandbox.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // Runs a script beside the functions that take the place of Lua's own in safe hosts: the global
 // `ours` has them, and `stop_after(seconds)` stops the script as the guard does.
-#include "../../CLua/Sandbox/sandbox.h"
+#include "../../CSandbox/sandbox.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-internal import CLua
+internal import CTables
 package import Lua
 internal import Observables
 

@@ -1,4 +1,5 @@
 internal import CLua
+internal import CSandbox
 import Glibc
 internal import Lua
 internal import Observables

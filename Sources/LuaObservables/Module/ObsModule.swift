@@ -1,4 +1,6 @@
 internal import CLua
+internal import CSandbox
+internal import CTables
 internal import Lua
 internal import Observables
 

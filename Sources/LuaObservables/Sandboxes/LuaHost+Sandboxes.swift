@@ -1,4 +1,4 @@
-internal import CLua
+internal import CSandbox
 public import Lua
 internal import Observables
 

@@ -1,4 +1,4 @@
-internal import CLua
+internal import CTables
 internal import Lua
 
 /// Tables as scripts see them, whether they are observed or not.

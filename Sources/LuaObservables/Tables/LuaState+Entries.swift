@@ -1,4 +1,5 @@
 internal import CLua
+internal import CTables
 internal import Lua
 
 /// Walks over tables: code that runs meanwhile, finalizers included, may change them.

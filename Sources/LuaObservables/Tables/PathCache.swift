@@ -1,4 +1,5 @@
 internal import CLua
+internal import CSandbox
 internal import Lua
 internal import Observables
 

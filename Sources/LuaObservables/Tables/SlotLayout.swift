@@ -1,4 +1,4 @@
-internal import CLua
+internal import CTables
 internal import Observables
 
 /// The beginning of the engine's slots, which C reads as `clua_slot`: one layout in two languages.

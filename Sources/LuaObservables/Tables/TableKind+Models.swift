@@ -1,4 +1,5 @@
 internal import CLua
+internal import CTables
 internal import Lua
 internal import Observables
 

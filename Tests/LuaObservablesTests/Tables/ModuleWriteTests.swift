@@ -1,4 +1,5 @@
 import CLua
+import CTables
 import Lua
 import LuaObservables
 import Observables

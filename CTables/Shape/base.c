@@ -1,5 +1,4 @@
 #include "shape.h"
-#include "clua_sandbox.h"
 #include "../Lists/lists.h"
 
 /* Each function here has one upvalue, the state's shared record, and starts with one test: where no

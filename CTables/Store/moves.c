@@ -1,4 +1,4 @@
-#include "../Shim/private.h"
+#include "clua_allocator.h"
 #include "store.h"
 
 #include "clua_guard.h"
@@ -107,7 +107,7 @@ static void move_all(lua_State *L, clua_node *node, int table, int metatable, in
   clua_setstoremetatable(L, node, userdata, store);
   lua_pushvalue(L, store);
   lua_setiuservalue(L, userdata, CLUA_NODE_STORE);
-  if (node->lazies) clua_above.store_replaced(L, node, userdata, store);
+  if (node->lazies) node->shared->above->store_replaced(L, node, userdata, store);
   if (!node->userindex && !node->opened) {
     lua_pushstring(L, "__index");
     lua_pushvalue(L, store);

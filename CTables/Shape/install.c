@@ -3,7 +3,7 @@
 #include "clua_models.h"
 #include "shape.h"
 
-const clua_handlers clua_above = {
+static const clua_handlers handlers = {
   .fill = clua_fill,
   .metamethod_set = clua_metamethodset,
   .assign_array = clua_arrayassign,
@@ -18,7 +18,7 @@ const clua_handlers clua_above = {
 
 void clua_observation_install(lua_State *L, const clua_observation *observation) {
   clua_checkstack(L, 20, NULL);
-  clua_shared *shared = clua_install_nodes(L, observation);
+  clua_shared *shared = clua_install_nodes(L, observation, &handlers);
   clua_install_metatables(L, lua_gettop(L));
   clua_install_base(L, shared);
   lua_pop(L, 1);

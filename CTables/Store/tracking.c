@@ -66,9 +66,11 @@ static int tracking_index(lua_State *L) {
   }
   if (node->lazies) {
     clua_record *record = clua_record_of(L, node, userdata, 2);
-    if (record && record->lazy) return clua_above.read_lazy(L, node, record, 1, userdata, 2);
+    if (record && record->lazy) {
+      return node->shared->above->read_lazy(L, node, record, 1, userdata, 2);
+    }
   }
-  return clua_above.index_behind(L, node, userdata);
+  return node->shared->above->index_behind(L, node, userdata);
 }
 
 void clua_track(lua_State *L, int index) {

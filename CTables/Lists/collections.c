@@ -87,7 +87,7 @@ void clua_collection_make(lua_State *L) {
     clua_pushnodeat(L, table);
     node->kind = (uint8_t)kind;
     node->all = true;
-    clua_above.fill(L, node, table, table + 1, table + 2, false);
+    node->shared->above->fill(L, node, table, table + 1, table + 2, false);
     lua_settop(L, table);
   }
   lua_replace(L, class);

@@ -1,6 +1,5 @@
 #include "lazy.h"
 #include "clua_models.h"
-#include "clua_sandbox.h"
 
 /* ---- Records --------------------------------------------------------------------------------- */
 

@@ -1,5 +1,4 @@
 #include "store.h"
-#include "../Shim/private.h"
 #include "clua_allocator.h"
 #include "clua_modules.h"
 
@@ -241,7 +240,7 @@ clua_node *clua_node_make(lua_State *L, int index) {
   lua_pushvalue(L, userdata);
   lua_rawsetp(L, metatable, &clua_node_key);
   clua_remembertable(L, node, table);
-  clua_above.fill(L, node, table, metatable, userdata, false);
+  node->shared->above->fill(L, node, table, metatable, userdata, false);
   clua_pushshared(L, CLUA_SHARED_NODE_METATABLE);
   lua_setmetatable(L, userdata);
   claim_node(L, node);
@@ -292,11 +291,13 @@ void clua_node_setowner(clua_node *node, void *owner) { node->owner = owner; }
 
 /* ---- Installing ----------------------------------------------------------------------------- */
 
-clua_shared *clua_install_nodes(lua_State *L, const clua_observation *observation) {
+clua_shared *clua_install_nodes(lua_State *L, const clua_observation *observation,
+                                const clua_handlers *above) {
   int top = lua_gettop(L);
   clua_shared *shared = (clua_shared *)lua_newuserdatauv(L, sizeof *shared, CLUA_SHARED_COUNT);
   memset(shared, 0, sizeof *shared);
   shared->observation = *observation;
+  shared->above = above;
   clua_makeclaim(L, &shared->claim, shared_lost);
   int userdata = top + 1;
   lua_pushvalue(L, userdata);

@@ -10,12 +10,6 @@
 /// -]
 int clua_try_makesafe(lua_State *L);
 
-/// Raises where scripts have safe libraries, and the argument is a metatable with `__gc`: nothing
-/// could stop that. [-0, +0, v]
-void clua_checkfinalizer(lua_State *L, int argument);
-/// The same for a metatable at any index that the script does not pass. [-0, +0, v]
-void clua_refusefinalizer(lua_State *L, int index);
-
 /// Makes what scripts share read-only: the tables of the libraries and the module at index
 /// `module`. Code of ours keeps the libraries as they are, in a table of globals of which the place
 /// in the registry is put into `globals`. [-0, +(0|1), -]

@@ -57,8 +57,12 @@ typedef struct clua_forwarded {
 /// How many of these are kept for each hash of an activation, and how many hashes there are.
 enum { CLUA_FORWARDED = 4, CLUA_FORWARDED_HASHES = 32 };
 
+/// What is above the store, see below.
+typedef struct clua_handlers clua_handlers;
+
 typedef struct clua_shared {
   clua_observation observation;
+  const clua_handlers *above;
   clua_places places;
   int cells;         // registry reference of the list of the cells of lazy keys, which is weak
   struct clua_lazyvalues *values;  // by the numbers of lazy keys
@@ -179,7 +183,7 @@ extern const char clua_node_key, clua_shared_key;
 
 /// The callbacks of the store to the folders that use it, on which it does not depend. An observed
 /// key that is neither lazy nor of an array is written without any of this.
-typedef struct clua_handlers {
+struct clua_handlers {
   /// Fills the private metatable of the table at `table` from the user's, which is in the node, or
   /// fills it anew. `mark` says that the table is marked for finalization, as setmetatable does.
   /// Indices are absolute. [-0, +0, m]
@@ -209,10 +213,7 @@ typedef struct clua_handlers {
   int (*index_behind)(lua_State *L, clua_node *node, int userdata);
   /// The store of a node that has lazy keys became another table. [-0, +0, -]
   void (*store_replaced)(lua_State *L, clua_node *node, int userdata, int store);
-} clua_handlers;
-
-/// Defined in the topmost of those folders.
-extern const clua_handlers clua_above;
+};
 
 /* ---- Nodes ---------------------------------------------------------------------------------- */
 
@@ -268,7 +269,8 @@ void clua_remembertable(lua_State *L, clua_node *node, int table);
 /// Takes that back. [-0, +0, -]
 void clua_forgettable(lua_State *L, clua_node *node);
 /// Prepares a state for nodes and pushes its userdata. [-0, +1, m]
-clua_shared *clua_install_nodes(lua_State *L, const clua_observation *observation);
+clua_shared *clua_install_nodes(lua_State *L, const clua_observation *observation,
+                                const clua_handlers *above);
 
 /// Whether all keys are in the store from birth to death.
 static inline bool clua_isstorefixed(const clua_node *node) {

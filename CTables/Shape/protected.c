@@ -1,4 +1,5 @@
-#include "../Shim/private.h"
+#include "clua_allocator.h"
+#include "clua_protected.h"
 #include "clua_collections.h"
 #include "clua_guard.h"
 #include "clua_lazy.h"

@@ -33,7 +33,5 @@ enum { CLUA_KEY_STRIDE = 8 };
 /// the next watcher will have; its callback's key follows from it. [-0, +1, -]
 int clua_try_pushobserve(lua_State *L, clua_observe_function function, void *context,
                          const intptr_t *next);
-/// Whether a function is one that clua_try_pushobserve has made.
-bool clua_isobserve(lua_CFunction function);
 
 #endif

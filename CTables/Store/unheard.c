@@ -154,7 +154,7 @@ static void assign_unheard(lua_State *L, clua_node *node, clua_record *record, i
   bool refused = (record->flags & (CLUA_LAZY_READONLY | CLUA_LAZY_UNCACHED)) &&
                  !(record->flags & CLUA_LAZY_WRITTEN);
   if (record->loading || refused || node->shared->closed) {
-    clua_above.assign_lazy(L, node, record, userdata, key, value);
+    node->shared->above->assign_lazy(L, node, record, userdata, key, value);
     return;
   }
   note_key(L, node, KIND_ASSIGN, table, key, value);
@@ -174,7 +174,7 @@ void clua_writeunheard(lua_State *L, clua_node *node, int table, int userdata, i
   if (node->kind == CLUA_KIND_SET) luaL_error(L, "a set has no fields; use add and remove");
   lua_getiuservalue(L, userdata, CLUA_NODE_STORE);
   if (node->kind == CLUA_KIND_ARRAY) {
-    lua_Integer index = clua_above.check_array(L, node, userdata, key, value);
+    lua_Integer index = node->shared->above->check_array(L, node, userdata, key, value);
     if (!index) {
       lua_settop(L, top);
       return;
@@ -194,7 +194,9 @@ void clua_writeunheard(lua_State *L, clua_node *node, int table, int userdata, i
     lua_pushvalue(L, key);
     lua_pushvalue(L, value);
     lua_rawset(L, table);
-    if (node->dependents && clua_ismetakey(L, key)) clua_above.metamethod_set(L, node, key);
+    if (node->dependents && clua_ismetakey(L, key)) {
+      node->shared->above->metamethod_set(L, node, key);
+    }
   } else if (record && record->lazy) {
     assign_unheard(L, node, record, table, userdata, key, value);
   } else {

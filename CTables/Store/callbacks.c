@@ -1,6 +1,6 @@
 #include "store.h"
 
-#include "../Shim/private.h"
+#include "clua_allocator.h"
 #include "clua_callbacks.h"
 #include "clua_handles.h"
 
@@ -125,8 +125,6 @@ static int observe(lua_State *L) {
   return lua_error(L);
 }
 
-bool clua_isobserve(lua_CFunction function) { return function == observe; }
-
 static int pushobserve(lua_State *L) {
   lua_pushcclosure(L, observe, 3);
   return 1;
@@ -134,6 +132,7 @@ static int pushobserve(lua_State *L) {
 
 int clua_try_pushobserve(lua_State *L, clua_observe_function function, void *context,
                          const intptr_t *next) {
+  clua_notefunction(observe);
   lua_pushlightuserdata(L, (void *)function);
   lua_pushlightuserdata(L, context);
   lua_pushlightuserdata(L, (void *)next);

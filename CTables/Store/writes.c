@@ -22,7 +22,7 @@ static int freeze(lua_State *L, clua_access access) {
   clua_node *node = clua_node_make(L, 1);
   if (!clua_isstorefixed(node)) clua_moveall(L, node);
   node->access = access;
-  if (clua_pushnodeat(L, 1)) clua_above.fill(L, node, 1, 2, 3, false);
+  if (clua_pushnodeat(L, 1)) node->shared->above->fill(L, node, 1, 2, 3, false);
   lua_settop(L, 1);
   return 1;
 }
@@ -148,7 +148,7 @@ void clua_report(lua_State *L, clua_node *node, clua_slot *slot, int table, int 
 void clua_store(lua_State *L, clua_node *node, clua_record *record, int table, int userdata,
                 int key, int value) {
   if (record && record->lazy) {
-    clua_above.assign_lazy(L, node, record, userdata, key, value);
+    node->shared->above->assign_lazy(L, node, record, userdata, key, value);
     return;
   }
   lua_getiuservalue(L, userdata, CLUA_NODE_STORE);
@@ -195,7 +195,7 @@ int clua_storenewindex(lua_State *L) {
     lua_pushvalue(L, 2);
     lua_pushvalue(L, 3);
     lua_rawset(L, 1);
-    if (node->dependents) clua_above.metamethod_set(L, node, 2);
+    if (node->dependents) node->shared->above->metamethod_set(L, node, 2);
     return 0;
   }
   if (type == LUA_TNIL) return luaL_error(L, "table index is nil");
@@ -204,7 +204,7 @@ int clua_storenewindex(lua_State *L) {
   }
   if (node->modelled) {
     clua_pushfield(L, userdata, "__newindex");
-    int results = clua_above.assign_instance(L);
+    int results = node->shared->above->assign_instance(L);
     if (results >= 0) return results;
     lua_settop(L, 3);
   }
@@ -313,7 +313,7 @@ void clua_scriptrawset(lua_State *L, int table, int key, int value, bool report)
     int userdata = top + 2;
     if (report && clua_isfrozen(node)) clua_raiseaccess(L, node);
     if (node->kind == CLUA_KIND_ARRAY) {
-      clua_above.assign_array(L, node, table, userdata, key, value);
+      node->shared->above->assign_array(L, node, table, userdata, key, value);
       lua_settop(L, top);
       return;
     }
@@ -339,7 +339,9 @@ void clua_scriptrawset(lua_State *L, int table, int key, int value, bool report)
   lua_pushvalue(L, key);
   lua_pushvalue(L, value);
   lua_rawset(L, table);
-  if (node && node->dependents && clua_ismetakey(L, key)) clua_above.metamethod_set(L, node, key);
+  if (node && node->dependents && clua_ismetakey(L, key)) {
+    node->shared->above->metamethod_set(L, node, key);
+  }
   lua_settop(L, top);
 }
 
@@ -404,7 +406,7 @@ int clua_inheritedget(lua_State *L, int index) {
     if (clua_rawget(L, key + 1) != LUA_TNIL) break;
     if (!clua_getmetatable(L, key + 1)) break;
     lua_pushstring(L, "__index");
-    if (lua_rawget(L, -2) != LUA_TTABLE && !clua_above.push_methods(L)) {
+    if (lua_rawget(L, -2) != LUA_TTABLE && !clua_shared_of(L)->above->push_methods(L)) {
       lua_settop(L, key + 1);
       lua_pushnil(L);
       break;
