@@ -4,11 +4,11 @@ internal import Observables
 /// The functions that the prelude needs for deep changes: what Swift objects store, and how they
 /// are made of data.
 final class ChangeFunctions: ModuleSlice {
-  override var functions: [(String, ModuleFunction)] {
+  override var functions: [NamedFunction] {
     [
-      ("host_class", hostClass), ("stored_names", storedNames), ("has_stored", hasStored),
-      ("is_optional", isOptional), ("is_settable", isSettable), ("make_host", makeHost),
-      ("edit_steps", editSteps), ("rearm", rearm), ("idle", idle),
+      .init("host_class", hostClass), .init("stored_names", storedNames), .init("has_stored", hasStored),
+      .init("is_optional", isOptional), .init("is_settable", isSettable), .init("make_host", makeHost),
+      .init("edit_steps", editSteps), .init("rearm", rearm), .init("idle", idle),
     ]
   }
 

@@ -18,24 +18,24 @@ final class TransactionFunctions: ModuleSlice {
 
   deinit { account.deallocate() }
 
-  override var functions: [(String, ModuleFunction)] {
+  override var functions: [NamedFunction] {
     [
-      ("open_transaction", open), ("close_transaction", close), ("cover", cover),
-      (
+      .init("open_transaction", open), .init("close_transaction", close), .init("cover", cover),
+      .init(
         "end_transaction",
         { [self] L in
           engine.endTransaction(Int(L.integer(at: 1) ?? 0))
           return 0
         }
       ),
-      (
+      .init(
         "begin_exempt",
         { [self] _ in
           beginExempt()
           return 0
         }
       ),
-      (
+      .init(
         "end_exempt",
         { [self] _ in
           endExempt()

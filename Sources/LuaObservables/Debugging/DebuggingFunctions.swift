@@ -14,18 +14,18 @@ final class DebuggingFunctions: ModuleSlice {
     super.init(host)
   }
 
-  override var functions: [(String, ModuleFunction)] {
+  override var functions: [NamedFunction] {
     [
-      (
+      .init(
         "record",
         { [self] L in
           record(L.boolean(at: 1), for: host.sandboxes.current)
           return 0
         }
       ),
-      ("log", log), ("why", why), ("whynot", whyNot), ("break_on_change", breakOnChange),
-      ("watcher_break_on_change", breakOnChangeOfWatcher),
-      (
+      .init("log", log), .init("why", why), .init("whynot", whyNot), .init("break_on_change", breakOnChange),
+      .init("watcher_break_on_change", breakOnChangeOfWatcher),
+      .init(
         "watcher_break_on_call",
         { [self] L in
           try checkPrompt()

@@ -4,12 +4,12 @@ internal import Observables
 
 /// Watching the watchers (W1, W2).
 final class InspectionFunctions: ModuleSlice {
-  override var functions: [(String, ModuleFunction)] {
+  override var functions: [NamedFunction] {
     [
-      ("observed_keys", observedKeys), ("watched_keys", watchedKeys),
-      ("observer_count", observerCount),
-      ("on_observed", onObserved), ("describe", describe), ("stats", stats),
-      (
+      .init("observed_keys", observedKeys), .init("watched_keys", watchedKeys),
+      .init("observer_count", observerCount),
+      .init("on_observed", onObserved), .init("describe", describe), .init("stats", stats),
+      .init(
         "count",
         { L in
           L.push(L.ownLength(at: 1))

@@ -8,9 +8,9 @@ final class LiveTasks: ModuleSlice {
   /// The number of the task that began last.
   private(set) var latest = 0
 
-  override var functions: [(String, ModuleFunction)] {
+  override var functions: [NamedFunction] {
     [
-      (
+      .init(
         "task_began",
         { [self] L in
           latest += 1

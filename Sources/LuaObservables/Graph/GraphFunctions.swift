@@ -3,10 +3,10 @@ internal import Observables
 
 /// `obs.graph`.
 final class GraphFunctions: ModuleSlice {
-  override var functions: [(String, ModuleFunction)] {
+  override var functions: [NamedFunction] {
     [
-      ("graph", graph),
-      (
+      .init("graph", graph),
+      .init(
         "is_known",
         { [self] L in
           let isKnown = try arguments.existingNode(at: 1, of: L, "graph") != nil

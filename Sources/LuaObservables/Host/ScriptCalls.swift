@@ -7,6 +7,19 @@ internal import Observables
 /// how many results it pushed.
 typealias ModuleFunction = (LuaStack) throws -> CInt
 
+/// Such a function, and the name of the field that has it.
+///
+/// Not a tuple: in a generic list, functions are wrapped each time they are handed on, and every call
+/// goes through all wrappers.
+struct NamedFunction {
+  let name: String
+  let function: ModuleFunction
+
+  init(_ name: String, _ function: @escaping ModuleFunction) {
+    (self.name, self.function) = (name, function)
+  }
+}
+
 /// The calls by which scripts enter Swift: the coroutine that one comes from, and the write that it
 /// reports.
 ///
@@ -75,6 +88,14 @@ final class ScriptCalls {
 
     init(_ calls: ScriptCalls, _ function: @escaping ModuleFunction) {
       (self.calls, self.function) = (calls, function)
+    }
+  }
+
+  /// Sets functions in the table on top of the stack. [-0, +0, -]
+  func set(_ functions: [NamedFunction], in L: LuaStack) throws(LuaError) {
+    for function in functions {
+      try push(function.function, to: L)
+      try state.setField(function.name, of: L)
     }
   }
 

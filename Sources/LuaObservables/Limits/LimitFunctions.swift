@@ -4,19 +4,19 @@ internal import Observables
 
 /// The limits of a script: `obs.limits`, and what the prelude asks for tasks and long loops.
 final class LimitFunctions: ModuleSlice {
-  override var functions: [(String, ModuleFunction)] {
+  override var functions: [NamedFunction] {
     [
-      ("limits", limits), ("take_task", takeTask), ("recount_tasks", recountTasks),
-      ("give_task_back", giveTaskBack), ("collect", collect), ("sandbox", pushSandbox),
-      ("enter_sandbox", enterSandbox),
-      (
+      .init("limits", limits), .init("take_task", takeTask), .init("recount_tasks", recountTasks),
+      .init("give_task_back", giveTaskBack), .init("collect", collect), .init("sandbox", pushSandbox),
+      .init("enter_sandbox", enterSandbox),
+      .init(
         "writer",
         { [self] L in
           L.push(Int(host.receiver.notedWriter))
           return 1
         }
       ),
-      (
+      .init(
         "is_open",
         { [self] L in
           L.push(host.sandboxes.isOpen(number(at: 1, of: L)))

@@ -4,18 +4,18 @@ internal import Observables
 
 /// The functions that the prelude needs for collections.
 final class CollectionFunctions: ModuleSlice {
-  override var functions: [(String, ModuleFunction)] {
+  override var functions: [NamedFunction] {
     [
-      ("raise", { [self] L in throw LuaError(state.text(at: 1, of: L)) }),
-      ("kind", collectionKind),
-      (
+      .init("raise", { [self] L in throw LuaError(state.text(at: 1, of: L)) }),
+      .init("kind", collectionKind),
+      .init(
         "is_host_object",
         { [self] L in
           L.push(host.objects.object(at: 1, of: L) != nil)
           return 1
         }
       ),
-      ("named_member", namedMember),
+      .init("named_member", namedMember),
     ]
   }
 

@@ -15,10 +15,10 @@ final class ErrorReports: ModuleSlice {
   private var sandbox: LuaSandbox { host.sandboxes.current }
   var hasHook: Bool { sandbox.errorHook != nil }
 
-  override var functions: [(String, ModuleFunction)] {
+  override var functions: [NamedFunction] {
     [
-      ("on_error", setHook), ("report", reportFromScript), ("traceback", traceback),
-      ("site", pushSite),
+      .init("on_error", setHook), .init("report", reportFromScript), .init("traceback", traceback),
+      .init("site", pushSite),
     ]
   }
 

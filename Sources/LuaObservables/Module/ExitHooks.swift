@@ -9,10 +9,10 @@ final class ExitHooks: ModuleSlice {
   /// Bytes of the memory of scripts for a function.
   private static let charge = 300
 
-  override var functions: [(String, ModuleFunction)] {
+  override var functions: [NamedFunction] {
     [
-      ("on_exit", add),
-      (
+      .init("on_exit", add),
+      .init(
         "run_exit_hooks",
         { [self] _ in
           run(); return 0

@@ -5,8 +5,8 @@ internal import Observables
 
 /// The functions that the prelude needs for models.
 final class ModelFunctions: ModuleSlice {
-  override var functions: [(String, ModuleFunction)] {
-    [("nearest", nearest)]
+  override var functions: [NamedFunction] {
+    [.init("nearest", nearest)]
   }
 
   /// Sets the functions that make models in the table on top of the stack. [-0, +0, -]

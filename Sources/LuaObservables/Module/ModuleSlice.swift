@@ -21,7 +21,7 @@ class ModuleSlice {
   final var observed: ObservedObjects { ObservedObjects(host) }
 
   /// The functions that the prelude calls, by their names.
-  var functions: [(String, ModuleFunction)] { [] }
+  var functions: [NamedFunction] { [] }
 
   /// Called before something is opened: what closes it needs instructions and stack, too.
   ///

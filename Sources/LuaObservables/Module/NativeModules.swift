@@ -4,7 +4,7 @@ internal import Observables
 
 /// C modules that see observed tables as scripts do (M1), where the program can show them.
 final class NativeModules: ModuleSlice {
-  override var functions: [(String, ModuleFunction)] { [("native", native)] }
+  override var functions: [NamedFunction] { [.init("native", native)] }
 
   /// Leaves the C module of a name alone, or shows tables to it; false where there is no memory.
   ///

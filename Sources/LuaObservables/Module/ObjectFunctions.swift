@@ -3,17 +3,17 @@ internal import Observables
 
 /// The methods of Swift arrays and sets, and the functions of which the prelude makes others.
 final class ObjectFunctions: ModuleSlice {
-  override var functions: [(String, ModuleFunction)] {
+  override var functions: [NamedFunction] {
     [
-      ("set_object_methods", setObjectMethods),
-      ("assign", assignObject),
-      ("arrange", arrange),
+      .init("set_object_methods", setObjectMethods),
+      .init("assign", assignObject),
+      .init("arrange", arrange),
     ]
   }
 
-  private var arrayMethods: [(String, ModuleFunction)] {
+  private var arrayMethods: [NamedFunction] {
     [
-      (
+      .init(
         "append",
         { [self] L in
           let array = try array(L, "append")
@@ -25,7 +25,7 @@ final class ObjectFunctions: ModuleSlice {
           return 0
         }
       ),
-      (
+      .init(
         "insert",
         { [self] L in
           let array = try array(L, "insert")
@@ -34,7 +34,7 @@ final class ObjectFunctions: ModuleSlice {
           return 0
         }
       ),
-      (
+      .init(
         "remove",
         { [self] L in
           let array = try array(L, "remove")
@@ -48,7 +48,7 @@ final class ObjectFunctions: ModuleSlice {
           return 1
         }
       ),
-      (
+      .init(
         "remove_value",
         { [self] L in
           let array = try array(L, "remove_value")
@@ -58,7 +58,7 @@ final class ObjectFunctions: ModuleSlice {
           return 1
         }
       ),
-      (
+      .init(
         "index_of",
         { [self] L in
           let array = try array(L, "index_of")
@@ -70,7 +70,7 @@ final class ObjectFunctions: ModuleSlice {
           return 1
         }
       ),
-      (
+      .init(
         "replace",
         { [self] L in
           let array = try array(L, "replace")
@@ -80,7 +80,7 @@ final class ObjectFunctions: ModuleSlice {
           return 0
         }
       ),
-      (
+      .init(
         "move",
         { [self] L in
           let array = try array(L, "move")
@@ -90,7 +90,7 @@ final class ObjectFunctions: ModuleSlice {
           return 0
         }
       ),
-      (
+      .init(
         "swap",
         { [self] L in
           let array = try array(L, "swap")
@@ -100,14 +100,14 @@ final class ObjectFunctions: ModuleSlice {
           return 0
         }
       ),
-      (
+      .init(
         "reverse",
         { [self] L in
           try array(L, "reverse").reverse()
           return 0
         }
       ),
-      (
+      .init(
         "clear",
         { [self] L in
           try array(L, "clear").dynamicRemoveAll()
@@ -117,9 +117,9 @@ final class ObjectFunctions: ModuleSlice {
     ]
   }
 
-  private var setMethods: [(String, ModuleFunction)] {
+  private var setMethods: [NamedFunction] {
     [
-      (
+      .init(
         "add",
         { [self] L in
           let set = try set(L, "add")
@@ -128,7 +128,7 @@ final class ObjectFunctions: ModuleSlice {
           return 1
         }
       ),
-      (
+      .init(
         "remove",
         { [self] L in
           let set = try set(L, "remove")
@@ -137,7 +137,7 @@ final class ObjectFunctions: ModuleSlice {
           return 1
         }
       ),
-      (
+      .init(
         "contains",
         { [self] L in
           let set = try set(L, "contains")
@@ -146,14 +146,14 @@ final class ObjectFunctions: ModuleSlice {
           return 1
         }
       ),
-      (
+      .init(
         "clear",
         { [self] L in
           try set(L, "clear").dynamicRemoveAll()
           return 0
         }
       ),
-      (
+      .init(
         "key_of",
         { [self] L in
           let set = try set(L, "key_of")
@@ -162,7 +162,7 @@ final class ObjectFunctions: ModuleSlice {
           return 1
         }
       ),
-      (
+      .init(
         "object_for",
         { [self] L in
           let set = try set(L, "object_for")
@@ -175,7 +175,7 @@ final class ObjectFunctions: ModuleSlice {
   }
 
   /// The names of the methods of arrays, or of those of sets.
-  func methodNames(isArray: Bool) -> [String] { (isArray ? arrayMethods : setMethods).map(\.0) }
+  func methodNames(isArray: Bool) -> [String] { (isArray ? arrayMethods : setMethods).map(\.name) }
 
   override func end() { (host.objects.arrayMethods, host.objects.setMethods) = (nil, nil) }
 
@@ -284,12 +284,9 @@ final class ObjectFunctions: ModuleSlice {
   /// prelude.
   private func setObjectMethods(_ L: LuaStack) throws -> CInt {
     L.height = 2
-    for (table, methods) in [(CInt(1), arrayMethods), (2, setMethods)] {
-      for (name, function) in methods {
-        try calls.push(function, to: L)
-        try state.setField(name, at: table, of: L)
-      }
-    }
+    try calls.set(setMethods, in: L)
+    L.pushCopy(at: 1)
+    try calls.set(arrayMethods, in: L)
     host.objects.arrayMethods = LuaTable(pin: try state.pin(at: 1, of: L))
     host.objects.setMethods = LuaTable(pin: try state.pin(at: 2, of: L))
     return 0

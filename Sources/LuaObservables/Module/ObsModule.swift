@@ -316,10 +316,7 @@ final class ObsModule {
     try state.setField("run_late", of: L)
     for slice in slices {
       try slice.complete(L)
-      for (name, function) in slice.functions {
-        try calls.push(function, to: L)
-        try state.setField(name, of: L)
-      }
+      try calls.set(slice.functions, in: L)
     }
   }
 }

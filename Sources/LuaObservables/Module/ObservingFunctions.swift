@@ -5,11 +5,11 @@ internal import Observables
 
 /// The functions of `obs` that observe and stop, and those that belong to them.
 final class ObservingFunctions: ModuleSlice {
-  override var functions: [(String, ModuleFunction)] {
+  override var functions: [NamedFunction] {
     [
-      ("stop", stop), ("path", makePath), ("path_parts", pathParts), ("trigger", trigger),
-      ("opaque", markOpaque), ("is_opaque", isOpaque),
-      (
+      .init("stop", stop), .init("path", makePath), .init("path_parts", pathParts), .init("trigger", trigger),
+      .init("opaque", markOpaque), .init("is_opaque", isOpaque),
+      .init(
         "begin_batch",
         { [self] L in
           try spareRoomToClose(L)
@@ -17,7 +17,7 @@ final class ObservingFunctions: ModuleSlice {
           return 0
         }
       ),
-      ("end_batch", endBatch),
+      .init("end_batch", endBatch),
     ]
   }
 

@@ -3,10 +3,10 @@ internal import Observables
 
 /// Collection operators as `obs.get` evaluates them (C9).
 final class OperatorFunctions: ModuleSlice {
-  override var functions: [(String, ModuleFunction)] {
+  override var functions: [NamedFunction] {
     [
-      ("fold", fold),
-      ("kept", kept),
+      .init("fold", fold),
+      .init("kept", kept),
     ]
   }
 

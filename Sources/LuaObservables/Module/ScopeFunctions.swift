@@ -6,8 +6,8 @@ final class ScopeFunctions: ModuleSlice {
   /// The lists of the open scopes, the innermost last, with the sandboxes that have opened them.
   @exclusivity(unchecked) private var lists: [(list: LuaTable, sandbox: UInt32)] = []
 
-  override var functions: [(String, ModuleFunction)] {
-    [("open_scope", open), ("close_scope", close)]
+  override var functions: [NamedFunction] {
+    [.init("open_scope", open), .init("close_scope", close)]
   }
 
   override func end() { lists = [] }

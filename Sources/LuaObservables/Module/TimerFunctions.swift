@@ -22,27 +22,27 @@ final class TimerFunctions: ModuleSlice {
     var isOfTask: Bool { function == "wake_after" }
   }
 
-  override var functions: [(String, ModuleFunction)] {
+  override var functions: [NamedFunction] {
     [
-      ("after", { [self] L in try makeTimer("after", repeats: false, L) }),
-      ("every", { [self] L in try makeTimer("every", repeats: true, L) }),
-      ("wake_after", { [self] L in try makeTimer("wake_after", repeats: false, L) }),
-      ("next_turn", { [self] L in try nextTurn(L, isScoped: true) }),
-      ("later", { [self] L in try nextTurn(L, isScoped: false) }),
-      (
+      .init("after", { [self] L in try makeTimer("after", repeats: false, L) }),
+      .init("every", { [self] L in try makeTimer("every", repeats: true, L) }),
+      .init("wake_after", { [self] L in try makeTimer("wake_after", repeats: false, L) }),
+      .init("next_turn", { [self] L in try nextTurn(L, isScoped: true) }),
+      .init("later", { [self] L in try nextTurn(L, isScoped: false) }),
+      .init(
         "now",
         { [self] L in
           L.push(host.loop.now); return 1
         }
       ),
-      (
+      .init(
         "timer_stop",
         { [self] L in
           try timer(L, "stop")?.stop(); return 0
         }
       ),
-      ("timer_ref", { [self] L in try reference(L, true) }),
-      ("timer_unref", { [self] L in try reference(L, false) }),
+      .init("timer_ref", { [self] L in try reference(L, true) }),
+      .init("timer_unref", { [self] L in try reference(L, false) }),
     ]
   }
 

@@ -10,22 +10,23 @@ final class WatcherFunctions: ModuleSlice {
     try installHandle(
       CLUA_HANDLE_OBJECT, nil, L,
       [
-        ("__index", objects.index), ("__newindex", objects.newIndex), ("__len", objects.length),
-        ("__pairs", objects.pairs), ("__tostring", describeObject),
+        .init("__index", objects.index), .init("__newindex", objects.newIndex), .init("__len", objects.length),
+        .init("__pairs", objects.pairs), .init("__tostring", describeObject),
       ])
-    try installHandle(CLUA_HANDLE_PATH, "obs.Path", L, [("__tostring", describePath)])
-    try installHandle(CLUA_HANDLE_WATCHER, "obs.Watcher", L, [("__tostring", describeWatcher)])
+    try installHandle(CLUA_HANDLE_PATH, "obs.Path", L, [.init("__tostring", describePath)])
+    try installHandle(CLUA_HANDLE_WATCHER, "obs.Watcher", L, [.init("__tostring", describeWatcher)])
     try installHandle(CLUA_HANDLE_TIMER, "obs.Timer", L, [])
     try installHandle(CLUA_HANDLE_DESCRIPTOR, "obs.Handler", L, [])
   }
 
   private func installHandle(
     _ kind: clua_handle_kind, _ name: String?, _ L: LuaStack,
-    _ metamethods: [(String, ModuleFunction)]
+    _ metamethods: [NamedFunction]
   ) throws(LuaError) {
     try state.pushTable(fields: 6, to: L)
-    for (event, function) in metamethods {
-      try calls.push(function, to: L)
+    for metamethod in metamethods {
+      let event = metamethod.name
+      try calls.push(metamethod.function, to: L)
       if kind == CLUA_HANDLE_OBJECT, event == "__index" || event == "__newindex" {
         let writes = event == "__newindex"
         try state.check(clua_try_accelerate(L.pointer, writes, HostObjects.release), L)
@@ -140,10 +141,10 @@ final class WatcherFunctions: ModuleSlice {
     return 1
   }
 
-  override var functions: [(String, ModuleFunction)] {
+  override var functions: [NamedFunction] {
     [
-      ("set_methods", setMethods),
-      (
+      .init("set_methods", setMethods),
+      .init(
         "watcher_stop",
         { [self] L in
           if let watcher = try watcher(at: 1, of: L, "stop").0 {
@@ -155,14 +156,14 @@ final class WatcherFunctions: ModuleSlice {
           return 0
         }
       ),
-      (
+      .init(
         "watcher_pause",
         { [self] L in
           if let watcher = try watcher(at: 1, of: L, "pause").0 { engine.pause(watcher) }
           return 0
         }
       ),
-      (
+      .init(
         "watcher_resume",
         { [self] L in
           if let watcher = try watcher(at: 1, of: L, "resume").0 {
@@ -171,7 +172,7 @@ final class WatcherFunctions: ModuleSlice {
           return 0
         }
       ),
-      (
+      .init(
         "watcher_observe",
         { [self] L in
           L.height = 2
@@ -189,7 +190,7 @@ final class WatcherFunctions: ModuleSlice {
           return 1
         }
       ),
-      (
+      .init(
         "watcher_run",
         { [self] L in
           if let watcher = try watcher(at: 1, of: L, "run").0, !engine.runNow(watcher) {
@@ -198,7 +199,7 @@ final class WatcherFunctions: ModuleSlice {
           return 0
         }
       ),
-      (
+      .init(
         "watcher_schedule",
         { [self] L in
           if let watcher = try watcher(at: 1, of: L, "schedule").0 {

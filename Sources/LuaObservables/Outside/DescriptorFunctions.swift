@@ -21,26 +21,26 @@ final class DescriptorFunctions: ModuleSlice {
     let site: String
   }
 
-  override var functions: [(String, ModuleFunction)] {
+  override var functions: [NamedFunction] {
     [
-      ("on_readable", { [self] L in try make("on_readable", L) }),
-      ("on_writable", { [self] L in try make("on_writable", L) }),
-      (
+      .init("on_readable", { [self] L in try make("on_readable", L) }),
+      .init("on_writable", { [self] L in try make("on_writable", L) }),
+      .init(
         "handler_stop",
         { [self] L in
           try stop(number(L, "stop")); return 0
         }
       ),
-      ("handler_ref", { [self] L in try reference(L, true) }),
-      ("handler_unref", { [self] L in try reference(L, false) }),
-      ("buffered", buffered), ("descriptor", descriptor), ("call_back", callBack),
-      (
+      .init("handler_ref", { [self] L in try reference(L, true) }),
+      .init("handler_unref", { [self] L in try reference(L, false) }),
+      .init("buffered", buffered), .init("descriptor", descriptor), .init("call_back", callBack),
+      .init(
         "ignore_broken_pipes",
         { [self] L in
           ignoreBrokenPipes(L.boolean(at: 1)); return 0
         }
       ),
-      (
+      .init(
         "restore_signals",
         { [self] _ in
           host.restoreSignals?(); return 0

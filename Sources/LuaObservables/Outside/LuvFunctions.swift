@@ -7,34 +7,34 @@ internal import Observables
 final class LuvFunctions: ModuleSlice {
   private var loop: LuvLoop?
 
-  override var functions: [(String, ModuleFunction)] {
+  override var functions: [NamedFunction] {
     [
-      ("join_luv", join), ("run_luv", run),
-      (
+      .init("join_luv", join), .init("run_luv", run),
+      .init(
         "leave_luv",
         { [self] _ in
           leave(); return 0
         }
       ),
-      (
+      .init(
         "close_luv",
         { [self] _ in
           close(); return 0
         }
       ),
-      (
+      .init(
         "luv_calls",
         { L in
           L.push(Int(truncatingIfNeeded: clua_luvcalls())); return 1
         }
       ),
-      (
+      .init(
         "silence_luv",
         { L in
           clua_silenceluv(L.boolean(at: 1)); return 0
         }
       ),
-      (
+      .init(
         "wake_luv",
         { [self] _ in
           host.loop.inbox.wake(); return 0

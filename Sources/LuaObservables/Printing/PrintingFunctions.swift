@@ -11,15 +11,15 @@ final class PrintingFunctions: ModuleSlice {
   private var completer: LuaFunction?
   private var debugPrompt: LuaFunction?
 
-  override var functions: [(String, ModuleFunction)] {
+  override var functions: [NamedFunction] {
     [
-      (
+      .init(
         "metatable",
         { L in
           L.pushOwnMetatable(at: 1) ? 1 : 0
         }
       ),
-      ("definition", definition), ("math_type", numberKind), ("math_integer", wholeNumber),
+      .init("definition", definition), .init("math_type", numberKind), .init("math_integer", wholeNumber),
     ]
   }
 
