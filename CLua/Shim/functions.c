@@ -2,6 +2,8 @@
 #include "clua_allocator.h"
 #include "private.h"
 
+#include <stdatomic.h>
+
 static const char box_key;
 
 /* Upvalues of a trampoline: 1 the Swift function, 2 its context. */
@@ -98,13 +100,22 @@ int clua_try_pushfunction(lua_State *L, clua_function function, void *context,
   return clua_protect(L, pushfunction, 1, 1);
 }
 
-/* The function of another target that hands on to Swift, NULL until there is one. */
-static _Atomic(lua_CFunction) other;
+/* The functions of other targets that hand on to Swift, NULL where there are no more. */
+enum { OTHERS = 2 };
+static _Atomic(lua_CFunction) others[OTHERS];
 
-void clua_notefunction(lua_CFunction function) { other = function; }
+void clua_notefunction(lua_CFunction function) {
+  for (int i = 0; i < OTHERS; i++) {
+    lua_CFunction none = NULL;
+    if (others[i] == function || atomic_compare_exchange_strong(&others[i], &none, function)) return;
+  }
+}
 
 bool clua_isfunction(lua_State *L, int index) {
   lua_CFunction function = lua_tocfunction(L, index);
-  return function && (function == trampoline || function == clua_call_box || function == other
-                      || clua_isaccelerated(function));
+  if (!function) return false;
+  for (int i = 0; i < OTHERS; i++) {
+    if (function == others[i]) return true;
+  }
+  return function == trampoline || function == clua_call_box || clua_isaccelerated(function);
 }

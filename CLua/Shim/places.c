@@ -55,7 +55,7 @@ int clua_runningfunction(lua_State *L) {
   lua_Debug activation;
   // Level 0 is the C function that calls this.
   for (int level = 1; lua_getstack(L, level, &activation); level++) {
-    lua_getinfo(L, "lf", &activation);
+    clua_plain.getinfo(L, "lf", &activation);
     if (activation.currentline >= 0) return activation.currentline;
     lua_pop(L, 1);
   }

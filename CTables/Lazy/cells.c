@@ -5,11 +5,16 @@
 
 /* ---- Cells ----------------------------------------------------------------------------------- */
 
-bool clua_pushcell(lua_State *L, lua_Integer number) {
-  lua_rawgeti(L, LUA_REGISTRYINDEX, clua_shared_of(L)->cells);
-  bool found = lua_rawgeti(L, -1, number * CELL_PARTS + CELL) == LUA_TTABLE;
-  lua_remove(L, -2);
+/* [-0, +1, -] */
+static inline bool push_listed(lua_State *L, const clua_shared *shared, lua_Integer number) {
+  lua_rawgeti(L, LUA_REGISTRYINDEX, shared->cells);
+  bool found = lua_rawgeti(L, -1, number) == LUA_TTABLE;
+  lua_replace(L, -2);
   return found;
+}
+
+bool clua_pushcell(lua_State *L, lua_Integer number) {
+  return push_listed(L, clua_shared_of(L), number);
 }
 
 static lua_Integer number_of(lua_State *L, int cell) {
@@ -53,12 +58,8 @@ void clua_listcell(lua_State *L, int cell, lua_Integer number) {
   clua_shared *shared = clua_shared_of(L);
   reserve_values(L, shared, number);
   lua_rawgeti(L, LUA_REGISTRYINDEX, shared->cells);
-  static const int fields[CELL_PARTS] = {GETTER, TABLE, KEY, STORE, 0};
-  for (int i = 0; i < CELL_PARTS; i++) {
-    if (fields[i]) lua_rawgeti(L, cell, fields[i]);
-    else lua_pushvalue(L, cell);
-    lua_rawseti(L, -2, number * CELL_PARTS + i);
-  }
+  lua_pushvalue(L, cell);
+  lua_rawseti(L, -2, number);
   lua_pop(L, 1);
 }
 
@@ -196,9 +197,9 @@ void clua_pushkept(lua_State *L, int cell, bool base) {
   push_kept(L, base ? values->base : values->value, cell, base ? BASE : VALUE);
 }
 
-void clua_keep(lua_State *L, int cell) {
+void clua_keep(lua_State *L, struct clua_lazyvalues *values, int cell) {
   int value = lua_gettop(L);
-  set_value(L, clua_shared_of(L)->values + number_of(L, cell), kept(L, value), value, cell);
+  set_value(L, values, kept(L, value), value, cell);
   lua_pop(L, 1);
 }
 
@@ -210,23 +211,23 @@ clua_computation clua_take(lua_State *L, int cell, int compare) {
 }
 
 void clua_lazy_drop(lua_State *L, clua_shared *shared, lua_Integer number, bool kept) {
-  int top = lua_gettop(L);
+  int cell = lua_gettop(L) + 2;
   lua_rawgeti(L, LUA_REGISTRYINDEX, shared->cells);
-  if (lua_rawgeti(L, top + 1, number * CELL_PARTS + CELL_STORE) == LUA_TTABLE) {
-    lua_rawgeti(L, top + 1, number * CELL_PARTS + CELL_KEY);
+  if (lua_rawgeti(L, cell - 1, number) == LUA_TTABLE) {
+    lua_rawgeti(L, cell, STORE);
+    lua_rawgeti(L, cell, KEY);
     lua_pushnil(L);
-    lua_rawset(L, top + 2);
+    lua_rawset(L, cell + 1);
     if (!kept) {
       struct clua_lazyvalues *values = shared->values + number;
-      if (values->value.kind == KEPT_IN_CELL
-          && lua_rawgeti(L, top + 1, number * CELL_PARTS + CELL) == LUA_TTABLE) {
+      if (values->value.kind == KEPT_IN_CELL) {
         lua_pushboolean(L, false);
-        lua_rawseti(L, top + 3, VALUE);
+        lua_rawseti(L, cell, VALUE);
       }
       values->value.kind = KEPT_NIL;
     }
   }
-  lua_settop(L, top);
+  lua_settop(L, cell - 2);
 }
 
 void clua_lazy_forgetbase(lua_State *L, clua_shared *shared, lua_Integer number) {

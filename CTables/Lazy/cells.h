@@ -12,10 +12,6 @@ enum {
   RUNNING = BASE
 };
 
-/* The entries for one number in the list of the cells, which each computation and invalidation
-   needs. */
-enum { CELL_GETTER, CELL_TABLE, CELL_KEY, CELL_STORE, CELL, CELL_PARTS };
-
 /* A value that is compared with others: the value itself, or a field of its cell. */
 typedef struct clua_kept {
   union {
@@ -38,8 +34,8 @@ bool clua_pushcell(lua_State *L, lua_Integer number);
 void clua_listcell(lua_State *L, int cell, lua_Integer number);
 /// Pushes the last value of the cell at `cell`, or its base. [-0, +1, -]
 void clua_pushkept(lua_State *L, int cell, bool base);
-/// Pops a value and keeps it as the last one. [-1, +0, -]
-void clua_keep(lua_State *L, int cell);
+/// Pops a value and keeps it as the last one of `values`, which belong to the cell. [-1, +0, -]
+void clua_keep(lua_State *L, struct clua_lazyvalues *values, int cell);
 /// Compares the value at `value` with the one that is kept for `number`, and keeps it; its cell is
 /// at `cell`. [-0, +0, -]
 clua_computation clua_compare(lua_State *L, clua_shared *shared, lua_Integer number, int value,

@@ -46,7 +46,7 @@ static void open_reachable(lua_State *L, int getter, int table) {
 static clua_computation run_loader(lua_State *L, int cells, const clua_evaluation *evaluation) {
   int cell = lua_gettop(L) + 1;
   // The declaration of the key may have been taken back.
-  if (lua_rawgeti(L, cells, evaluation->number * CELL_PARTS + CELL) != LUA_TTABLE) {
+  if (lua_rawgeti(L, cells, evaluation->number) != LUA_TTABLE) {
     lua_pop(L, 1);
     return CLUA_COMPUTED_FAILED;
   }
@@ -63,36 +63,30 @@ static clua_computation run_loader(lua_State *L, int cells, const clua_evaluatio
   return result;
 }
 
-/* Compares the value on top with the last one, keeps it, and puts it into the store. [-0, +2, m] */
-static clua_computation keep_result(lua_State *L, clua_shared *shared, int cells,
-                                    const clua_evaluation *evaluation) {
-  lua_Integer first = evaluation->number * CELL_PARTS;
-  int value = lua_gettop(L), store = value + 1;
-  // The table may have been collected while its getter was running.
-  if (lua_rawgeti(L, cells, first + CELL_STORE) != LUA_TTABLE) return CLUA_COMPUTED_CHANGED;
-  lua_rawgeti(L, cells, first + CELL_KEY);
-  lua_pushvalue(L, value);
-  lua_rawset(L, store);
-  lua_rawgeti(L, cells, first + CELL);
-  return clua_compare(L, shared, evaluation->number, value, store + 1, evaluation->compare);
-}
-
 /* Calls a getter, which returns the value. [-0, +0, e] */
 static clua_computation run_getter(lua_State *L, clua_shared *shared, int cells,
                                    const clua_evaluation *evaluation) {
-  lua_Integer first = evaluation->number * CELL_PARTS;
   unsigned declaration = shared->values[evaluation->number].declaration;
-  int getter = lua_gettop(L) + 1;
-  lua_rawgeti(L, cells, first + CELL_GETTER);
-  lua_rawgeti(L, cells, first + CELL_TABLE);
-  lua_rawgeti(L, cells, first + CELL_KEY);
-  if (evaluation->tracked) open_reachable(L, getter, getter + 1);
-  lua_call(L, 2, 1);
+  int cell = lua_gettop(L) + 1, getter = cell + 1, value = getter;
+  clua_computation result = CLUA_COMPUTED_FAILED;
   // The declaration of the key may have been taken back.
-  clua_computation result = declaration == shared->values[evaluation->number].declaration
-                                ? keep_result(L, shared, cells, evaluation)
-                                : CLUA_COMPUTED_CHANGED;
-  lua_settop(L, getter - 1);
+  if (lua_rawgeti(L, cells, evaluation->number) == LUA_TTABLE) {
+    lua_rawgeti(L, cell, GETTER);
+    lua_rawgeti(L, cell, TABLE);
+    lua_rawgeti(L, cell, KEY);
+    if (evaluation->tracked) open_reachable(L, getter, getter + 1);
+    lua_call(L, 2, 1);
+    result = CLUA_COMPUTED_CHANGED;
+    // The same while the getter was running.
+    if (declaration == shared->values[evaluation->number].declaration) {
+      lua_rawgeti(L, cell, STORE);
+      lua_rawgeti(L, cell, KEY);
+      lua_pushvalue(L, value);
+      lua_rawset(L, value + 1);
+      result = clua_compare(L, shared, evaluation->number, value, cell, evaluation->compare);
+    }
+  }
+  lua_settop(L, cell - 1);
   return result;
 }
 
@@ -128,7 +122,7 @@ bool clua_lazy_evaluate(lua_State *L, clua_shared *shared, clua_evaluation *eval
   int status = clua_gettercall(L, 2, 0, handler);
   if (status != LUA_OK) {
     lua_rawgeti(L, LUA_REGISTRYINDEX, shared->cells);
-    if (lua_rawgeti(L, -1, evaluation->number * CELL_PARTS + CELL) == LUA_TTABLE) {
+    if (lua_rawgeti(L, -1, evaluation->number) == LUA_TTABLE) {
       lua_pushvalue(L, handler + 1);
       clua_keeperror(L, handler + 3);
       if (evaluation->loaded) {

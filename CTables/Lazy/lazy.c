@@ -34,8 +34,7 @@ static void find_cell(lua_State *L, clua_node *node, int userdata, int key) {
     lua_rawgeti(L, top + 2, NUMBER);
     lua_Integer number = lua_tointeger(L, -1);
     lua_rawgeti(L, LUA_REGISTRYINDEX, node->shared->cells);
-    if (lua_rawgeti(L, -1, number * CELL_PARTS + CELL) == LUA_TNIL)
-      clua_listcell(L, top + 2, number);
+    if (lua_rawgeti(L, -1, number) == LUA_TNIL) clua_listcell(L, top + 2, number);
   }
   lua_settop(L, top);
 }
@@ -270,10 +269,8 @@ void clua_makestoremetatable(lua_State *L, int userdata) {
     return;
   }
   lua_pop(L, 1);
+  // With room for `__mode`.
   lua_createtable(L, 0, 2);
-  lua_pushstring(L, clua_events[CLUA_EVENT_MODE]);
-  lua_pushboolean(L, false);
-  lua_rawset(L, -3);
   lua_pushliteral(L, "__index");
   lua_pushvalue(L, userdata);
   lua_pushcclosure(L, store_index, 1);
@@ -281,18 +278,14 @@ void clua_makestoremetatable(lua_State *L, int userdata) {
   lua_setiuservalue(L, userdata, CLUA_NODE_LAZYMETATABLE);
 }
 
-void clua_storereplaced(lua_State *L, clua_node *node, int userdata, int store) {
+void clua_storereplaced(lua_State *L, int userdata, int store) {
   lua_getiuservalue(L, userdata, CLUA_NODE_LAZY);
   int cells = lua_gettop(L);
   lua_pushnil(L);
   while (lua_next(L, cells)) {
     lua_pushvalue(L, store);
     lua_rawseti(L, -2, STORE);
-    lua_rawgeti(L, -1, NUMBER);
-    lua_rawgeti(L, LUA_REGISTRYINDEX, node->shared->cells);
-    lua_pushvalue(L, store);
-    lua_rawseti(L, -2, lua_tointeger(L, -3) * CELL_PARTS + CELL_STORE);
-    lua_settop(L, cells + 1);
+    lua_pop(L, 1);
   }
   lua_settop(L, cells - 1);
 }
@@ -348,7 +341,7 @@ void clua_node_lazy(lua_State *L, clua_node *node, int key, int getter, int decl
   clua_listcell(L, cell, number);
   struct clua_lazyvalues *kept = node->shared->values + number;
   *kept = (struct clua_lazyvalues){.declaration = kept->declaration + 1};
-  clua_keep(L, cell);
+  clua_keep(L, kept, cell);
   lua_pushvalue(L, key);
   lua_pushvalue(L, cell);
   lua_rawset(L, cells);

@@ -40,10 +40,9 @@ void clua_collection_class(lua_State *L, clua_kind kind) {
 }
 
 /* The kind that the metatable at `index` gives. The kind is not stored in the metatable, where
-   scripts could change it. [-0, +0, -] */
-static clua_kind class_kind(lua_State *L, int index) {
-  index = lua_absindex(L, index);
-  clua_pushshared(L, CLUA_SHARED_CLASSES);
+   scripts could change it. The state's userdata is at `shared`; absolute. [-0, +0, -] */
+static clua_kind class_kind(lua_State *L, int index, int shared) {
+  lua_getiuservalue(L, shared, CLUA_SHARED_CLASSES);
   lua_pushvalue(L, index);
   lua_rawget(L, -2);
   clua_kind kind = (clua_kind)lua_tointeger(L, -1);
@@ -51,12 +50,11 @@ static clua_kind class_kind(lua_State *L, int index) {
   return kind;
 }
 
-void clua_learnkind(lua_State *L, clua_node *node, int userdata) {
+void clua_learnkind(lua_State *L, clua_node *node, int user, int shared) {
   // A journal has one kind from its beginning to its end.
   if (clua_isstorefixed(node) || node->journaling) return;
-  bool dictionary = lua_getiuservalue(L, userdata, CLUA_NODE_METATABLE) == LUA_TTABLE &&
-                    class_kind(L, lua_gettop(L)) == CLUA_KIND_DICTIONARY;
-  lua_pop(L, 1);
+  bool dictionary = lua_type(L, user) == LUA_TTABLE
+      && class_kind(L, user, shared) == CLUA_KIND_DICTIONARY;
   node->kind = dictionary ? CLUA_KIND_DICTIONARY : CLUA_KIND_PLAIN;
   node->counting = false;
 }
@@ -69,8 +67,9 @@ clua_kind clua_collection_kind(lua_State *L, int index) {
     return (clua_kind)node->kind;
   }
   if (!lua_getmetatable(L, index)) return CLUA_KIND_PLAIN;
-  clua_kind kind = class_kind(L, lua_gettop(L));
-  lua_pop(L, 1);
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &clua_shared_key);
+  clua_kind kind = class_kind(L, lua_gettop(L) - 1, lua_gettop(L));
+  lua_pop(L, 2);
   // Arrays and sets have nodes: this table only uses their metatable.
   return kind == CLUA_KIND_DICTIONARY ? kind : CLUA_KIND_PLAIN;
 }
@@ -78,7 +77,9 @@ clua_kind clua_collection_kind(lua_State *L, int index) {
 void clua_collection_make(lua_State *L) {
   int class = lua_gettop(L), table = class + 1;
   clua_checkstack(L, 20, NULL);
-  clua_kind kind = class_kind(L, class);
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &clua_shared_key);
+  clua_kind kind = class_kind(L, class, table);
+  lua_pop(L, 1);
   lua_newtable(L);
   lua_pushvalue(L, class);
   lua_setmetatable(L, table);

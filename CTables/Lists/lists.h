@@ -52,7 +52,7 @@ void clua_pushsortguard(lua_State *L, clua_node *node);
 /* ---- Collections ---------------------------------------------------------------------------- */
 
 /// The metatable of a node was set: finds out whether it is that of dictionaries. [-0, +0, -]
-void clua_learnkind(lua_State *L, clua_node *node, int userdata);
+void clua_learnkind(lua_State *L, clua_node *node, int user, int shared);
 
 /// `__newindex` of arrays and sets.
 int clua_arraynewindex(lua_State *L);

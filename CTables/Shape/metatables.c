@@ -335,21 +335,16 @@ void clua_install_metatables(lua_State *L, int shared) {
 
 /* ---- Filling a private metatable ------------------------------------------------------------ */
 
-/* Whether the user's metatable has the field of an event. [-0, +0, -] */
-static bool has_field(lua_State *L, int user, int shared, int event) {
-  if (lua_type(L, user) != LUA_TTABLE) return false;
-  lua_getiuservalue(L, shared, CLUA_SHARED_EVENTS + event);
-  bool has = lua_rawget(L, user) != LUA_TNIL;
-  lua_pop(L, 1);
-  return has;
-}
+static inline bool has_event(uint32_t events, int event) { return events >> event & 1; }
 
-/* Sets metatable[event] to the value for a user's metatable that has the event, or to nil. `user`
-   is the user's metatable, `shared` the state's userdata. [-0, +0, m] */
-static void fill_event(lua_State *L, int metatable, int user, int shared, int event, bool present) {
+/* Sets metatable[event] to the value for a user's metatable that has these events. `user` is that
+   metatable, `shared` the state's userdata. [-0, +0, m] */
+static void fill_event(lua_State *L, int metatable, int user, int shared, int event,
+                       uint32_t events) {
+  bool present = has_event(events, event);
   lua_getiuservalue(L, shared, CLUA_SHARED_EVENTS + event);
   // A name that is taken out of the metatable later is noticed by `tostring` only.
-  bool named = event == CLUA_EVENT_TOSTRING && has_field(L, user, shared, CLUA_EVENT_NAME);
+  bool named = event == CLUA_EVENT_TOSTRING && has_event(events, CLUA_EVENT_NAME);
   if (!present && !named) {
     lua_pushnil(L);
   } else if (event == CLUA_EVENT_GC || !present) {
@@ -365,9 +360,8 @@ static void fill_event(lua_State *L, int metatable, int user, int shared, int ev
     }
   }
   lua_rawset(L, metatable);
-  if (event == CLUA_EVENT_NAME) {
-    bool described = has_field(L, user, shared, CLUA_EVENT_TOSTRING);
-    if (!described) fill_event(L, metatable, user, shared, CLUA_EVENT_TOSTRING, false);
+  if (event == CLUA_EVENT_NAME && !has_event(events, CLUA_EVENT_TOSTRING)) {
+    fill_event(L, metatable, user, shared, CLUA_EVENT_TOSTRING, events);
   }
 }
 
@@ -427,7 +421,7 @@ void clua_fill(lua_State *L, clua_node *node, int table, int metatable, int user
   lua_getiuservalue(L, userdata, CLUA_NODE_METATABLE);
   lua_rawgetp(L, LUA_REGISTRYINDEX, &clua_shared_key);
   lua_getiuservalue(L, userdata, CLUA_NODE_STORE);
-  clua_learnkind(L, node, userdata);
+  clua_learnkind(L, node, user, shared);
   uint32_t events = 0, old = 0;
   node->inherits = lua_type(L, user) == LUA_TTABLE;
   if (node->inherits) {
@@ -440,10 +434,9 @@ void clua_fill(lua_State *L, clua_node *node, int table, int metatable, int user
   fill_access(L, node, metatable, userdata, shared);
   for (int event = 0; event < CLUA_EVENT_COUNT; event++) {
     if (event == CLUA_EVENT_GC) continue;
-    uint32_t bit = (uint32_t)1 << event;
-    if ((events | old) & bit) fill_event(L, metatable, user, shared, event, events & bit);
+    if (has_event(events | old, event)) fill_event(L, metatable, user, shared, event, events);
   }
-  if (node->all && !(events & (1u << CLUA_EVENT_LEN))) {
+  if (node->all && !has_event(events, CLUA_EVENT_LEN)) {
     lua_getiuservalue(L, shared, CLUA_SHARED_EVENTS + CLUA_EVENT_LEN);
     lua_pushvalue(L, store);
     lua_pushvalue(L, userdata);
@@ -452,18 +445,16 @@ void clua_fill(lua_State *L, clua_node *node, int table, int metatable, int user
   }
   // The store inherits as the table did; a weak table has a weak store.
   clua_setstoremetatable(L, node, userdata, store);
-  uint32_t gc = (uint32_t)1 << CLUA_EVENT_GC;
-  if (mark || (old & gc)) {
-    fill_event(L, metatable, user, shared, CLUA_EVENT_GC, events & gc);
-    if (events & gc) node->rearmed = false;
+  bool finalized = has_event(events, CLUA_EVENT_GC);
+  if (mark || has_event(old, CLUA_EVENT_GC)) {
+    fill_event(L, metatable, user, shared, CLUA_EVENT_GC, events);
+    if (finalized) node->rearmed = false;
   }
   if (mark || first) {
     lua_pushvalue(L, metatable);
     lua_setmetatable(L, table);
   }
-  if (!mark && (events & gc)) {
-    fill_event(L, metatable, user, shared, CLUA_EVENT_GC, true);
-  }
+  if (!mark && finalized) fill_event(L, metatable, user, shared, CLUA_EVENT_GC, events);
   lua_settop(L, top);
 }
 
@@ -494,7 +485,7 @@ void clua_metamethodset(lua_State *L, clua_node *node, int key) {
     bool present = lua_rawget(L, user) != LUA_TNIL;
     if (present) node->events |= (uint32_t)1 << event;
     else node->events &= ~((uint32_t)1 << event);
-    fill_event(L, metatable, user, shared, event, present);
+    fill_event(L, metatable, user, shared, event, node->events);
     if (event == CLUA_EVENT_LEN && !present && each->all) {
       lua_pushvalue(L, key);
       lua_getiuservalue(L, userdata, CLUA_NODE_STORE);

@@ -131,10 +131,7 @@ int clua_modulenext(lua_State *L, int index) {
 int clua_modulegetmetatable(lua_State *L, int index) {
   if (lua_type(L, index) != LUA_TTABLE) return lua_getmetatable(L, index);
   if (!lua_getmetatable(L, index)) return 0;
-  if (lua_rawgetp(L, -1, &clua_node_key) != LUA_TUSERDATA) {
-    lua_pop(L, 1);
-    return 1;
-  }
+  if (!clua_pushnodeof(L, -1)) return 1;
   lua_getiuservalue(L, -1, CLUA_NODE_METATABLE);
   lua_replace(L, -3);
   lua_pop(L, 1);

@@ -36,7 +36,10 @@ void clua_noteforwarded(lua_State *L) {
 
 /* What is noted of an activation, NULL where nothing is. */
 static const clua_forwarded *noted_of(lua_State *L, const void *activation) {
-  clua_shared *shared = clua_shared_of(L);
+  // The state may be one that a C module has made.
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &clua_shared_key);
+  clua_shared *shared = (clua_shared *)lua_touserdata(L, -1);
+  lua_pop(L, 1);
   if (!shared) return NULL;
   const clua_forwarded *entries = entries_of(shared, activation);
   for (int i = 0; i < CLUA_FORWARDED; i++) {

@@ -15,42 +15,38 @@ typedef struct place {
   lua_Integer key;
 } place;
 
-/* Makes the node of the table at `table` keep the value on top. [-1, +0, m] */
-static void set_kept(lua_State *L, int table) {
-  clua_pushnodeat(L, table);
-  lua_pushvalue(L, -3);
-  lua_setiuservalue(L, -2, CLUA_NODE_VALUE);
-  // The value is also the metatable's only array element, which is faster to reach than the node's
-  // user value.
-  lua_pushvalue(L, -3);
-  lua_rawseti(L, -3, 1);
-  lua_pop(L, 3);
+/* Makes a node keep the value at `value`; its metatable and its userdata are at the other indices.
+   [-0, +0, m] */
+static void set_kept(lua_State *L, int metatable, int userdata, int value) {
+  lua_pushvalue(L, value);
+  lua_setiuservalue(L, userdata, CLUA_NODE_VALUE);
+  // Where it is faster to reach than the node's user value, which its finalizer needs.
+  lua_pushvalue(L, value);
+  lua_rawseti(L, metatable, CLUA_OWN_VALUE);
 }
 
 /* Keeps the value at `value`; the table of the node is at `table`. Indices are absolute.
    [-0, +0, m] */
 static void keep_value(lua_State *L, clua_node *node, int table, int value, lua_Integer key) {
-  int kept = lua_gettop(L) + 1;
-  clua_node_pushvalueat(L, table);
-  int type = lua_type(L, kept);
+  int top = lua_gettop(L), metatable = top + 1, userdata = top + 2, kept = top + 3;
+  clua_pushnodeat(L, table);
+  int type = lua_rawgeti(L, metatable, CLUA_OWN_VALUE);
   if (lua_type(L, value) == LUA_TFUNCTION &&
       (type == LUA_TNIL || (type == LUA_TFUNCTION && node->kept == key))) {
     node->kept = key;
-    lua_pushvalue(L, value);
-    set_kept(L, table);
-    lua_settop(L, kept - 1);
+    set_kept(L, metatable, userdata, value);
+    lua_settop(L, top);
     return;
   }
   if (type != LUA_TTABLE) {
     lua_createtable(L, 0, 2);
     lua_insert(L, kept);
     if (type == LUA_TFUNCTION) lua_rawseti(L, kept, node->kept);
-    lua_pushvalue(L, kept);
-    set_kept(L, table);
+    set_kept(L, metatable, userdata, kept);
   }
   lua_pushvalue(L, value);
   lua_rawseti(L, kept, key);
-  lua_settop(L, kept - 1);
+  lua_settop(L, top);
 }
 
 /* (value, light place) */
@@ -78,22 +74,18 @@ void clua_node_pushkept(lua_State *L, clua_node *node, lua_Integer key) {
 }
 
 void clua_node_forget(lua_State *L, clua_node *node, lua_Integer key) {
-  int table = lua_gettop(L) + 1;
-  clua_node_pushtable(L, node);
-  if (lua_isnil(L, table)) {
-    lua_settop(L, table - 1);
-    return;
-  }
-  clua_node_pushvalueat(L, table);
+  int top = lua_gettop(L), metatable = top + 2, userdata = top + 3, kept = top + 4, none = top + 5;
+  if (!clua_pushnode(L, node)) return;
+  int type = lua_rawgeti(L, metatable, CLUA_OWN_VALUE);
+  lua_pushnil(L);
   // Assigning nil to a key that exists allocates nothing.
-  if (lua_type(L, -1) == LUA_TFUNCTION && node->kept == key) {
-    lua_pushnil(L);
-    set_kept(L, table);
-  } else if (lua_type(L, -1) == LUA_TTABLE && lua_rawgeti(L, -1, key) != LUA_TNIL) {
-    lua_pushnil(L);
-    lua_rawseti(L, table + 1, key);
+  if (type == LUA_TFUNCTION && node->kept == key) {
+    set_kept(L, metatable, userdata, none);
+  } else if (type == LUA_TTABLE && lua_rawgeti(L, kept, key) != LUA_TNIL) {
+    lua_pushvalue(L, none);
+    lua_rawseti(L, kept, key);
   }
-  lua_settop(L, table - 1);
+  lua_settop(L, top);
 }
 
 /* ---- Registering a watcher ------------------------------------------------------------------- */
@@ -105,12 +97,7 @@ static int observe(lua_State *L) {
   // Swift checks any other arguments.
   bool plain = lua_type(L, 1) == LUA_TTABLE && lua_type(L, 3) == LUA_TFUNCTION;
   if (plain) {
-    made.node = clua_node_at(L, 1);
-    if (!made.node || !clua_node_isthere(L, made.node)) {
-      bool held = clua_holdcollector(L);
-      made.node = clua_node_make(L, 1);
-      clua_releasecollector(L, held);
-    }
+    made.node = clua_node_prepare(L, 1, 2, false);
   }
   clua_newhandle(L, CLUA_HANDLE_WATCHER);
   made.handle = lua_touserdata(L, -1);
@@ -128,6 +115,29 @@ static int observe(lua_State *L) {
 static int pushobserve(lua_State *L) {
   lua_pushcclosure(L, observe, 3);
   return 1;
+}
+
+/* (table, key, declaration, getter, flags). Upvalues: 1 the Swift function, 2 its context. */
+static int declare(lua_State *L) {
+  bool plain = lua_type(L, 1) == LUA_TTABLE && !clua_isshared(L, 1);
+  if (plain && !clua_shared_of(L)->closed) {
+    clua_node_prepare(L, 1, 2, lua_tointeger(L, 5) & CLUA_LAZY_TRACKED);
+  }
+  clua_function function = (clua_function)lua_touserdata(L, lua_upvalueindex(1));
+  int results = function(L, lua_touserdata(L, lua_upvalueindex(2)));
+  return results == CLUA_RAISE ? lua_error(L) : results;
+}
+
+static int pushdeclare(lua_State *L) {
+  lua_pushcclosure(L, declare, 2);
+  return 1;
+}
+
+int clua_try_pushdeclare(lua_State *L, clua_function function, void *context) {
+  clua_notefunction(declare);
+  lua_pushlightuserdata(L, (void *)function);
+  lua_pushlightuserdata(L, context);
+  return clua_protect(L, pushdeclare, 2, 1);
 }
 
 int clua_try_pushobserve(lua_State *L, clua_observe_function function, void *context,

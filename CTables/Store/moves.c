@@ -107,7 +107,7 @@ static void move_all(lua_State *L, clua_node *node, int table, int metatable, in
   clua_setstoremetatable(L, node, userdata, store);
   lua_pushvalue(L, store);
   lua_setiuservalue(L, userdata, CLUA_NODE_STORE);
-  if (node->lazies) node->shared->above->store_replaced(L, node, userdata, store);
+  if (node->lazies) node->shared->above->store_replaced(L, userdata, store);
   if (!node->userindex && !node->opened) {
     lua_pushstring(L, "__index");
     lua_pushvalue(L, store);
@@ -153,48 +153,107 @@ static void move_all(lua_State *L, clua_node *node, int table, int metatable, in
   lua_settop(L, top);
 }
 
-void clua_node_watch(lua_State *L, clua_node *node, int key, clua_slot *slot) {
-  key = lua_absindex(L, key);
-  int top = lua_gettop(L);
-  clua_checkstack(L, 24, NULL);
-  if (!clua_pushnode(L, node)) return;
-  int table = top + 1, metatable = top + 2, userdata = top + 3;
+/* Gives the key at `key` a record without a slot, and moves it into the store; the other indices are
+   those of clua_pushnode. [-0, +0, m] */
+static void take_key(lua_State *L, clua_node *node, int table, int key) {
+  int top = lua_gettop(L), metatable = table + 1, userdata = table + 2;
+  if (clua_ispositive(L, key) && !node->all) {
+    lua_pushvalue(L, key);
+    bool present = lua_rawget(L, table) != LUA_TNIL;
+    lua_settop(L, top);
+    move_all(L, node, table, metatable, userdata, present ? 0 : key);
+  }
+  clua_preparerecord(L, node, userdata, key);
+  if (!node->all) {
+    lua_pushvalue(L, key);
+    bool present = lua_rawget(L, table) != LUA_TNIL;
+    if (clua_istraversed(node->shared)) clua_keepplace(L, node, table, userdata, key);
+    if (present) {
+      lua_getiuservalue(L, userdata, CLUA_NODE_STORE);
+      lua_pushvalue(L, key);
+      lua_pushvalue(L, -3);
+      lua_rawset(L, -3);
+      lua_pushvalue(L, key);
+      lua_pushnil(L);
+      lua_rawset(L, table);
+    }
+  }
+  node->count++;
+  lua_settop(L, top);
+}
+
+static void set_slot(clua_node *node, clua_record *record, clua_slot *slot) {
+  if (record->positive && !record->slot) node->positives++;
+  record->slot = slot;
+}
+
+/* The table of the node is at `table`. [-0, +0, -] */
+static void learn_listed(lua_State *L, clua_node *node, int table) {
   node->listed = node->kind == CLUA_KIND_PLAIN
       && (node->all ? clua_rawlen(L, table) : lua_rawlen(L, table)) > 0;
+}
+
+void clua_node_watch(lua_State *L, clua_node *node, int key, clua_slot *slot) {
+  key = lua_absindex(L, key);
+  int top = lua_gettop(L), table = top + 1, userdata = top + 3;
+  clua_checkstack(L, 24, NULL);
+  if (!clua_pushnode(L, node)) return;
+  learn_listed(L, node, table);
+  if (!clua_record_of(L, node, userdata, key)) take_key(L, node, table, key);
   clua_record *record = clua_record_of(L, node, userdata, key);
-  if (!record) {
-    bool positive = clua_ispositive(L, key);
-    if (positive && !node->all) {
-      lua_pushvalue(L, key);
-      bool present = lua_rawget(L, table) != LUA_TNIL;
-      lua_settop(L, userdata);
-      move_all(L, node, table, metatable, userdata, present ? 0 : key);
-    }
-    record = clua_preparerecord(L, node, userdata, key);
-    if (!node->all) {
-      lua_pushvalue(L, key);
-      bool present = lua_rawget(L, table) != LUA_TNIL;
-      if (clua_istraversed(node->shared)) clua_keepplace(L, node, table, userdata, key);
-      if (present) {
-        lua_getiuservalue(L, userdata, CLUA_NODE_STORE);
-        lua_pushvalue(L, key);
-        lua_pushvalue(L, -3);
-        lua_rawset(L, -3);
-        lua_pushvalue(L, key);
-        lua_pushnil(L);
-        lua_rawset(L, table);
-      }
-    }
-    node->count++;
-  }
   if (node->indexed) {
     lua_getiuservalue(L, userdata, CLUA_NODE_SLOTS);
     lua_pushinteger(L, record - node->records + 1);
     lua_rawsetp(L, -2, slot);
   }
-  if (record->positive && !record->slot) node->positives++;
-  record->slot = slot;
+  set_slot(node, record, slot);
   lua_settop(L, top);
+}
+
+/* Whether the key at `key` is a text without any character that means something in a path, or to
+   Lua. [-0, +0, -] */
+static bool is_name(lua_State *L, int key) {
+  if (lua_type(L, key) != LUA_TSTRING) return false;
+  size_t length;
+  const char *text = lua_tolstring(L, key, &length);
+  if (length == 0 || length > CLUA_SHORT_STRING || (text[0] == '_' && text[1] == '_')) return false;
+  for (size_t i = 0; i < length; i++) {
+    unsigned char c = (unsigned char)text[i], letter = c | 0x20;
+    bool digit = c >= '0' && c <= '9';
+    if (!(letter >= 'a' && letter <= 'z') && c != '_' && !(digit && i > 0)) return false;
+  }
+  return true;
+}
+
+clua_node *clua_node_prepare(lua_State *L, int table, int key, bool whole) {
+  clua_node *node = clua_node_at(L, table);
+  bool made = !node || !clua_node_isthere(L, node);
+  if (!made && (node->indexed || clua_record_of(L, node, 0, key))) return node;
+  int top = lua_gettop(L);
+  clua_checkstack(L, 24, NULL);
+  bool held = clua_holdcollector(L);
+  // A table that moves as a whole has a `__len`.
+  if (made) node = clua_node_makelarge(L, table, whole);
+  // The names of instances are checked first.
+  bool plain = node->kind == CLUA_KIND_PLAIN && !node->inherits && !node->indexed
+      && node->access == CLUA_ACCESS_OPEN && node->count < CLUA_RECORDS_LINEAR;
+  if (plain && is_name(L, key)) {
+    lua_pushvalue(L, table);
+    clua_pushnodeat(L, table);
+    learn_listed(L, node, table);
+    take_key(L, node, top + 1, key);
+    lua_settop(L, top);
+  }
+  clua_releasecollector(L, held);
+  return node;
+}
+
+bool clua_node_setslot(lua_State *L, clua_node *node, int key, clua_slot *slot) {
+  if (node->indexed) return false;
+  clua_record *record = clua_record_of(L, node, 0, lua_absindex(L, key));
+  if (!record || record->slot) return false;
+  set_slot(node, record, slot);
+  return true;
 }
 
 bool clua_node_waslist(const clua_node *node) { return node->listed; }
@@ -344,7 +403,7 @@ void clua_node_settle(lua_State *L, clua_node *node) {
     clua_setunmarked(L, table);
     clua_forgettable(L, node);
     lua_pushnil(L);
-    lua_rawsetp(L, metatable, &clua_node_key);
+    lua_rawseti(L, metatable, CLUA_OWN_NODE);
   }
   lua_settop(L, top);
 }

@@ -11,13 +11,6 @@ const char clua_node_key = 0, clua_shared_key = 0;
 
 /* ---- Shared state --------------------------------------------------------------------------- */
 
-clua_shared *clua_shared_of(lua_State *L) {
-  lua_rawgetp(L, LUA_REGISTRYINDEX, &clua_shared_key);
-  clua_shared *shared = (clua_shared *)lua_touserdata(L, -1);
-  lua_pop(L, 1);
-  return shared;
-}
-
 void clua_pushshared(lua_State *L, int which) {
   lua_rawgetp(L, LUA_REGISTRYINDEX, &clua_shared_key);
   lua_getiuservalue(L, -1, which);
@@ -200,7 +193,26 @@ static int events_of(lua_State *L, int user) {
   return count;
 }
 
+/* Fills the private metatable of a table that has no other: nothing is forwarded. Indices are
+   absolute. [-0, +0, m] */
+static void fill_plainly(lua_State *L, int table, int metatable, int userdata, int store) {
+  lua_pushliteral(L, "__index");
+  lua_pushvalue(L, store);
+  lua_rawset(L, metatable);
+  lua_pushliteral(L, "__newindex");
+  lua_pushvalue(L, userdata);
+  lua_pushvalue(L, store);
+  lua_pushcclosure(L, clua_storenewindex, 2);
+  lua_rawset(L, metatable);
+  lua_pushvalue(L, metatable);
+  lua_setmetatable(L, table);
+}
+
 clua_node *clua_node_make(lua_State *L, int index) {
+  return clua_node_makelarge(L, index, 0);
+}
+
+clua_node *clua_node_makelarge(lua_State *L, int index, int metamethods) {
   int table = lua_absindex(L, index), top = lua_gettop(L);
   clua_checkstack(L, 20, NULL);
   clua_node *node = clua_pushnodeat(L, table);
@@ -222,31 +234,39 @@ clua_node *clua_node_make(lua_State *L, int index) {
     lua_settop(L, top);
     return node;
   }
-  clua_shared *shared = clua_shared_of(L);
-  if (!lua_getmetatable(L, table)) lua_pushnil(L);
-  int user = top + 1, userdata = top + 2, metatable = top + 3;
+  bool inherits = lua_getmetatable(L, table);
+  if (!inherits) lua_pushnil(L);
+  int user = top + 1, state = top + 2, userdata = top + 3, store = top + 4, metatable = top + 5;
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &clua_shared_key);
+  clua_shared *shared = (clua_shared *)lua_touserdata(L, state);
   node = (clua_node *)lua_newuserdatauv(L, sizeof *node, CLUA_NODE_USERVALUES);
   memset(node, 0, sizeof *node);
+  node->mark = &clua_node_key;
   node->shared = shared;
   node->records = node->inlined;
   node->capacity = CLUA_RECORDS_INLINE;
   node->ended = true;  // until everything is there: an error on the way leaves nothing behind
-  lua_pushvalue(L, user);
-  lua_setiuservalue(L, userdata, CLUA_NODE_METATABLE);
   lua_createtable(L, 0, 1);
+  lua_pushvalue(L, store);
   lua_setiuservalue(L, userdata, CLUA_NODE_STORE);
-  // The node, `__index` and `__newindex`, and what forwards to the user's metatable.
-  lua_createtable(L, 1, 3 + events_of(L, user));
+  // `__index` and `__newindex`, and what forwards to the user's metatable.
+  lua_createtable(L, CLUA_OWN_NODE, 2 + metamethods + (inherits ? events_of(L, user) : 0));
   lua_pushvalue(L, userdata);
-  lua_rawsetp(L, metatable, &clua_node_key);
+  lua_rawseti(L, metatable, CLUA_OWN_NODE);
   clua_remembertable(L, node, table);
-  node->shared->above->fill(L, node, table, metatable, userdata, false);
-  clua_pushshared(L, CLUA_SHARED_NODE_METATABLE);
+  if (inherits) {
+    lua_pushvalue(L, user);
+    lua_setiuservalue(L, userdata, CLUA_NODE_METATABLE);
+    shared->above->fill(L, node, table, metatable, userdata, false);
+  } else {
+    fill_plainly(L, table, metatable, userdata, store);
+  }
+  lua_getiuservalue(L, state, CLUA_SHARED_NODE_METATABLE);
   lua_setmetatable(L, userdata);
   claim_node(L, node);
   shared->active = true;
   __atomic_store_n(&clua_observing, 1, __ATOMIC_RELAXED);
-  clua_watchmetatable(L, node, userdata);
+  if (inherits) clua_watchmetatable(L, node, userdata);
   lua_settop(L, top);
   return node;
 }
@@ -276,13 +296,11 @@ bool clua_node_isthere(lua_State *L, clua_node *node) {
 }
 
 void clua_node_pushvalueat(lua_State *L, int index) {
-  // The value is the metatable's only array element, which is faster to reach than the node's user
-  // value.
   if (!lua_getmetatable(L, index)) {
     lua_pushnil(L);
     return;
   }
-  lua_rawgeti(L, -1, 1);
+  lua_rawgeti(L, -1, CLUA_OWN_VALUE);
   lua_replace(L, -2);
 }
 
@@ -302,6 +320,7 @@ clua_shared *clua_install_nodes(lua_State *L, const clua_observation *observatio
   int userdata = top + 1;
   lua_pushvalue(L, userdata);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &clua_shared_key);
+  clua_home_of(L)->tables = shared;
 
   lua_createtable(L, 0, 1);
   lua_pushcfunction(L, node_gc);

@@ -129,6 +129,7 @@ typedef enum clua_access {
 } clua_access;
 
 struct clua_node {
+  const void *mark;        // &clua_node_key
   clua_shared *shared;
   void *owner;
   clua_slot *every;
@@ -160,6 +161,7 @@ struct clua_node {
   bool modelled;           // an instance of a model with an access of its own
   bool userindex;          // `__index` of the private metatable is the closure
   bool inherits;           // the table has a metatable of its user
+  bool moded;              // CLUA_NODE_LAZYMETATABLE has a `__mode`
   bool listed;             // it was a plain list when a key was watched last
   bool eventsknown;        // as a metatable: `events` is up to date
   uint32_t events;         // as a metatable: which events it has
@@ -175,9 +177,11 @@ struct clua_node {
   clua_claim claim;        // until it has ended
 };
 
-/// Keys of light userdata: of the node in a private metatable; in the registry, of the state's
-/// userdata.
+/// Keys of light userdata: no script has them. In the registry, that of the state's userdata.
 extern const char clua_node_key, clua_shared_key;
+
+/// The elements of a private metatable, which are faster to reach than fields.
+enum { CLUA_OWN_VALUE = 1, CLUA_OWN_NODE = 2 };
 
 /* ---- What is above -------------------------------------------------------------------------- */
 
@@ -212,13 +216,15 @@ struct clua_handlers {
   /// Returns the value of the key at 2 through the user's metatable. [-0, +any, e]
   int (*index_behind)(lua_State *L, clua_node *node, int userdata);
   /// The store of a node that has lazy keys became another table. [-0, +0, -]
-  void (*store_replaced)(lua_State *L, clua_node *node, int userdata, int store);
+  void (*store_replaced)(lua_State *L, int userdata, int store);
 };
 
 /* ---- Nodes ---------------------------------------------------------------------------------- */
 
-/// [-0, +0, -]
-clua_shared *clua_shared_of(lua_State *L);
+/// Of a state of ours: others, of C modules, have no home. [-0, +0, -]
+static inline clua_shared *clua_shared_of(lua_State *L) {
+  return (clua_shared *)clua_home_of(L)->tables;
+}
 /// Pushes one of the state's shared values. [-0, +1, -]
 void clua_pushshared(lua_State *L, int which);
 /// Pushes one of its shared tables, which is made, weak as `mode` says, when it is used
@@ -227,15 +233,25 @@ void clua_pushsharedtable(lua_State *L, int which, const char *mode);
 /// Pushes a new table that is weak as `mode` says. [-0, +1, m]
 void clua_pushweak(lua_State *L, const char *mode);
 
+/// Pushes the userdata of the node whose private metatable is at `index`; NULL and nothing where it
+/// is that of a script. [-0, +(0|1), -]
+static inline clua_node *clua_pushnodeof(lua_State *L, int index) {
+  if (lua_rawgeti(L, index, CLUA_OWN_NODE) == LUA_TUSERDATA
+      && lua_rawlen(L, -1) == sizeof(clua_node)) {
+    clua_node *node = (clua_node *)lua_touserdata(L, -1);
+    if (node->mark == &clua_node_key) return node;
+  }
+  lua_settop(L, -2);
+  return NULL;
+}
+
 /// The node behind the metatable of `index`; ended ones too. Pushes the metatable and the node's
 /// userdata where there is one. [-0, +(0|2), -]
 static inline clua_node *clua_pushnodeat(lua_State *L, int index) {
   if (!lua_getmetatable(L, index)) return NULL;
-  if (lua_rawgetp(L, -1, &clua_node_key) == LUA_TUSERDATA) {
-    return (clua_node *)lua_touserdata(L, -1);
-  }
-  lua_settop(L, -3);
-  return NULL;
+  clua_node *node = clua_pushnodeof(L, -1);
+  if (!node) lua_settop(L, -2);
+  return node;
 }
 
 /// Pushes the table, its private metatable and the userdata of a node, or nothing if the table is
@@ -260,6 +276,8 @@ static inline bool clua_ismetakey(lua_State *L, int key) {
   return text[0] == '_' && text[1] == '_';
 }
 
+/// As clua_node_make; the private metatable has room for so many metamethods of ours. [-0, +0, m]
+clua_node *clua_node_makelarge(lua_State *L, int index, int metamethods);
 /// The node has ended: Lua may free it. [-0, +0, -]
 void clua_unclaimnode(lua_State *L, clua_node *node);
 /// Ends a node that was lost, or lost its records. [-0, +0, -]

@@ -105,8 +105,8 @@ void clua_untrack(lua_State *L) {
     lua_rawgeti(L, list, last);
     lua_pushboolean(L, false);
     lua_rawseti(L, list, last);
-    if (lua_rawgetp(L, metatable, &clua_node_key) == LUA_TUSERDATA) {
-      clua_node *node = (clua_node *)lua_touserdata(L, userdata);
+    clua_node *node = clua_pushnodeof(L, metatable);
+    if (node) {
       node->opened = false;
       // Only a field that exists is set, which needs no memory.
       clua_fillindex(L, node, metatable, userdata);

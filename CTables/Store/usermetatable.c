@@ -95,15 +95,17 @@ void clua_fillindex(lua_State *L, clua_node *node, int metatable, int userdata) 
 }
 
 void clua_setstoremetatable(lua_State *L, clua_node *node, int userdata, int store) {
-  int top = lua_gettop(L);
-  lua_getiuservalue(L, userdata, CLUA_NODE_METATABLE);
-  if (node->lazies || node->nativeindex) {
-    lua_getiuservalue(L, userdata, CLUA_NODE_LAZYMETATABLE);
-    // A weak table has a weak store.
+  if (!node->lazies && !node->nativeindex) {
+    lua_getiuservalue(L, userdata, CLUA_NODE_METATABLE);
+    clua_setunmarked(L, store);
+    return;
+  }
+  lua_getiuservalue(L, userdata, CLUA_NODE_LAZYMETATABLE);
+  if (node->inherits || node->moded) {
+    // A weak table has a weak store. There is room for the field.
     lua_pushstring(L, clua_events[CLUA_EVENT_MODE]);
-    clua_pushfield(L, userdata, clua_events[CLUA_EVENT_MODE]);
+    node->moded = clua_pushfield(L, userdata, clua_events[CLUA_EVENT_MODE]) != LUA_TNIL;
     lua_rawset(L, -3);
   }
-  clua_setunmarked(L, store);
-  lua_settop(L, top);
+  lua_setmetatable(L, store);
 }

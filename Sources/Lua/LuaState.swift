@@ -60,7 +60,8 @@ public final class LuaState {
     allocator.initialize(to: clua_allocator())
     home = .allocate(capacity: 1)
     home.initialize(
-      to: clua_home(host: nil, guard: interrupter.record, allocator: nil, restricted: false))
+      to: clua_home(
+        host: nil, guard: interrupter.record, allocator: nil, tables: nil, restricted: false))
     let made = clua_newstate(allocator, home)
     var pinTable: CInt = 0
     clua_meter_limit(&allocator.pointee.whole, Self.limit(memoryLimit))

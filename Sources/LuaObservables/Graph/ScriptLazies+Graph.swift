@@ -12,9 +12,7 @@ extension ScriptLazies {
     let height = L.height
     defer { L.height = height }
     clua_lazy_pushdeclaration(L.pointer, lazy.number)
-    guard L.isTable(at: -1), (try? state.push(text: "deps", to: L)) != nil,
-      L.getOwn(at: -2) == .table
-    else { return [] }
+    guard L.isTable(at: -1), L.rawGet(index: 1, at: -1) == .table else { return [] }
     var dependencies: [DeclaredDependency] = []
     for position in stride(from: 1, through: L.rawLength(at: height + 2), by: 1) {
       defer { L.height = height + 2 }

@@ -5,26 +5,26 @@ internal import Observables
 
 /// Lazy properties of tables: the functions that declare and inspect them (Z14).
 final class LazyFunctions: ModuleSlice {
-  override var functions: [(String, ModuleFunction)] {
+  override var functions: [NamedFunction] {
     [
-      ("declare", declareLazy), ("forget", forgetLazy), ("invalidate", invalidateLazy),
-      (
+      .init("forget", forgetLazy), .init("invalidate", invalidateLazy),
+      .init(
         "is_computing",
         { [self] L in
           L.push(engine.isComputing)
           return 1
         }
       ),
-      ("is_lazy", isLazy), ("is_valid", isLazyValid), ("lazy_names", lazyNames),
-      ("force", forceLazies),
-      (
+      .init("is_lazy", isLazy), .init("is_valid", isLazyValid), .init("lazy_names", lazyNames),
+      .init("force", forceLazies),
+      .init(
         "is_path",
         { L in
           L.push(clua_tohandle(L.pointer, 1, CLUA_HANDLE_PATH) != nil)
           return 1
         }
       ),
-      ("peek", peek), ("is_overridden", isOverridden),
+      .init("peek", peek), .init("is_overridden", isOverridden),
     ]
   }
 
@@ -41,9 +41,20 @@ final class LazyFunctions: ModuleSlice {
       L.push(flag)
       try state.setField(name, of: L)
     }
+    let status = clua_try_pushdeclare(
+      L.pointer,
+      { L, context in
+        Unmanaged<LazyFunctions>.fromOpaque(context!)._withUnsafeGuaranteedRef { slice in
+          let L = LuaStack(L!)
+          return slice.calls.call(L) { () throws in try slice.declareLazy(L) }
+        }
+      }, Unmanaged.passUnretained(self).toOpaque())
+    try state.check(status, L)
+    try state.setField("declare", of: L)
   }
 
-  /// declare(table, key, declaration, its `get`, its `flags`); it may have `deps`, too.
+  /// declare(table, key, declaration, its `get`, its `flags`); its element is the list of what it
+  /// depends on.
   private func declareLazy(_ L: LuaStack) throws -> CInt {
     L.height = 5
     let options = CInt(truncatingIfNeeded: L.integer(at: 5) ?? 0)

@@ -211,9 +211,7 @@ final class ScriptLazies: Receiver {
     let height = L.height
     defer { L.height = height }
     clua_lazy_pushdeclaration(L.pointer, lazy.number)
-    guard L.isTable(at: -1) else { return }
-    try state.pushField("deps", of: L)
-    guard L.isTable(at: -1) else { return }
+    guard L.isTable(at: -1), L.rawGet(index: 1, at: -1) == .table else { return }
     for position in stride(from: 1, through: L.rawLength(at: height + 2), by: 1) {
       defer { L.height = height + 2 }
       guard L.rawGet(index: position, at: height + 2) == .table else {

@@ -1,18 +1,26 @@
 -- Lazy and computed properties: a slice of the module `obs`.
 local core, obs = ...
 
-local pcall, rawlen, select, setmetatable, sort, tostring, type =
-  pcall, rawlen, select, setmetatable, table.sort, tostring, type
+local getmetatable, pcall, rawlen, select, setmetatable, sort, tostring, type =
+  getmetatable, pcall, rawlen, select, setmetatable, table.sort, tostring, type
 local next = core.next
-local string_format, string_sub = string.format, string.sub
+local string_find, string_format, string_sub = string.find, string.format, string.sub
 local bad_argument, check_function, check_observed =
   core.bad_argument, core.check_function, core.check_observed
 
 local LOADED, READONLY, ARMED, UNCACHED, TRACKED =
   core.LOADED, core.READONLY, core.ARMED, core.UNCACHED, core.TRACKED
 
--- How many texts of paths are remembered as checked at most.
-local MOST_CHECKED = 1000
+-- The texts that were checked, of paths and of names: the same ones are declared again and again.
+local checked_paths, checked_names, checked_count = {}, {}, 0
+local MOST_CHECKED = 2000
+
+local function remember(texts, text)
+  if checked_count == MOST_CHECKED then
+    checked_paths, checked_names, checked_count = {}, {}, 0
+  end
+  texts[text], checked_count = true, checked_count + 1
+end
 
 -- Declarations -----------------------------------------------------------------------------------
 
@@ -61,11 +69,8 @@ local function check_options(options, number, name)
   end
 end
 
--- The texts of paths that were checked: the same ones are declared again and again.
-local checked, count = {}, 0
-
 local function check_path(path, number, name)
-  if checked[path] then return end
+  if checked_paths[path] then return end
   local keys, kinds = core.path_parts(path, name, number)
   for i = 1, #keys do
     if kinds[i] ~= "operation" and type(keys[i]) == "string"
@@ -75,24 +80,26 @@ local function check_path(path, number, name)
         keys[i]))
     end
   end
-  if type(path) == "string" then
-    if count == MOST_CHECKED then checked, count = {}, 0 end
-    checked[path], count = true, count + 1
-  end
+  if type(path) == "string" then remember(checked_paths, path) end
 end
 
 -- A list of paths, and of {object, path} for paths from other objects.
 local function check_dependencies(deps, number, name)
-  if type(deps) == "string" or core.is_path(deps) then deps = { deps } end
-  if type(deps) ~= "table" then
-    bad_argument(number, name, "list of key paths expected, got "
-      .. (deps == nil and "no value" or type(deps)))
+  local kind = type(deps)
+  if kind == "string" or kind == "userdata" and core.is_path(deps) then
+    check_path(deps, number, name)
+    return { deps }
   end
-  if rawlen(deps) == 0 and next(deps) ~= nil then
+  if kind ~= "table" then
+    bad_argument(number, name, "list of key paths expected, got "
+      .. (deps == nil and "no value" or kind))
+  end
+  local length = rawlen(deps)
+  if length == 0 and next(deps) ~= nil then
     bad_argument(number, name, "the list of key paths is empty")
   end
   local list = {}
-  for i = 1, rawlen(deps) do
+  for i = 1, length do
     local dependency = deps[i]
     if type(dependency) == "table" then
       check_observed(dependency[1], number, name)
@@ -128,7 +135,8 @@ local function owned(declaration)
 end
 core.owned = owned
 
---- What instances share of a lazy property: how it is computed, and from what.
+--- What instances share of a lazy property: how it is computed and, as its element, a list of what
+--- it depends on.
 function core.compile_lazy(options, name, number)
   number = number or 3
   if type(options) ~= "table" then
@@ -148,14 +156,14 @@ function core.compile_lazy(options, name, number)
   return owned {
     get = get or core.inherited, flags = flags,
     origin = options.get or options.loader or options.create,
-    deps = options.deps ~= nil and check_dependencies(options.deps, number, name) or nil,
+    options.deps ~= nil and check_dependencies(options.deps, number, name) or nil,
   }
 end
 
 --- The names that the dependencies of a declaration begin with, where those are names.
 function core.own_dependencies(declaration)
   local names = {}
-  for _, dependency in next, declaration.deps or {} do
+  for _, dependency in next, declaration[1] or {} do
     if type(dependency) ~= "table" then
       local keys, kinds = core.path_parts(dependency, "model", 2)
       if (kinds[1] == "name" or kinds[1] == "key") and type(keys[1]) == "string" then
@@ -174,8 +182,10 @@ local function descriptor(declaration)
   return setmetatable({ declaration = declaration }, Descriptor)
 end
 
+-- Returns whether the target may be an instance of a model.
 local function check_target(target, name)
   if type(target) == "table" then
+    if getmetatable(target) == nil then return false end
     local kind = core.kind(target)
     if kind == "array" or kind == "set" then
       bad_argument(1, name, "arrays and sets have no lazy fields")
@@ -185,7 +195,7 @@ local function check_target(target, name)
       bad_argument(1, name, string_format("the model %s declares the lazy and computed properties "
         .. "of its instances in obs.model", model.name))
     end
-    return
+    return true
   end
   if type(target) == "userdata" then
     bad_argument(1, name,
@@ -196,16 +206,21 @@ end
 
 -- `kind` replaces nil in the error where that says more.
 local function check_key(target, key, number, name, kind)
-  if key == nil or key ~= key or core.is_path(key) then
-    bad_argument(number, name, "name of a property expected, got "
-      .. (key == nil and (kind or "nil") or key ~= key and "NaN" or "a key path"))
+  if checked_names[key] then return end
+  if type(key) ~= "string" then
+    if key == nil or key ~= key or core.is_path(key) then
+      bad_argument(number, name, "name of a property expected, got "
+        .. (key == nil and (kind or "nil") or key ~= key and "NaN" or "a key path"))
+    end
+    return
   end
-  if type(key) ~= "string" then return end
   if string_sub(key, 1, 2) == "__" then
     bad_argument(number, name,
       string_format("'%s' is a metamethod to Lua, and cannot be lazy", key))
   end
   core.check_literal(target, key, number, name)
+  -- With a point, it depends on the target.
+  if not string_find(key, ".", 1, true) then remember(checked_names, key) end
 end
 
 -- One name, or each of a list of names.
@@ -240,10 +255,10 @@ function obs.lazy(target, names, ...)
     elseif not is_options(target) then check_key(target, nil, 2, "lazy", "no value") end
     return descriptor(core.compile_lazy(target, "lazy", 1))
   end
-  check_target(target, "lazy")
+  local is_instance = check_target(target, "lazy")
   names = each_name(target, names, 2, "lazy")
   local declaration = core.compile_lazy((...), "lazy", 3)
-  core.check_own_dependencies(target, declaration, "lazy")
+  if is_instance then core.check_own_dependencies(target, declaration, "lazy") end
   local get, flags = declaration.get, declaration.flags
   for i = 1, #names do core.declare(target, names[i], declaration, get, flags) end
 end
@@ -255,12 +270,12 @@ local function compile_computed(deps, get, number)
   end
   deps = check_dependencies(deps, number, "computed")
   check_function(get, number + 1, "computed")
-  return owned { get = callable(get), flags = 0, origin = get, deps = deps }
+  return owned { get = callable(get), flags = 0, origin = get, deps }
 end
 
 function obs.computed(target, name, ...)
-  local count = select("#", ...)
-  if count == 0 then
+  local deps, get = ...
+  if deps == nil and select("#", ...) == 0 then
     -- In the body of a model the arguments are (get), or (deps, get).
     if type(name) == "string" then
       bad_argument(3, "computed", "list of key paths or function expected, got no value")
@@ -270,15 +285,14 @@ function obs.computed(target, name, ...)
     end
     return descriptor(compile_computed(target, name, 1))
   end
-  check_target(target, "computed")
+  local is_instance = check_target(target, "computed")
   if type(name) == "table" then
     bad_argument(2, "computed", "name of a property expected, got table")
   end
   check_key(target, name, 2, "computed")
-  local deps, get = ...
-  if count > 1 and get == nil then check_function(get, 4, "computed") end
+  if get == nil and select("#", ...) > 1 then check_function(get, 4, "computed") end
   local declaration = compile_computed(deps, get, 3)
-  core.check_own_dependencies(target, declaration, "computed")
+  if is_instance then core.check_own_dependencies(target, declaration, "computed") end
   core.declare(target, name, declaration, declaration.get, declaration.flags)
 end
 

@@ -232,7 +232,7 @@ end
 -- Checks the dependencies of a property that is declared on an instance, which may have more names
 -- than its model.
 function core.check_own_dependencies(target, declaration, name)
-  local record = declaration.deps and model_of(target)
+  local record = declaration[1] and model_of(target)
   if not record then return end
   for _, first in ipairs(core.own_dependencies(declaration)) do
     local shared = record.class[first]

@@ -36,9 +36,9 @@ final class TableKind: NodeKind {
       L.pop()
       throw .closed
     }
-    if let node = TableKind.existingNode(at: -1, of: L) {
+    if let table = clua_node_at(L.pointer, -1) {
       L.pop()
-      return node
+      return node(of: table)
     }
     var made: OpaquePointer?
     let status = clua_try_node_make(L.pointer, -1, &made)
@@ -152,10 +152,11 @@ final class TableKind: NodeKind {
     if let slot = clua_node_slot(L.pointer, table, index) {
       return UnsafeMutableRawPointer(slot).assumingMemoryBound(to: Slot.self)
     }
-    L.pushCopy(at: index)
     let slot = engine.makeSlot(on: node, key: 0)
-    let status = clua_try_node_watch(
-      L.pointer, table, UnsafeMutableRawPointer(slot).assumingMemoryBound(to: clua_slot.self))
+    let cSlot = UnsafeMutableRawPointer(slot).assumingMemoryBound(to: clua_slot.self)
+    if clua_node_setslot(L.pointer, table, index, cSlot) { return slot }
+    L.pushCopy(at: index)
+    let status = clua_try_node_watch(L.pointer, table, cSlot)
     guard status == LUA_OK else {
       engine.discard(slot)
       throw state.takeError(status, L)
