@@ -50,3 +50,9 @@ int clua_outer(lua_State *L) {
   if (!lua_iscfunction(L, 1)) lua_pushcclosure(L, call_outer, 1);
   return 1;
 }
+
+int clua_redirect(lua_State *L) {
+  lua_settop(L, 2);
+  if (lua_tocfunction(L, 1) == call_outer) lua_setupvalue(L, 1, 1);
+  return 0;
+}

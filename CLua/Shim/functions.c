@@ -107,7 +107,8 @@ static _Atomic(lua_CFunction) others[OTHERS];
 void clua_notefunction(lua_CFunction function) {
   for (int i = 0; i < OTHERS; i++) {
     lua_CFunction none = NULL;
-    if (others[i] == function || atomic_compare_exchange_strong(&others[i], &none, function)) return;
+    if (others[i] == function) return;
+    if (atomic_compare_exchange_strong(&others[i], &none, function)) return;
   }
 }
 

@@ -44,7 +44,7 @@ clua_shared *clua_lazy_shared(lua_State *L) { return clua_shared_of(L); }
 static void reserve_values(lua_State *L, clua_shared *shared, lua_Integer number) {
   if (number < shared->capacity) return;
   lua_Integer capacity = number < 16 ? 32 : number * 2;
-  lua_rawgetp(L, LUA_REGISTRYINDEX, &clua_shared_key);
+  clua_pushstate(L);
   struct clua_lazyvalues *values = lua_newuserdatauv(L, (size_t)capacity * sizeof *values, 0);
   memset(values, 0, (size_t)capacity * sizeof *values);
   if (shared->capacity) memcpy(values, shared->values, (size_t)shared->capacity * sizeof *values);

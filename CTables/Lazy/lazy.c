@@ -24,19 +24,25 @@ static int called(lua_State *L, int status, lua_KContext context) {
   return hand_out(L, lua_gettop(L));
 }
 
-/* Pushes the cell of a key from the node: the cells of a table that is being finalized are no
-   longer in the list. [-0, +0, m] */
-static void find_cell(lua_State *L, clua_node *node, int userdata, int key) {
-  int top = lua_gettop(L);
+/* Pushes the cell of a lazy key. [-0, +1, -] */
+static void push_cell_of(lua_State *L, const clua_node *node, int userdata, int key) {
   lua_getiuservalue(L, userdata, CLUA_NODE_LAZY);
+  if (node->onecell) return;
   lua_pushvalue(L, key);
-  if (lua_rawget(L, top + 1) == LUA_TTABLE) {
-    lua_rawgeti(L, top + 2, NUMBER);
-    lua_Integer number = lua_tointeger(L, -1);
-    lua_rawgeti(L, LUA_REGISTRYINDEX, node->shared->cells);
-    if (lua_rawgeti(L, -1, number) == LUA_TNIL) clua_listcell(L, top + 2, number);
-  }
-  lua_settop(L, top);
+  lua_rawget(L, -2);
+  lua_replace(L, -2);
+}
+
+/* Makes sure that the cell of a key is in the list: those of a table that is being finalized are
+   not. [-0, +0, m] */
+static void find_cell(lua_State *L, clua_node *node, int userdata, int key) {
+  int cell = lua_gettop(L) + 1;
+  push_cell_of(L, node, userdata, key);
+  lua_rawgeti(L, cell, NUMBER);
+  lua_Integer number = lua_tointeger(L, -1);
+  lua_rawgeti(L, LUA_REGISTRYINDEX, node->shared->cells);
+  if (lua_rawgeti(L, -1, number) == LUA_TNIL) clua_listcell(L, cell, number);
+  lua_settop(L, cell - 1);
 }
 
 static bool slot_is_of(lua_State *L, clua_node *node, int userdata, int key, clua_slot *slot) {
@@ -54,10 +60,8 @@ static int leave_getter(lua_State *L) {
 /* Returns the result of the getter of a key that keeps no value. The getter may wait, in a
    coroutine, while other code reads the key; a read in the same coroutine is one by the getter
    itself. [-0, +any, e] */
-static int call_getter(lua_State *L, int table, int userdata, int key) {
-  lua_getiuservalue(L, userdata, CLUA_NODE_LAZY);
-  lua_pushvalue(L, key);
-  lua_rawget(L, -2);
+static int call_getter(lua_State *L, const clua_node *node, int table, int userdata, int key) {
+  push_cell_of(L, node, userdata, key);
   int cell = lua_gettop(L);
   lua_rawgeti(L, cell, RUNNING);
   if (lua_tothread(L, -1) == L) {
@@ -78,7 +82,9 @@ int clua_readlazy(lua_State *L, clua_node *node, clua_record *record, int table,
                   int key) {
   clua_checkstack(L, 16, NULL);
   clua_slot *slot = record->slot;
-  if (record->flags & CLUA_LAZY_UNCACHED) return call_getter(L, table, userdata, key);
+  if (record->flags & CLUA_LAZY_UNCACHED) {
+    return call_getter(L, node, table, userdata, key);
+  }
   clua_shared *shared = node->shared;
   if (shared->closed) return luaL_error(L, "the Lua state is closed");
   if (!slot || !shared->observation.compute) return 0;
@@ -107,10 +113,7 @@ int clua_readlazy(lua_State *L, clua_node *node, clua_record *record, int table,
       return hand_out(L, cell + 1);
     }
   }
-  lua_getiuservalue(L, userdata, CLUA_NODE_LAZY);
-  lua_pushvalue(L, key);
-  lua_rawget(L, cell);
-  lua_replace(L, cell);
+  push_cell_of(L, node, userdata, key);
   clua_pushkept(L, cell, false);
   clua_setstored(L, cell, cell + 1);
   lua_replace(L, cell);
@@ -212,12 +215,10 @@ int clua_lazyinherited(lua_State *L) {
 /* ---- Assigning ------------------------------------------------------------------------------- */
 
 /* [-0, +0, e] */
-static void write_through(lua_State *L, int userdata, int key, int value) {
-  int top = lua_gettop(L), cell = top + 2;
+static void write_through(lua_State *L, const clua_node *node, int userdata, int key, int value) {
+  int top = lua_gettop(L), cell = top + 1;
   clua_checkstack(L, 12, NULL);
-  lua_getiuservalue(L, userdata, CLUA_NODE_LAZY);
-  lua_pushvalue(L, key);
-  lua_rawget(L, top + 1);
+  push_cell_of(L, node, userdata, key);
   lua_rawgeti(L, cell, DECLARATION);
   lua_getfield(L, -1, "write");
   lua_rawgeti(L, cell, TABLE);
@@ -230,7 +231,7 @@ static void write_through(lua_State *L, int userdata, int key, int value) {
 void clua_assignlazy(lua_State *L, clua_node *node, clua_record *record, int userdata, int key,
                      int value) {
   if (record->flags & CLUA_LAZY_WRITTEN) {
-    write_through(L, userdata, key, value);
+    write_through(L, node, userdata, key, value);
     return;
   }
   if (record->flags & (CLUA_LAZY_READONLY | CLUA_LAZY_UNCACHED) && !record->loading) {
@@ -278,9 +279,15 @@ void clua_makestoremetatable(lua_State *L, int userdata) {
   lua_setiuservalue(L, userdata, CLUA_NODE_LAZYMETATABLE);
 }
 
-void clua_storereplaced(lua_State *L, int userdata, int store) {
+void clua_storereplaced(lua_State *L, const clua_node *node, int userdata, int store) {
   lua_getiuservalue(L, userdata, CLUA_NODE_LAZY);
   int cells = lua_gettop(L);
+  if (node->onecell) {
+    lua_pushvalue(L, store);
+    lua_rawseti(L, cells, STORE);
+    lua_settop(L, cells - 1);
+    return;
+  }
   lua_pushnil(L);
   while (lua_next(L, cells)) {
     lua_pushvalue(L, store);
@@ -303,13 +310,20 @@ void clua_node_lazy(lua_State *L, clua_node *node, int key, int getter, int decl
   if (!record) luaL_error(L, "the key has no slot");
   // All that takes memory is done first: where memory runs out nothing is declared.
   clua_makestoremetatable(L, userdata);
-  if (lua_getiuservalue(L, userdata, CLUA_NODE_LAZY) != LUA_TTABLE) {
-    lua_pop(L, 1);
-    lua_createtable(L, 0, 1);
+  int cells = top + 4, cell = top + 5, store = top + 6;
+  bool first = lua_getiuservalue(L, userdata, CLUA_NODE_LAZY) == LUA_TNIL;
+  bool replaces = node->onecell && record->lazy;
+  if (node->onecell && !replaces) {
+    // From two on they are in a table by their keys.
+    lua_createtable(L, 0, 2);
+    lua_rawgeti(L, cells, KEY);
+    lua_pushvalue(L, cells);
+    lua_rawset(L, -3);
     lua_pushvalue(L, -1);
     lua_setiuservalue(L, userdata, CLUA_NODE_LAZY);
+    lua_replace(L, cells);
+    node->onecell = false;
   }
-  int cells = top + 4, cell = top + 5, store = top + 6;
   lua_createtable(L, NUMBER, 0);
   lua_getiuservalue(L, userdata, CLUA_NODE_STORE);
   const int fields[] = {GETTER, STORE, KEY, TABLE, DECLARATION};
@@ -330,8 +344,7 @@ void clua_node_lazy(lua_State *L, clua_node *node, int key, int getter, int decl
   }
   if (record->lazy) {
     // The key is declared again: this is the value of the former declaration.
-    lua_pushvalue(L, key);
-    lua_rawget(L, cells);
+    push_cell_of(L, node, userdata, key);
     clua_pushkept(L, store + 1, false);
     lua_replace(L, store + 1);
   } else {
@@ -342,9 +355,15 @@ void clua_node_lazy(lua_State *L, clua_node *node, int key, int getter, int decl
   struct clua_lazyvalues *kept = node->shared->values + number;
   *kept = (struct clua_lazyvalues){.declaration = kept->declaration + 1};
   clua_keep(L, kept, cell);
-  lua_pushvalue(L, key);
-  lua_pushvalue(L, cell);
-  lua_rawset(L, cells);
+  if (first || replaces) {
+    lua_pushvalue(L, cell);
+    lua_setiuservalue(L, userdata, CLUA_NODE_LAZY);
+    node->onecell = true;
+  } else {
+    lua_pushvalue(L, key);
+    lua_pushvalue(L, cell);
+    lua_rawset(L, cells);
+  }
   if (!record->lazy) {
     // A lazy key is no element from now on.
     node->lazies++;
@@ -369,13 +388,18 @@ void clua_node_unlazy(lua_State *L, clua_node *node, int key) {
   if (record && record->lazy) {
     record->lazy = false;
     node->lazies--;
-    lua_getiuservalue(L, userdata, CLUA_NODE_LAZY);
-    lua_pushvalue(L, key);
-    if (lua_rawget(L, -2) == LUA_TTABLE) clua_retirecell(L, lua_gettop(L));
-    lua_pop(L, 1);
-    lua_pushvalue(L, key);
-    lua_pushnil(L);
-    lua_rawset(L, -3);
+    push_cell_of(L, node, userdata, key);
+    clua_retirecell(L, lua_gettop(L));
+    if (node->onecell) {
+      lua_pushnil(L);
+      lua_setiuservalue(L, userdata, CLUA_NODE_LAZY);
+      node->onecell = false;
+    } else {
+      lua_getiuservalue(L, userdata, CLUA_NODE_LAZY);
+      lua_pushvalue(L, key);
+      lua_pushnil(L);
+      lua_rawset(L, -3);
+    }
     lua_getiuservalue(L, userdata, CLUA_NODE_STORE);
     lua_pushvalue(L, key);
     lua_pushnil(L);

@@ -24,7 +24,7 @@ int clua_lazycompute(lua_State *L);
 /// clua_setstoremetatable takes none after this. [-0, +0, m]
 void clua_makestoremetatable(lua_State *L, int userdata);
 /// `store_replaced` of clua_handlers.
-void clua_storereplaced(lua_State *L, int userdata, int store);
+void clua_storereplaced(lua_State *L, const clua_node *node, int userdata, int store);
 /// `read_lazy` of clua_handlers.
 int clua_readlazy(lua_State *L, clua_node *node, clua_record *record, int table, int userdata,
                   int key);

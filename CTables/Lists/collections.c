@@ -67,7 +67,7 @@ clua_kind clua_collection_kind(lua_State *L, int index) {
     return (clua_kind)node->kind;
   }
   if (!lua_getmetatable(L, index)) return CLUA_KIND_PLAIN;
-  lua_rawgetp(L, LUA_REGISTRYINDEX, &clua_shared_key);
+  clua_pushstate(L);
   clua_kind kind = class_kind(L, lua_gettop(L) - 1, lua_gettop(L));
   lua_pop(L, 2);
   // Arrays and sets have nodes: this table only uses their metatable.
@@ -77,7 +77,7 @@ clua_kind clua_collection_kind(lua_State *L, int index) {
 void clua_collection_make(lua_State *L) {
   int class = lua_gettop(L), table = class + 1;
   clua_checkstack(L, 20, NULL);
-  lua_rawgetp(L, LUA_REGISTRYINDEX, &clua_shared_key);
+  clua_pushstate(L);
   clua_kind kind = class_kind(L, class, table);
   lua_pop(L, 1);
   lua_newtable(L);

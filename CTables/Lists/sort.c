@@ -183,7 +183,7 @@ int clua_tablesort(lua_State *L) {
 
 void clua_install_sort(lua_State *L) {
   int top = lua_gettop(L);
-  lua_rawgetp(L, LUA_REGISTRYINDEX, &clua_shared_key);
+  clua_pushstate(L);
   lua_createtable(L, 0, 1);
   lua_pushcfunction(L, end_sort);
   lua_setfield(L, -2, "__close");

@@ -365,8 +365,18 @@ static void fill_event(lua_State *L, int metatable, int user, int shared, int ev
   }
 }
 
+/* Pushes the field of the user's metatable, or nil. [-0, +1, -] */
+static int push_user(lua_State *L, int user, const char *name) {
+  if (lua_type(L, user) != LUA_TTABLE) {
+    lua_pushnil(L);
+    return LUA_TNIL;
+  }
+  lua_pushstring(L, name);
+  return lua_rawget(L, user);
+}
+
 /* Sets `__index`, and finds out how instances of models and user functions are read. [-0, +0, m] */
-static void fill_reading(lua_State *L, clua_node *node, int metatable, int userdata) {
+static void fill_reading(lua_State *L, clua_node *node, int metatable, int userdata, int user) {
   if (clua_isstorefixed(node)) {
     // An array shows its elements first, a set never its members.
     lua_pushliteral(L, "__index");
@@ -376,7 +386,7 @@ static void fill_reading(lua_State *L, clua_node *node, int metatable, int userd
     node->userindex = false;
     return;
   }
-  bool function = clua_pushfield(L, userdata, "__index") == LUA_TFUNCTION;
+  bool function = push_user(L, user, "__index") == LUA_TFUNCTION;
   // A C function is called behind the store: its errors name no place, and it does not yield.
   node->nativeindex = function && lua_iscfunction(L, -1);
   node->userindex = function && !node->nativeindex;
@@ -389,9 +399,9 @@ static void fill_reading(lua_State *L, clua_node *node, int metatable, int userd
 }
 
 /* Pushes the function that a table of this kind has as `__newindex`. [-0, +1, m] */
-static void push_newindex(lua_State *L, clua_node *node, int userdata, int shared) {
+static void push_newindex(lua_State *L, clua_node *node, int userdata, int user, int shared) {
   if (!clua_isstorefixed(node) && node->access == CLUA_ACCESS_OPEN) {
-    bool present = clua_pushfield(L, userdata, "__newindex") != LUA_TNIL;
+    bool present = push_user(L, user, "__newindex") != LUA_TNIL;
     node->modelled = clua_ismodelnewindex(L, -1);
     lua_pop(L, 1);
     if (present && !node->modelled) {
@@ -409,17 +419,18 @@ static void push_newindex(lua_State *L, clua_node *node, int userdata, int share
 }
 
 /* [-0, +0, m] */
-static void fill_access(lua_State *L, clua_node *node, int metatable, int userdata, int shared) {
-  fill_reading(L, node, metatable, userdata);
+static void fill_access(lua_State *L, clua_node *node, int metatable, int userdata, int user,
+                        int shared) {
+  fill_reading(L, node, metatable, userdata, user);
   lua_pushliteral(L, "__newindex");
-  push_newindex(L, node, userdata, shared);
+  push_newindex(L, node, userdata, user, shared);
   lua_rawset(L, metatable);
 }
 
 void clua_fill(lua_State *L, clua_node *node, int table, int metatable, int userdata, bool mark) {
   int top = lua_gettop(L), user = top + 1, shared = top + 2, store = top + 3;
   lua_getiuservalue(L, userdata, CLUA_NODE_METATABLE);
-  lua_rawgetp(L, LUA_REGISTRYINDEX, &clua_shared_key);
+  clua_pushstate(L);
   lua_getiuservalue(L, userdata, CLUA_NODE_STORE);
   clua_learnkind(L, node, user, shared);
   uint32_t events = 0, old = 0;
@@ -431,7 +442,8 @@ void clua_fill(lua_State *L, clua_node *node, int table, int metatable, int user
   }
   bool first = !lua_getmetatable(L, table) || !lua_rawequal(L, -1, metatable);
   if (!first) old = clua_eventsof(L, metatable, shared);
-  fill_access(L, node, metatable, userdata, shared);
+  node->weak = has_event(events, CLUA_EVENT_MODE);
+  fill_access(L, node, metatable, userdata, user, shared);
   for (int event = 0; event < CLUA_EVENT_COUNT; event++) {
     if (event == CLUA_EVENT_GC) continue;
     if (has_event(events | old, event)) fill_event(L, metatable, user, shared, event, events);
@@ -469,22 +481,23 @@ void clua_metamethodset(lua_State *L, clua_node *node, int key) {
     for (event = 0; event < CLUA_EVENT_COUNT && strcmp(name, clua_events[event]) != 0;) event++;
     if (event == CLUA_EVENT_COUNT) return;
   }
-  lua_rawgetp(L, LUA_REGISTRYINDEX, &clua_shared_key);
+  clua_pushstate(L);
   for (clua_node *each = node->dependents; each; each = each->nextdependent) {
     lua_settop(L, shared);
     if (!clua_pushnode(L, each)) continue;
     int metatable = top + 3, userdata = top + 4, user = top + 5;
+    lua_getiuservalue(L, userdata, CLUA_NODE_METATABLE);
     if (access) {
-      fill_access(L, each, metatable, userdata, shared);
+      fill_access(L, each, metatable, userdata, user, shared);
       lua_getiuservalue(L, userdata, CLUA_NODE_STORE);
       clua_setstoremetatable(L, each, userdata, lua_gettop(L));
       continue;
     }
-    lua_getiuservalue(L, userdata, CLUA_NODE_METATABLE);
     lua_pushvalue(L, key);
     bool present = lua_rawget(L, user) != LUA_TNIL;
     if (present) node->events |= (uint32_t)1 << event;
     else node->events &= ~((uint32_t)1 << event);
+    if (event == CLUA_EVENT_MODE) each->weak = present;
     fill_event(L, metatable, user, shared, event, node->events);
     if (event == CLUA_EVENT_LEN && !present && each->all) {
       lua_pushvalue(L, key);

@@ -97,7 +97,7 @@ static int observe(lua_State *L) {
   // Swift checks any other arguments.
   bool plain = lua_type(L, 1) == LUA_TTABLE && lua_type(L, 3) == LUA_TFUNCTION;
   if (plain) {
-    made.node = clua_node_prepare(L, 1, 2, false);
+    made.node = clua_node_prepare(L, 1, 2, 0);
   }
   clua_newhandle(L, CLUA_HANDLE_WATCHER);
   made.handle = lua_touserdata(L, -1);
@@ -119,9 +119,9 @@ static int pushobserve(lua_State *L) {
 
 /* (table, key, declaration, getter, flags). Upvalues: 1 the Swift function, 2 its context. */
 static int declare(lua_State *L) {
-  bool plain = lua_type(L, 1) == LUA_TTABLE && !clua_isshared(L, 1);
-  if (plain && !clua_shared_of(L)->closed) {
-    clua_node_prepare(L, 1, 2, lua_tointeger(L, 5) & CLUA_LAZY_TRACKED);
+  if (lua_type(L, 1) == LUA_TTABLE && !clua_shared_of(L)->closed) {
+    bool tracked = lua_tointeger(L, 5) & CLUA_LAZY_TRACKED;
+    clua_node_prepare(L, 1, 2, CLUA_PREPARE_DECLARED | (tracked ? CLUA_PREPARE_WHOLE : 0));
   }
   clua_function function = (clua_function)lua_touserdata(L, lua_upvalueindex(1));
   int results = function(L, lua_touserdata(L, lua_upvalueindex(2)));

@@ -107,7 +107,7 @@ static void move_all(lua_State *L, clua_node *node, int table, int metatable, in
   clua_setstoremetatable(L, node, userdata, store);
   lua_pushvalue(L, store);
   lua_setiuservalue(L, userdata, CLUA_NODE_STORE);
-  if (node->lazies) node->shared->above->store_replaced(L, userdata, store);
+  if (node->lazies) node->shared->above->store_replaced(L, node, userdata, store);
   if (!node->userindex && !node->opened) {
     lua_pushstring(L, "__index");
     lua_pushvalue(L, store);
@@ -153,8 +153,8 @@ static void move_all(lua_State *L, clua_node *node, int table, int metatable, in
   lua_settop(L, top);
 }
 
-/* Gives the key at `key` a record without a slot, and moves it into the store; the other indices are
-   those of clua_pushnode. [-0, +0, m] */
+/* Gives the key at `key` a record without a slot, and moves it into the store. At `table` is what
+   clua_pushnode pushes. [-0, +0, m] */
 static void take_key(lua_State *L, clua_node *node, int table, int key) {
   int top = lua_gettop(L), metatable = table + 1, userdata = table + 2;
   if (clua_ispositive(L, key) && !node->all) {
@@ -225,7 +225,7 @@ static bool is_name(lua_State *L, int key) {
   return true;
 }
 
-clua_node *clua_node_prepare(lua_State *L, int table, int key, bool whole) {
+clua_node *clua_node_prepare(lua_State *L, int table, int key, int known) {
   clua_node *node = clua_node_at(L, table);
   bool made = !node || !clua_node_isthere(L, node);
   if (!made && (node->indexed || clua_record_of(L, node, 0, key))) return node;
@@ -233,10 +233,11 @@ clua_node *clua_node_prepare(lua_State *L, int table, int key, bool whole) {
   clua_checkstack(L, 24, NULL);
   bool held = clua_holdcollector(L);
   // A table that moves as a whole has a `__len`.
-  if (made) node = clua_node_makelarge(L, table, whole);
-  // The names of instances are checked first.
-  bool plain = node->kind == CLUA_KIND_PLAIN && !node->inherits && !node->indexed
-      && node->access == CLUA_ACCESS_OPEN && node->count < CLUA_RECORDS_LINEAR;
+  if (made) node = clua_node_makelarge(L, table, (known & CLUA_PREPARE_WHOLE) != 0);
+  // An instance of a model may not have the name.
+  bool checked = !node->inherits || known & CLUA_PREPARE_DECLARED;
+  bool plain = checked && node->kind == CLUA_KIND_PLAIN && node->access == CLUA_ACCESS_OPEN
+      && !node->indexed && node->count < CLUA_RECORDS_LINEAR;
   if (plain && is_name(L, key)) {
     lua_pushvalue(L, table);
     clua_pushnodeat(L, table);

@@ -12,7 +12,7 @@ const char clua_node_key = 0, clua_shared_key = 0;
 /* ---- Shared state --------------------------------------------------------------------------- */
 
 void clua_pushshared(lua_State *L, int which) {
-  lua_rawgetp(L, LUA_REGISTRYINDEX, &clua_shared_key);
+  clua_pushstate(L);
   lua_getiuservalue(L, -1, which);
   lua_replace(L, -2);
 }
@@ -21,7 +21,7 @@ void clua_pushsharedtable(lua_State *L, int which, const char *mode) {
   clua_pushshared(L, which);
   if (lua_type(L, -1) == LUA_TTABLE) return;
   lua_pop(L, 1);
-  lua_rawgetp(L, LUA_REGISTRYINDEX, &clua_shared_key);
+  clua_pushstate(L);
   clua_pushweak(L, mode);
   lua_pushvalue(L, -1);
   lua_setiuservalue(L, -3, which);
@@ -237,7 +237,7 @@ clua_node *clua_node_makelarge(lua_State *L, int index, int metamethods) {
   bool inherits = lua_getmetatable(L, table);
   if (!inherits) lua_pushnil(L);
   int user = top + 1, state = top + 2, userdata = top + 3, store = top + 4, metatable = top + 5;
-  lua_rawgetp(L, LUA_REGISTRYINDEX, &clua_shared_key);
+  clua_pushstate(L);
   clua_shared *shared = (clua_shared *)lua_touserdata(L, state);
   node = (clua_node *)lua_newuserdatauv(L, sizeof *node, CLUA_NODE_USERVALUES);
   memset(node, 0, sizeof *node);
@@ -320,6 +320,8 @@ clua_shared *clua_install_nodes(lua_State *L, const clua_observation *observatio
   int userdata = top + 1;
   lua_pushvalue(L, userdata);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &clua_shared_key);
+  lua_pushvalue(L, userdata);
+  shared->reference = luaL_ref(L, LUA_REGISTRYINDEX);
   clua_home_of(L)->tables = shared;
 
   lua_createtable(L, 0, 1);

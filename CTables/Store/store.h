@@ -63,6 +63,7 @@ typedef struct clua_handlers clua_handlers;
 typedef struct clua_shared {
   clua_observation observation;
   const clua_handlers *above;
+  int reference;     // registry reference of this userdata
   clua_places places;
   int cells;         // registry reference of the list of the cells of lazy keys, which is weak
   struct clua_lazyvalues *values;  // by the numbers of lazy keys
@@ -99,7 +100,7 @@ enum {
   CLUA_NODE_POSITIONS,  // key -> place in the order; the moved key of a short chain
   CLUA_NODE_RECORDS,    // the block of records where they are many
   CLUA_NODE_JOURNAL,    // the table of kept values of the bridge's journal
-  CLUA_NODE_LAZY,       // key -> cell
+  CLUA_NODE_LAZY,       // key -> cell; the cell itself where there is one only
   CLUA_NODE_LAZYMETATABLE,  // of the store, where it does not inherit as the table did
   CLUA_NODE_USERVALUES = CLUA_NODE_LAZYMETATABLE
 };
@@ -161,7 +162,9 @@ struct clua_node {
   bool modelled;           // an instance of a model with an access of its own
   bool userindex;          // `__index` of the private metatable is the closure
   bool inherits;           // the table has a metatable of its user
-  bool moded;              // CLUA_NODE_LAZYMETATABLE has a `__mode`
+  bool onecell;            // CLUA_NODE_LAZY is a cell
+  bool weak;               // the user's metatable has a `__mode`
+  bool moded;              // CLUA_NODE_LAZYMETATABLE has one
   bool listed;             // it was a plain list when a key was watched last
   bool eventsknown;        // as a metatable: `events` is up to date
   uint32_t events;         // as a metatable: which events it has
@@ -216,7 +219,7 @@ struct clua_handlers {
   /// Returns the value of the key at 2 through the user's metatable. [-0, +any, e]
   int (*index_behind)(lua_State *L, clua_node *node, int userdata);
   /// The store of a node that has lazy keys became another table. [-0, +0, -]
-  void (*store_replaced)(lua_State *L, int userdata, int store);
+  void (*store_replaced)(lua_State *L, const clua_node *node, int userdata, int store);
 };
 
 /* ---- Nodes ---------------------------------------------------------------------------------- */
@@ -224,6 +227,10 @@ struct clua_handlers {
 /// Of a state of ours: others, of C modules, have no home. [-0, +0, -]
 static inline clua_shared *clua_shared_of(lua_State *L) {
   return (clua_shared *)clua_home_of(L)->tables;
+}
+/// Pushes the userdata of the state. [-0, +1, -]
+static inline void clua_pushstate(lua_State *L) {
+  lua_rawgeti(L, LUA_REGISTRYINDEX, clua_shared_of(L)->reference);
 }
 /// Pushes one of the state's shared values. [-0, +1, -]
 void clua_pushshared(lua_State *L, int which);

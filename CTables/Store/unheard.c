@@ -35,7 +35,7 @@ static void push_notes(lua_State *L, int which) {
   clua_pushshared(L, which);
   if (lua_type(L, -1) == LUA_TTABLE) return;
   lua_pop(L, 1);
-  lua_rawgetp(L, LUA_REGISTRYINDEX, &clua_shared_key);
+  clua_pushstate(L);
   lua_newtable(L);
   lua_pushvalue(L, -1);
   lua_setiuservalue(L, -3, which);
@@ -403,7 +403,7 @@ static void hear_first(lua_State *L, clua_shared *shared) {
 /* Forgets what is needed no longer. [-0, +0, -] */
 static void forget_notes(lua_State *L, clua_shared *shared) {
   shared->heard = shared->noted = 0;
-  lua_rawgetp(L, LUA_REGISTRYINDEX, &clua_shared_key);
+  clua_pushstate(L);
   lua_pushnil(L);
   lua_setiuservalue(L, -2, CLUA_SHARED_NOTES);
   lua_pushnil(L);

@@ -47,7 +47,7 @@ void clua_watchmetatable(lua_State *L, clua_node *node, int userdata) {
   if (lua_getiuservalue(L, userdata, CLUA_NODE_METATABLE) == LUA_TTABLE) {
     clua_node *metatable = clua_node_make(L, top + 1);
     if (!metatable->dependents || !metatable->eventsknown) {
-      lua_rawgetp(L, LUA_REGISTRYINDEX, &clua_shared_key);
+      clua_pushstate(L);
       metatable->events = clua_eventsof(L, top + 1, top + 2);
       metatable->eventsknown = true;
     }
@@ -101,7 +101,7 @@ void clua_setstoremetatable(lua_State *L, clua_node *node, int userdata, int sto
     return;
   }
   lua_getiuservalue(L, userdata, CLUA_NODE_LAZYMETATABLE);
-  if (node->inherits || node->moded) {
+  if (node->weak || node->moded) {
     // A weak table has a weak store. There is room for the field.
     lua_pushstring(L, clua_events[CLUA_EVENT_MODE]);
     node->moded = clua_pushfield(L, userdata, clua_events[CLUA_EVENT_MODE]) != LUA_TNIL;

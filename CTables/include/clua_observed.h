@@ -143,12 +143,18 @@ clua_slot *clua_node_slot(lua_State *L, clua_node *node, int key);
 /// moves the whole table (as `*` does). The key is neither nil, NaN, nor a name beginning with
 /// `__`. [-0, +0, m]
 void clua_node_watch(lua_State *L, clua_node *node, int key, clua_slot *slot);
-/// The node of the table at `table`, made if there is none; `whole`: all keys are expected to move. A
-/// key at `key` that is a plain name is in the store afterwards, without a slot: clua_node_setslot
-/// gives it one. Both indices are absolute. [-0, +0, m]
-clua_node *clua_node_prepare(lua_State *L, int table, int key, bool whole);
-/// Registers a slot for a key that is in the store already and has none; false where that is not so,
-/// or would take memory. [-0, +0, -]
+/// What is known of a key that is prepared.
+enum {
+  CLUA_PREPARE_DECLARED = 1,  // it is to be lazy: its name needs no check
+  CLUA_PREPARE_WHOLE = 2,     // all keys are expected to move
+};
+
+/// The node of the table at `table`, made if there is none. A key at `key` that is a plain name is
+/// in the store afterwards, without a slot, which clua_node_setslot gives it. Both indices are
+/// absolute. [-0, +0, m]
+clua_node *clua_node_prepare(lua_State *L, int table, int key, int known);
+/// Registers a slot for a key that is in the store already and has none; false where that is not
+/// so, or would take memory. [-0, +0, -]
 bool clua_node_setslot(lua_State *L, clua_node *node, int key, clua_slot *slot);
 /// Whether the table was a plain list with elements when clua_node_watch saw it last.
 bool clua_node_waslist(const clua_node *node);

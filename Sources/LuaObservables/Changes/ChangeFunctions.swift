@@ -6,8 +6,10 @@ internal import Observables
 final class ChangeFunctions: ModuleSlice {
   override var functions: [NamedFunction] {
     [
-      .init("host_class", hostClass), .init("stored_names", storedNames), .init("has_stored", hasStored),
-      .init("is_optional", isOptional), .init("is_settable", isSettable), .init("make_host", makeHost),
+      .init("host_class", hostClass), .init("stored_names", storedNames),
+      .init("has_stored", hasStored),
+      .init("is_optional", isOptional), .init("is_settable", isSettable),
+      .init("make_host", makeHost),
       .init("edit_steps", editSteps), .init("rearm", rearm), .init("idle", idle),
     ]
   }

@@ -23,7 +23,8 @@ final class DebuggingFunctions: ModuleSlice {
           return 0
         }
       ),
-      .init("log", log), .init("why", why), .init("whynot", whyNot), .init("break_on_change", breakOnChange),
+      .init("log", log), .init("why", why), .init("whynot", whyNot),
+      .init("break_on_change", breakOnChange),
       .init("watcher_break_on_change", breakOnChangeOfWatcher),
       .init(
         "watcher_break_on_call",

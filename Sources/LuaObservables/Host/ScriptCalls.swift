@@ -9,8 +9,8 @@ typealias ModuleFunction = (LuaStack) throws -> CInt
 
 /// Such a function, and the name of the field that has it.
 ///
-/// Not a tuple: in a generic list, functions are wrapped each time they are handed on, and every call
-/// goes through all wrappers.
+/// Not a tuple: in a generic list, functions are wrapped each time they are handed on, and every
+/// call goes through all wrappers.
 struct NamedFunction {
   let name: String
   let function: ModuleFunction

@@ -7,7 +7,8 @@ final class LimitFunctions: ModuleSlice {
   override var functions: [NamedFunction] {
     [
       .init("limits", limits), .init("take_task", takeTask), .init("recount_tasks", recountTasks),
-      .init("give_task_back", giveTaskBack), .init("collect", collect), .init("sandbox", pushSandbox),
+      .init("give_task_back", giveTaskBack), .init("collect", collect),
+      .init("sandbox", pushSandbox),
       .init("enter_sandbox", enterSandbox),
       .init(
         "writer",

@@ -212,9 +212,7 @@ final class ObsModule {
     L.pushNil()
     // Each part gets the module as the part before it left it.
     for part in [
-      PackageResources.obs_lua, PackageResources.reading_lua, PackageResources.lazy_lua,
-      PackageResources.collections_lua, PackageResources.models_lua, PackageResources.backed_lua,
-      PackageResources.graph_lua, PackageResources.native_lua, PackageResources.luv_lua,
+      PackageResources.obs_lua, PackageResources.lazy_lua, PackageResources.luv_lua,
       PackageResources.late_lua, PackageResources.finish_lua,
     ] {
       try run(part, core, core + 1, L)
@@ -228,21 +226,34 @@ final class ObsModule {
     return 1
   }
 
-  // run_late(functions, globals): runs the parts of the prelude that few scripts need. `globals` is
-  // their environment; they add their functions to `functions`.
+  // run_late(group, functions, globals): runs the parts of the prelude that belong to a group of
+  // `late.lua`. `globals` is their environment; they add their functions to `functions`.
   private func runLate(_ L: LuaStack) throws -> CInt {
     guard let core else { throw LuaError.closed }
     try state.push(core.pin, to: L)
-    for part in [
-      PackageResources.trees_lua, PackageResources.diff_lua, PackageResources.writing_lua,
-      PackageResources.apply_lua, PackageResources.invert_lua, PackageResources.merge_lua,
-      PackageResources.changes_lua, PackageResources.others_lua, PackageResources.history_lua,
-      PackageResources.transactions_lua,
-    ] {
-      try run(part, 3, 1, globals: 2, L)
+    for part in Self.parts(of: state.text(at: 1, of: L)) {
+      try run(part, 4, 2, globals: 3, L)
       L.pop()
     }
     return 0
+  }
+
+  private static func parts(of group: String) -> [[UInt8]] {
+    switch group {
+    case "backed": [PackageResources.backed_lua]
+    case "collections": [PackageResources.collections_lua]
+    case "graph": [PackageResources.graph_lua]
+    case "models": [PackageResources.models_lua]
+    case "native": [PackageResources.native_lua]
+    case "reading": [PackageResources.reading_lua]
+    default:
+      [
+        PackageResources.trees_lua, PackageResources.diff_lua, PackageResources.writing_lua,
+        PackageResources.apply_lua, PackageResources.invert_lua, PackageResources.merge_lua,
+        PackageResources.changes_lua, PackageResources.others_lua, PackageResources.history_lua,
+        PackageResources.transactions_lua,
+      ]
+    }
   }
 
   /// Loads all that the prelude has.
@@ -304,9 +315,8 @@ final class ObsModule {
   private func pushCore(to L: LuaStack) throws(LuaError) {
     try state.pushTable(fields: 48, to: L)
     let callers: [(String, lua_CFunction)] = [
-      ("call_plainly", clua_callplainly), ("outer", clua_outer), ("same", clua_aresame),
-      ("identical", clua_areidentical),
-      ("next", clua_closednext),
+      ("call_plainly", clua_callplainly), ("outer", clua_outer), ("redirect", clua_redirect),
+      ("same", clua_aresame), ("identical", clua_areidentical), ("next", clua_closednext),
     ]
     for (name, function) in callers {
       lua_pushcclosure(L.pointer, function, 0)

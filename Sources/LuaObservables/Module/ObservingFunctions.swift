@@ -7,7 +7,8 @@ internal import Observables
 final class ObservingFunctions: ModuleSlice {
   override var functions: [NamedFunction] {
     [
-      .init("stop", stop), .init("path", makePath), .init("path_parts", pathParts), .init("trigger", trigger),
+      .init("stop", stop), .init("path", makePath), .init("path_parts", pathParts),
+      .init("trigger", trigger),
       .init("opaque", markOpaque), .init("is_opaque", isOpaque),
       .init(
         "begin_batch",

@@ -10,7 +10,8 @@ final class WatcherFunctions: ModuleSlice {
     try installHandle(
       CLUA_HANDLE_OBJECT, nil, L,
       [
-        .init("__index", objects.index), .init("__newindex", objects.newIndex), .init("__len", objects.length),
+        .init("__index", objects.index), .init("__newindex", objects.newIndex),
+        .init("__len", objects.length),
         .init("__pairs", objects.pairs), .init("__tostring", describeObject),
       ])
     try installHandle(CLUA_HANDLE_PATH, "obs.Path", L, [.init("__tostring", describePath)])

@@ -8,10 +8,6 @@ local bad_argument, check_function, check_observed, kind_of =
 local element_count, freeze, same = core.element_count, core.freeze, core.same
 local sort = table.sort
 
-obs.array = core.array
-obs.set_of = core.set_of
-obs.dictionary = core.dictionary
-
 -- Whole collections ------------------------------------------------------------------------------
 
 -- The contents of `other`, by key; a set's members as a list. Lazy keys are left out (C13).
@@ -207,6 +203,7 @@ end
 -- Collections of the host program -----------------------------------------------------------------
 
 local HostArray, HostSet = {}, {}
+core.HostArray, core.HostSet = HostArray, HostSet
 
 function HostArray:set(list)
   core.assign(self, entries(list, 1, "set"))
@@ -247,8 +244,6 @@ end
 function HostSet:subtract(other)
   in_one(change_each, self, self.remove, values_of(other, 1, "subtract"))
 end
-
-core.set_object_methods(HostArray, HostSet)
 
 -- Watching collections ---------------------------------------------------------------------------
 

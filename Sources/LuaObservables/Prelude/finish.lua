@@ -16,6 +16,7 @@ end
 
 core.outward = outward
 outward(obs)
+core.note_callers()
 for _, class in next, core.classes do outward(class.__index) end
 
 --- Hides the metatables that scripts share.

@@ -1,15 +1,30 @@
--- Slices that few scripts need: they are compiled when one of their functions is first called.
+-- Slices that not every script needs: each group is compiled when one of its functions is first
+-- called.
 local core, obs = ...
 
 local error, pcall, setmetatable = error, pcall, setmetatable
-local names = { "abort", "apply", "changes", "diff", "history", "invert", "merge", "transaction" }
+-- Its loops are no reads.
+local each = core.next
+
+-- The functions of each group. Swift knows which slices belong to it.
+local groups = {
+  backed = { "backed" },
+  collections = { "assign", "clear", "copy_of", "observe_edits", "observe_keys", "raw" },
+  graph = { "describe", "graph" },
+  models = { "model" },
+  native = { "native" },
+  reading = { "get", "set" },
+  trees = { "abort", "apply", "changes", "diff", "history", "invert", "merge", "transaction" },
+}
 
 -- What these slices use of the libraries, read before any script can replace it.
 local globals = {
-  error = error, getmetatable = getmetatable, ipairs = ipairs, next = next, pairs = pairs,
-  pcall = pcall, rawequal = rawequal, rawget = rawget, rawset = rawset,
-  setmetatable = setmetatable, tostring = tostring, type = type,
-  string = { format = string.format, match = string.match, sub = string.sub },
+  error = error, getmetatable = getmetatable, ipairs = ipairs, next = next, package = package,
+  pairs = pairs, pcall = pcall, rawequal = rawequal, rawget = rawget, rawlen = rawlen,
+  rawset = rawset, select = select, setmetatable = setmetatable, tostring = tostring, type = type,
+  string = {
+    find = string.find, format = string.format, match = string.match, sub = string.sub,
+  },
   table = {
     concat = table.concat, insert = table.insert, move = table.move, pack = table.pack,
     remove = table.remove, sort = table.sort, unpack = table.unpack,
@@ -17,30 +32,73 @@ local globals = {
 }
 
 -- What the slices define. They find everything else in the module.
-local functions, is_loaded = setmetatable({}, { __index = obs }), false
+local functions = setmetatable({}, { __index = obs })
 
--- Until `transactions.lua` is loaded, no transaction can be open.
-function core.witness() end
+-- The functions of the module that call them, by name.
+local callers = {}
 
---- Loads the slices. Where that fails, for want of memory, it is tried again.
-function core.load_late()
-  if is_loaded then return end
+local is_loaded = {}
+
+-- Loads a group. Where that fails, for want of memory, it is tried again.
+local function load(group)
+  if is_loaded[group] then return end
   local known = #core.classes
-  local ok, message = pcall(core.run_late, functions, globals)
+  local ok, message = pcall(core.run_late, group, functions, globals)
   if not ok then
     for i = #core.classes, known + 1, -1 do core.classes[i] = nil end
     error(message, 0)
   end
-  is_loaded = true
+  is_loaded[group] = true
   for i = known + 1, #core.classes do core.outward(core.classes[i].__index) end
+  for _, name in each, groups[group] do core.redirect(callers[name], functions[name]) end
 end
 
-for i = 1, #names do
-  local name = names[i]
-  obs[name] = function(...)
-    if not is_loaded then core.load_late() end
-    return functions[name](...)
+--- Loads all groups.
+function core.load_late()
+  for group in each, groups do load(group) end
+end
+
+for group, names in each, groups do
+  for _, name in each, names do
+    obs[name] = function(...)
+      load(group)
+      return functions[name](...)
+    end
   end
 end
+
+--- The functions of the module are what scripts find.
+function core.note_callers()
+  for _, names in each, groups do
+    for _, name in each, names do callers[name] = obs[name] end
+  end
+end
+
+-- Methods of collections of the host program.
+local function late_methods(names, find)
+  local methods = {}
+  for _, name in each, names do
+    methods[name] = function(...)
+      load "collections"
+      return find()[name](...)
+    end
+  end
+  return methods
+end
+
+core.set_object_methods(
+  late_methods({ "set", "sort" }, function() return core.HostArray end),
+  late_methods({ "values", "union", "intersect", "subtract" }, function() return core.HostSet end))
+
+-- Until there is a model, nothing is an instance of one.
+local none = {}
+core.models = none
+function core.instantiate() end
+function core.forgotten() end
+function core.check_own_dependencies() end
+function core.derived_keys(object) return core.lazy_keys(object) or none end
+
+-- Until there is a transaction, nothing has to be restored.
+function core.witness() end
 
 return obs

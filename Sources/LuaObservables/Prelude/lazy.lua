@@ -178,6 +178,12 @@ end
 local Descriptor = { __name = "obs.lazy" }
 core.Descriptor = Descriptor
 
+-- Stands for nil in the body of a model.
+local None = { __name = "obs.none", __metatable = false }
+function None.__tostring() return "obs.none" end
+function None.__newindex() core.raise "obs.none cannot be changed" end
+obs.none = setmetatable({}, None)
+
 local function descriptor(declaration)
   return setmetatable({ declaration = declaration }, Descriptor)
 end

@@ -10,11 +10,6 @@ local bad_argument, is_declared, kind_of, model_of, raise, record_of =
 
 local Descriptor = core.Descriptor
 
-local None = { __name = "obs.none", __metatable = false }
-function None.__tostring() return "obs.none" end
-function None.__newindex() raise "obs.none cannot be changed" end
-obs.none = setmetatable({}, None)
-
 -- The models by their names, the last one of each, for data that names its model.
 core.models = setmetatable({}, { __mode = "v" })
 

@@ -72,6 +72,9 @@ obs.path = core.path
 obs.trigger = core.trigger
 obs.opaque = core.opaque
 obs.flush = core.flush
+obs.array = core.array
+obs.set_of = core.set_of
+obs.dictionary = core.dictionary
 
 local Watcher = {
   stop = core.watcher_stop,

@@ -19,7 +19,8 @@ final class PrintingFunctions: ModuleSlice {
           L.pushOwnMetatable(at: 1) ? 1 : 0
         }
       ),
-      .init("definition", definition), .init("math_type", numberKind), .init("math_integer", wholeNumber),
+      .init("definition", definition), .init("math_type", numberKind),
+      .init("math_integer", wholeNumber),
     ]
   }
 

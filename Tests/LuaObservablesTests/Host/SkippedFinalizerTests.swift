@@ -44,12 +44,14 @@ import Testing
     for _ in 1...3 {
       try test.host.run(
         """
+        collectgarbage "stop"
         for _ = 1, 20 do
           local creature, path = make(), obs.path("name")
           obs.observe(creature, path, function() return creature, path end)
           obs.observe({ creature = make() }, "creature.name", function() end)
         end
         obs.flush()
+        collectgarbage "restart"
         """)
       #expect(found.alive == 40)
       #expect(watchers == 40)
@@ -128,6 +130,8 @@ import Testing
   @Test(arguments: 0...3) func `are released when the host closes`(collections: Int) throws {
     try test.host.run(
       """
+      -- The collector runs at the limit only.
+      collectgarbage "stop"
       for _ = 1, 20 do
         obs.observe(make(), obs.path("name"), function() end)
         obs.observe({ make() }, "1.name", function() end)

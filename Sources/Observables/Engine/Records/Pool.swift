@@ -19,9 +19,9 @@ struct Pool<Record> {
 
 /// The memory of records of one size.
 ///
-/// They lie side by side in pages, which are aligned: the address of a record leads to its page. What
-/// no record uses any more goes back by the page, but for a few, which are the first to be used again.
-/// The owner drains it when no record is left.
+/// They lie side by side in pages, which are aligned: the address of a record leads to its page.
+/// What no record uses any more goes back by the page, but for a few, which are the first to be
+/// used again. The owner drains it when no record is left.
 package struct RecordMemory {
   private struct Page {
     var next: UnsafeMutablePointer<Page>?
