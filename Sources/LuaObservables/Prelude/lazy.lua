@@ -98,7 +98,8 @@ local function check_dependencies(deps, number, name)
   if length == 0 and next(deps) ~= nil then
     bad_argument(number, name, "the list of key paths is empty")
   end
-  local list = {}
+  -- Most have one, for which there is room from the beginning.
+  local list = { deps[1] }
   for i = 1, length do
     local dependency = deps[i]
     if type(dependency) == "table" then
