@@ -39,7 +39,7 @@ end
 local function await_readable(file, name)
   core.wait("obs.io." .. name, function(wake)
     local handler
-    handler = obs.on_readable(file, function()
+    handler = core.on_readable(file, function()
       handler:stop()
       wake()
     end)
@@ -258,7 +258,7 @@ local kills_at_end = false
 local function kill_at_end()
   if kills_at_end then return end
   kills_at_end = true
-  obs.on_exit(function()
+  core.on_exit(function()
     for run in pairs(running) do kill(run) end
   end)
 end
@@ -317,7 +317,7 @@ function io.run(command)
   local run, message = start(command, count, function() finish() end)
   if not run then return nil, message end
   local is_over = core.wait("obs.io.run", function(wake)
-    local timer = command.timeout and obs.after(command.timeout, function() kill(run) end)
+    local timer = command.timeout and core.after(command.timeout, function() kill(run) end)
     function finish() wake(not run.is_killed) end
     return function()
       function finish() end

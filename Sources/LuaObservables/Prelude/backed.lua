@@ -37,11 +37,11 @@ function obs.backed(target, names, store)
   local function write(self, name, value)
     store[name] = value
     -- The store may have stored another value, which the next read has to find.
-    obs.invalidate(self, name)
+    core.own.invalidate(self, name)
   end
   for _, name in ipairs(names) do
     core.declare(target, name, core.owned {
-      write = write, origin = get, is_heard and { { store, obs.path(name) } } or nil,
+      write = write, origin = get, is_heard and { { store, core.path(name) } } or nil,
     }, get, core.WRITTEN)
   end
 end

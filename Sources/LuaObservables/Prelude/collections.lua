@@ -149,7 +149,7 @@ function obs.copy_of(target, name, source)
   end
   if name == source then bad_argument(3, "copy_of", "a property cannot be a copy of itself") end
   -- The path covers the whole collection, of whatever kind it is.
-  local path = tostring(obs.path(source)) .. ".*"
+  local path = tostring(core.path(source)) .. ".*"
   local declaration = core.compile_lazy({
     get = function(self) return copied(self[source]) end, deps = { path }, readonly = true,
   }, "copy_of", 3)

@@ -95,7 +95,7 @@ end
 
 -- Makes a step of what was written.
 local function add_step(state, records)
-  local steps, now = state.undone_by, obs.now()
+  local steps, now = state.undone_by, core.now()
   local last = steps[#steps]
   local is_joined = last and (last == state.open
     or not state.open and state.group > 0 and not last.is_closed and now - last.time <= state.group)

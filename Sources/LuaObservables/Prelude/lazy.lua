@@ -365,4 +365,9 @@ function obs.peek(target, ...)
   return (peek(target, name))
 end
 
+--- For other slices: scripts may have put something else in the places of these.
+core.own = {
+  invalidate = obs.invalidate, is_valid = obs.is_valid, none = obs.none, peek = obs.peek,
+}
+
 return obs

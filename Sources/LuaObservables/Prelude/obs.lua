@@ -156,7 +156,7 @@ function core.exact_key(object, key, number, name)
     return keys[1], key
   end
   if type(key) == "string" then core.check_literal(object, key, number, name) end
-  return key, obs.path(key)
+  return key, core.path(key)
 end
 
 -- Binding ---------------------------------------------------------------------------------------
@@ -186,7 +186,7 @@ function obs.bind(destination, source, keys)
     last[name] = source[name]
     core.written(pcall(write, destination, name, last[name]))
   end
-  return obs.observe(source, paths, function(from, to)
+  return core.observe(source, paths, function(from, to)
     -- Only keys that changed in the source are set: a local override of another key lasts. One that
     -- could not be set is tried again with the next change.
     local failed, failure = false, nil

@@ -67,8 +67,8 @@ local function lazy_values(object)
   if not keys then return nil end
   local values = {}
   for key in next, keys do
-    if obs.is_valid(object, key) then
-      values[key] = { obs.peek(object, key), is_assigned = core.is_overridden(object, key) }
+    if core.own.is_valid(object, key) then
+      values[key] = { core.own.peek(object, key), is_assigned = core.is_overridden(object, key) }
     end
   end
   return values
@@ -81,12 +81,12 @@ local function assign(object, key, value) object[key] = value end
 local function restore_lazies(object, values)
   for key in next, lazy_keys(object) or {} do
     local before = values[key]
-    local is_same = before and obs.is_valid(object, key)
-      and trees.same(before[1], obs.peek(object, key))
+    local is_same = before and core.own.is_valid(object, key)
+      and trees.same(before[1], core.own.peek(object, key))
       and before.is_assigned == core.is_overridden(object, key)
     if not is_same then
       -- A property without a value of its own would announce a change.
-      if obs.is_valid(object, key) then pcall(obs.invalidate, object, key) end
+      if core.own.is_valid(object, key) then pcall(core.own.invalidate, object, key) end
       if before and before.is_assigned then pcall(assign, object, key, before[1]) end
     end
   end

@@ -986,4 +986,31 @@ turns("a timeout that was not needed does not keep the loop", function()
   eq(task:await(1000), 5)
   assert(obs.now() - before < 2)
 end)
+check("the module does not call what scripts put in the places of its functions", function()
+  local own = {}
+  for name, value in next, obs do own[name] = value end
+  for name, value in next, own do
+    if type(value) == "function" then obs[name] = function() error(name .. " was called") end end
+  end
+  local ok, message = pcall(function()
+    local t, log = { a = 1, list = {} }, {}
+    own.observe_keys(t, "a", function(key) log[#log + 1] = key end)
+    own.copy_of(t, "copy", "list")
+    own.backed(t, "b", { b = 2 })
+    own.bind({}, t, "a")
+    own.computed(t, "double", { "a" }, function(self) return self.a * 2 end)
+    local M = own.model("Item", { x = own.none })
+    assert(M().x == nil and own.get(t, "double") == 2)
+    local history = own.history(t)
+    t.a, t.b = 2, 3
+    own.flush()
+    history:undo()
+    assert(own.transaction({ t }, function() t.a = 5 own.abort() end) == false)
+    own.flush()
+    eq(("%d %d %d %s"):format(t.a, t.double, t.b, table.concat(log)), "1 2 3 aa")
+  end)
+  for name, value in next, own do obs[name] = value end
+  assert(ok, message)
+end)
+
 finish()
