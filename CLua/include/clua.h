@@ -67,7 +67,7 @@ typedef struct clua_home {
   void *host;         // what the host has attached
   clua_guard *guard;  // NULL where nothing stops scripts
   clua_allocator *allocator;  // NULL where the memory of the state is not ours
-  void *tables;       // what observed tables share; NULL where none are
+  void *tables;       // what the target above keeps for the state; NULL where it is not used
   bool restricted;    // scripts have safe libraries only
 } clua_home;
 
@@ -126,7 +126,8 @@ void clua_pushfunction(lua_State *L, clua_function function, void *context);
 /// function is collected or the state closed. [-0, +1, -]
 int clua_try_pushfunction(lua_State *L, clua_function function, void *context,
                           clua_finalizer release);
-/// Counts a C function that hands on to Swift, too, among these. There are two at most.
+/// Makes clua_isfunction true for a C function of another target that hands on to Swift; there are
+/// two at most.
 void clua_notefunction(lua_CFunction function);
 /// Whether the value is one of these functions. [-0, +0, -]
 bool clua_isfunction(lua_State *L, int index);

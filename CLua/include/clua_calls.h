@@ -11,7 +11,8 @@ int clua_callplainly(lua_State *L);
 /// (function) -> a C function, which calls it if it is none itself. A tail call of that keeps the
 /// frame of the code that makes it, whose line errors name.
 int clua_outer(lua_State *L);
-/// (function of clua_outer, other function): calls the other one from then on.
+/// (function of clua_outer, other function): the first one calls the other one from then on. Does
+/// nothing for a C function, which clua_outer leaves as it is.
 int clua_redirect(lua_State *L);
 /// Pushes a traceback of the running coroutine, protected. [-0, +1, -]
 int clua_try_traceback(lua_State *L, int level);

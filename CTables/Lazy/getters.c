@@ -77,7 +77,7 @@ static clua_computation run_getter(lua_State *L, clua_shared *shared, int cells,
     if (evaluation->tracked) open_reachable(L, getter, getter + 1);
     lua_call(L, 2, 1);
     result = CLUA_COMPUTED_CHANGED;
-    // The same while the getter was running.
+    // It may also have been taken back while the getter was running.
     if (declaration == shared->values[evaluation->number].declaration) {
       lua_rawgeti(L, cell, STORE);
       lua_rawgeti(L, cell, KEY);

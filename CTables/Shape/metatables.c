@@ -497,6 +497,10 @@ void clua_metamethodset(lua_State *L, clua_node *node, int key) {
     bool present = lua_rawget(L, user) != LUA_TNIL;
     if (present) node->events |= (uint32_t)1 << event;
     else node->events &= ~((uint32_t)1 << event);
+    // These two depend on each other, and a name may have been taken away unseen.
+    if (event == CLUA_EVENT_NAME || event == CLUA_EVENT_TOSTRING) {
+      node->events = clua_eventsof(L, user, shared);
+    }
     if (event == CLUA_EVENT_MODE) each->weak = present;
     fill_event(L, metatable, user, shared, event, node->events);
     if (event == CLUA_EVENT_LEN && !present && each->all) {

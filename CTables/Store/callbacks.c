@@ -20,7 +20,7 @@ typedef struct place {
 static void set_kept(lua_State *L, int metatable, int userdata, int value) {
   lua_pushvalue(L, value);
   lua_setiuservalue(L, userdata, CLUA_NODE_VALUE);
-  // Where it is faster to reach than the node's user value, which its finalizer needs.
+  // The metatable has it, too, where it is reached faster; the finalizer needs the user value.
   lua_pushvalue(L, value);
   lua_rawseti(L, metatable, CLUA_OWN_VALUE);
 }
@@ -29,7 +29,10 @@ static void set_kept(lua_State *L, int metatable, int userdata, int value) {
    [-0, +0, m] */
 static void keep_value(lua_State *L, clua_node *node, int table, int value, lua_Integer key) {
   int top = lua_gettop(L), metatable = top + 1, userdata = top + 2, kept = top + 3;
-  clua_pushnodeat(L, table);
+  if (clua_pushnodeat(L, table) != node) {
+    lua_settop(L, top);
+    return;
+  }
   int type = lua_rawgeti(L, metatable, CLUA_OWN_VALUE);
   if (lua_type(L, value) == LUA_TFUNCTION &&
       (type == LUA_TNIL || (type == LUA_TFUNCTION && node->kept == key))) {
@@ -96,15 +99,16 @@ static int observe(lua_State *L) {
   clua_registration made = {NULL, 0, NULL};
   // Swift checks any other arguments.
   bool plain = lua_type(L, 1) == LUA_TTABLE && lua_type(L, 3) == LUA_TFUNCTION;
-  if (plain) {
-    made.node = clua_node_prepare(L, 1, 2, 0);
-  }
   clua_newhandle(L, CLUA_HANDLE_WATCHER);
   made.handle = lua_touserdata(L, -1);
-  // Finalizers, which may end watchers, ran before: the number is read last.
-  made.key = (lua_Integer)*(const intptr_t *)lua_touserdata(L, lua_upvalueindex(3));
-  made.key *= CLUA_KEY_STRIDE;
-  if (plain) keep_value(L, made.node, 1, 3, made.key);
+  const intptr_t *next = (const intptr_t *)lua_touserdata(L, lua_upvalueindex(3));
+  // What takes memory may run finalizers, which may end watchers, and the turn: the number is read
+  // after that, and a node that has ended meanwhile is made anew.
+  do {
+    if (plain) made.node = clua_node_prepare(L, 1, 2, 0);
+    made.key = (lua_Integer)*next * CLUA_KEY_STRIDE;
+    if (plain) keep_value(L, made.node, 1, 3, made.key);
+  } while (plain && clua_node_at(L, 1) != made.node);
   clua_observe_function function = (clua_observe_function)lua_touserdata(L, lua_upvalueindex(1));
   int results = function(L, lua_touserdata(L, lua_upvalueindex(2)), &made);
   if (results != CLUA_RAISE) return results;

@@ -228,7 +228,10 @@ static bool is_name(lua_State *L, int key) {
 clua_node *clua_node_prepare(lua_State *L, int table, int key, int known) {
   clua_node *node = clua_node_at(L, table);
   bool made = !node || !clua_node_isthere(L, node);
-  if (!made && (node->indexed || clua_record_of(L, node, 0, key))) return node;
+  if (!made && (node->indexed || clua_record_of(L, node, 0, key))) {
+    learn_listed(L, node, table);
+    return node;
+  }
   int top = lua_gettop(L);
   clua_checkstack(L, 24, NULL);
   bool held = clua_holdcollector(L);
@@ -238,7 +241,8 @@ clua_node *clua_node_prepare(lua_State *L, int table, int key, int known) {
   bool checked = !node->inherits || known & CLUA_PREPARE_DECLARED;
   bool plain = checked && node->kind == CLUA_KIND_PLAIN && node->access == CLUA_ACCESS_OPEN
       && !node->indexed && node->count < CLUA_RECORDS_LINEAR;
-  if (plain && is_name(L, key)) {
+  // A node that was revived has its records.
+  if (plain && is_name(L, key) && !clua_record_of(L, node, 0, key)) {
     lua_pushvalue(L, table);
     clua_pushnodeat(L, table);
     learn_listed(L, node, table);

@@ -250,7 +250,7 @@ clua_node *clua_node_makelarge(lua_State *L, int index, int metamethods) {
   lua_pushvalue(L, store);
   lua_setiuservalue(L, userdata, CLUA_NODE_STORE);
   // `__index` and `__newindex`, and what forwards to the user's metatable.
-  lua_createtable(L, CLUA_OWN_NODE, 2 + metamethods + (inherits ? events_of(L, user) : 0));
+  lua_createtable(L, CLUA_OWN_VALUE, 2 + metamethods + (inherits ? events_of(L, user) : 0));
   lua_pushvalue(L, userdata);
   lua_rawseti(L, metatable, CLUA_OWN_NODE);
   clua_remembertable(L, node, table);

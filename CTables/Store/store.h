@@ -180,11 +180,12 @@ struct clua_node {
   clua_claim claim;        // until it has ended
 };
 
-/// Keys of light userdata: no script has them. In the registry, that of the state's userdata.
+/// Addresses that no script has: the mark of nodes, and a key in the registry, of the state's
+/// userdata.
 extern const char clua_node_key, clua_shared_key;
 
 /// The elements of a private metatable, which are faster to reach than fields.
-enum { CLUA_OWN_VALUE = 1, CLUA_OWN_NODE = 2 };
+enum { CLUA_OWN_NODE = 1, CLUA_OWN_VALUE = 2 };
 
 /* ---- What is above -------------------------------------------------------------------------- */
 

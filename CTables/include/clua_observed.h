@@ -156,7 +156,7 @@ clua_node *clua_node_prepare(lua_State *L, int table, int key, int known);
 /// Registers a slot for a key that is in the store already and has none; false where that is not
 /// so, or would take memory. [-0, +0, -]
 bool clua_node_setslot(lua_State *L, clua_node *node, int key, clua_slot *slot);
-/// Whether the table was a plain list with elements when clua_node_watch saw it last.
+/// Whether the table was a plain list with elements when a key was watched or prepared last.
 bool clua_node_waslist(const clua_node *node);
 /// Registers the slot of `*`; all keys move, O(n) the first time. [-0, +0, m]
 void clua_node_watchevery(lua_State *L, clua_node *node, clua_slot *slot);

@@ -231,6 +231,9 @@ final class ObsModule {
   private func runLate(_ L: LuaStack) throws -> CInt {
     guard let core else { throw LuaError.closed }
     try state.push(core.pin, to: L)
+    // A finalizer of the script could ask for the same group meanwhile.
+    let held = clua_holdcollector(L.pointer)
+    defer { clua_releasecollector(L.pointer, held) }
     for part in Self.parts(of: state.text(at: 1, of: L)) {
       try run(part, 4, 2, globals: 3, L)
       L.pop()
@@ -246,13 +249,14 @@ final class ObsModule {
     case "models": [PackageResources.models_lua]
     case "native": [PackageResources.native_lua]
     case "reading": [PackageResources.reading_lua]
-    default:
+    case "trees":
       [
         PackageResources.trees_lua, PackageResources.diff_lua, PackageResources.writing_lua,
         PackageResources.apply_lua, PackageResources.invert_lua, PackageResources.merge_lua,
         PackageResources.changes_lua, PackageResources.others_lua, PackageResources.history_lua,
         PackageResources.transactions_lua,
       ]
+    default: fatalError("the prelude has no group '\(group)'")
     }
   }
 

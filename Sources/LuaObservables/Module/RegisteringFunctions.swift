@@ -144,8 +144,9 @@ final class RegisteringFunctions: ModuleSlice {
     let sandbox = host.sandboxes.current
     if manner.isInternal { try checkInternals(of: sandbox, on: root, manner) }
     if !manner.isInternal { try sandbox.quotas.takeWatcher() }
-    let data = host.receiver.makeRecord(
-      ScriptWatcher(
+    let data = UnsafeMutablePointer<ScriptWatcher>.allocate(capacity: 1)
+    data.initialize(
+      to: ScriptWatcher(
         site: site, root: root, key: key, sandbox: sandbox.number, isInternal: manner.isInternal,
         isWait: manner.isWait))
     data.pointee.hasObserver = options.hasObserver

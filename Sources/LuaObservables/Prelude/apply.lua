@@ -230,9 +230,9 @@ local function made_of(data, change, owner, key)
     end
     return made, problem
   end
-  if change.type == "array" then return obs.array(copy) end
-  if change.type == "dictionary" then return obs.dictionary(copy) end
-  if change.type == "set" then return obs.set_of(copy) end
+  if change.type == "array" then return core.array(copy) end
+  if change.type == "dictionary" then return core.dictionary(copy) end
+  if change.type == "set" then return core.set_of(copy) end
   if change.type ~= nil then return nil, "there is no type " .. shown(change.type) end
   return copy
 end

@@ -32,7 +32,7 @@ function obs.backed(target, names, store)
   check_observed(store, 3, "backed")
   if target == store then bad_argument(3, "backed", "a table cannot be its own store") end
   -- Objects of other libraries may be stores, too: their changes are not observed.
-  local is_heard = type(store) == "table" or pcall(obs.observed_keys, store)
+  local is_heard = type(store) == "table" or pcall(core.observed_keys, store)
   local function get(_, name) return store[name] end
   local function write(self, name, value)
     store[name] = value

@@ -129,9 +129,9 @@ end
 -- A collection of the same kind that cannot be changed; any other value as it is.
 local function copied(value)
   local kind = kind_of(value)
-  if kind == "array" then return freeze(obs.array(value)) end
-  if kind == "set" then return freeze(obs.set_of(value)) end
-  if kind == "dictionary" then return freeze(obs.dictionary(entries(value, 1, "copy_of"))) end
+  if kind == "array" then return freeze(core.array(value)) end
+  if kind == "set" then return freeze(core.set_of(value)) end
+  if kind == "dictionary" then return freeze(core.dictionary(entries(value, 1, "copy_of"))) end
   return type(value) == "table" and freeze(entries(value, 1, "copy_of")) or value
 end
 

@@ -2,7 +2,7 @@
 -- called.
 local core, obs = ...
 
-local error, pcall, setmetatable = error, pcall, setmetatable
+local error, pcall, rawget, setmetatable = error, pcall, rawget, setmetatable
 -- Its loops are no reads.
 local each = core.next
 
@@ -39,18 +39,22 @@ local callers = {}
 
 local is_loaded = {}
 
+local function run(group, known)
+  core.run_late(group, functions, globals)
+  for i = known + 1, #core.classes do core.outward(core.classes[i].__index) end
+  for _, name in each, groups[group] do core.redirect(callers[name], rawget(functions, name)) end
+end
+
 -- Loads a group. Where that fails, for want of memory, it is tried again.
 local function load(group)
   if is_loaded[group] then return end
   local known = #core.classes
-  local ok, message = pcall(core.run_late, group, functions, globals)
+  local ok, message = pcall(run, group, known)
   if not ok then
     for i = #core.classes, known + 1, -1 do core.classes[i] = nil end
     error(message, 0)
   end
   is_loaded[group] = true
-  for i = known + 1, #core.classes do core.outward(core.classes[i].__index) end
-  for _, name in each, groups[group] do core.redirect(callers[name], functions[name]) end
 end
 
 --- Loads all groups.
@@ -67,7 +71,7 @@ for group, names in each, groups do
   end
 end
 
---- The functions of the module are what scripts find.
+--- Called when the functions of the module are what scripts find, which is what is redirected later.
 function core.note_callers()
   for _, names in each, groups do
     for _, name in each, names do callers[name] = obs[name] end

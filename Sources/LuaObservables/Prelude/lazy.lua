@@ -11,15 +11,15 @@ local bad_argument, check_function, check_observed =
 local LOADED, READONLY, ARMED, UNCACHED, TRACKED =
   core.LOADED, core.READONLY, core.ARMED, core.UNCACHED, core.TRACKED
 
--- The texts that were checked, of paths and of names: the same ones are declared again and again.
-local checked_paths, checked_names, checked_count = {}, {}, 0
-local MOST_CHECKED = 2000
+-- The short texts that were checked, of paths and of names: the same ones are declared again and
+-- again.
+local checked, count = { paths = {}, names = {} }, 0
+local MOST_CHECKED, LONGEST = 2000, 40
 
-local function remember(texts, text)
-  if checked_count == MOST_CHECKED then
-    checked_paths, checked_names, checked_count = {}, {}, 0
-  end
-  texts[text], checked_count = true, checked_count + 1
+local function remember(kind, text)
+  if #text > LONGEST then return end
+  if count == MOST_CHECKED then checked, count = { paths = {}, names = {} }, 0 end
+  checked[kind][text], count = true, count + 1
 end
 
 -- Declarations -----------------------------------------------------------------------------------
@@ -70,7 +70,7 @@ local function check_options(options, number, name)
 end
 
 local function check_path(path, number, name)
-  if checked_paths[path] then return end
+  if checked.paths[path] then return end
   local keys, kinds = core.path_parts(path, name, number)
   for i = 1, #keys do
     if kinds[i] ~= "operation" and type(keys[i]) == "string"
@@ -80,7 +80,7 @@ local function check_path(path, number, name)
         keys[i]))
     end
   end
-  if type(path) == "string" then remember(checked_paths, path) end
+  if type(path) == "string" then remember("paths", path) end
 end
 
 -- A list of paths, and of {object, path} for paths from other objects.
@@ -99,7 +99,7 @@ local function check_dependencies(deps, number, name)
     bad_argument(number, name, "the list of key paths is empty")
   end
   -- Most have one, for which there is room from the beginning.
-  local list = { deps[1] }
+  local list = length > 0 and { deps[1] } or {}
   for i = 1, length do
     local dependency = deps[i]
     if type(dependency) == "table" then
@@ -213,7 +213,7 @@ end
 
 -- `kind` replaces nil in the error where that says more.
 local function check_key(target, key, number, name, kind)
-  if checked_names[key] then return end
+  if checked.names[key] then return end
   if type(key) ~= "string" then
     if key == nil or key ~= key or core.is_path(key) then
       bad_argument(number, name, "name of a property expected, got "
@@ -227,7 +227,7 @@ local function check_key(target, key, number, name, kind)
   end
   core.check_literal(target, key, number, name)
   -- With a point, it depends on the target.
-  if not string_find(key, ".", 1, true) then remember(checked_names, key) end
+  if not string_find(key, ".", 1, true) then remember("names", key) end
 end
 
 -- One name, or each of a list of names.

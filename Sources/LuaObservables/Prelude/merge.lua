@@ -76,8 +76,8 @@ function Merge:value(value, owner, key)
     if problem then core.raise(problem) end
     if object ~= nil then return object end
   end
-  object = made.kind == "array" and obs.array() or made.kind == "set" and obs.set_of()
-    or made.kind == "dictionary" and obs.dictionary() or {}
+  object = made.kind == "array" and core.array() or made.kind == "set" and core.set_of()
+    or made.kind == "dictionary" and core.dictionary() or {}
   self.partners[value] = object
   self.new[#self.new + 1] = { object, made }
   return object

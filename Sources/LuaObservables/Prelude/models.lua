@@ -47,9 +47,9 @@ end
 
 local function empty_copy(value)
   local kind = kind_of(value)
-  if kind == "array" then return obs.array() end
-  if kind == "set" then return obs.set_of() end
-  if kind == "dictionary" then return obs.dictionary() end
+  if kind == "array" then return core.array() end
+  if kind == "set" then return core.set_of() end
+  if kind == "dictionary" then return core.dictionary() end
   return {}
 end
 

@@ -36,7 +36,9 @@ final class TableKind: NodeKind {
       L.pop()
       throw .closed
     }
-    if let table = clua_node_at(L.pointer, -1) {
+    if let table = clua_node_at(L.pointer, -1),
+      clua_node_owner(table) != nil || clua_node_isthere(L.pointer, table)
+    {
       L.pop()
       return node(of: table)
     }

@@ -92,6 +92,7 @@ final class ScriptEndings {
       host.sandboxes[data.pointee.sandbox].quotas.giveWatcherBack()
     }
     state.discharge(Int(data.pointee.charge), from: state.share(named: watcher.pointee.payer))
+    data.deallocate()
   }
 
   private func report(_ ending: Ending, path: [UInt8]) {

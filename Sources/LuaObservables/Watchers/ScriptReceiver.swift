@@ -18,9 +18,6 @@ final class ScriptReceiver: Receiver {
   private let endings: ScriptEndings
   let sandboxes: Sandboxes
   private let linkLimits: LinkLimits
-  /// The memory of the bridge's records of watchers.
-  @exclusivity(unchecked) private var records = RecordMemory(
-    size: MemoryLayout<ScriptWatcher>.stride)
   /// Watchers that stop at a prompt when they are called.
   @exclusivity(unchecked) private var breakingCalls: Set<UInt64> = []
   /// The numbers of the sandboxes that have set hooks by `on_observed`, in order.
@@ -42,16 +39,6 @@ final class ScriptReceiver: Receiver {
     endings = ScriptEndings(host)
     linkLimits = LinkLimits(host.state)
     super.init()
-  }
-
-  // A watcher retains its receiver until it has ended.
-  deinit { records.drain() }
-
-  /// Makes the bridge's record of a watcher, which lasts until that has ended.
-  func makeRecord(_ record: ScriptWatcher) -> UnsafeMutablePointer<ScriptWatcher> {
-    let pointer = records.take().bindMemory(to: ScriptWatcher.self, capacity: 1)
-    pointer.initialize(to: record)
-    return pointer
   }
 
   var host: LuaHost { reference._withUnsafeGuaranteedRef { $0 } }
@@ -218,7 +205,6 @@ final class ScriptReceiver: Receiver {
 
   override func ended(_ watcher: WatcherRef, observedDied path: Path?) {
     endings.ended(watcher, observedDied: path)
-    records.giveBack(watcher.script)
   }
 
   override func reportUnknown(_ error: PathError, of watcher: WatcherRef, in engine: Engine) {

@@ -46,4 +46,28 @@ check("lazy keys", function()
   end)
 end)
 
+turns("L8: a table that a finalizer of another object brings back is watched as before", function()
+  local saved
+  local function give_up()
+    local t = { x = 1, y = 1 }
+    obs.observe(t, "x", nothing)
+    setmetatable({ t = t }, { __gc = function(o) saved = o.t end })
+  end
+  give_up()
+  collectgarbage()
+  collectgarbage()
+  local log = {}
+  obs.observe(saved, "x", function() log[#log + 1] = saved.x end)
+  local other = obs.observe(saved, "y", nothing)
+  turn()
+  other:stop()
+  -- The keys without watchers go back when the turn ends.
+  for value = 2, 3 do
+    turn()
+    saved.x = value
+  end
+  turn()
+  eq(table.concat(log, " "), "2 3")
+end)
+
 finish()
