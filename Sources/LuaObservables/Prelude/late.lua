@@ -71,7 +71,7 @@ for group, names in each, groups do
   end
 end
 
---- Called when the functions of the module are what scripts find, which is what is redirected later.
+--- Called when the functions of the module are what scripts find: these are redirected later.
 function core.note_callers()
   for _, names in each, groups do
     for _, name in each, names do callers[name] = obs[name] end
