@@ -5,16 +5,11 @@
 
 /* ---- Cells ----------------------------------------------------------------------------------- */
 
-/* [-0, +1, -] */
-static inline bool push_listed(lua_State *L, const clua_shared *shared, lua_Integer number) {
-  lua_rawgeti(L, LUA_REGISTRYINDEX, shared->cells);
+bool clua_pushcell(lua_State *L, lua_Integer number) {
+  lua_rawgeti(L, LUA_REGISTRYINDEX, clua_shared_of(L)->cells);
   bool found = lua_rawgeti(L, -1, number) == LUA_TTABLE;
   lua_replace(L, -2);
   return found;
-}
-
-bool clua_pushcell(lua_State *L, lua_Integer number) {
-  return push_listed(L, clua_shared_of(L), number);
 }
 
 static lua_Integer number_of(lua_State *L, int cell) {

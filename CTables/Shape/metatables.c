@@ -8,14 +8,8 @@
 
 /* Pushes the metamethod that a plain table would have. [-0, +1, -] */
 static int push_metamethod(lua_State *L, int index, const char *name) {
-  if (!clua_getmetatable(L, index)) {
-    lua_pushnil(L);
-    return LUA_TNIL;
-  }
-  lua_pushstring(L, name);
-  int type = lua_rawget(L, -2);
-  lua_replace(L, -2);
-  return type;
+  if (!clua_getmetatable(L, index)) lua_pushnil(L);
+  return clua_takefield(L, name);
 }
 
 enum { CHAIN_LENGTH = 2000 };  // the same as in Lua
@@ -365,16 +359,6 @@ static void fill_event(lua_State *L, int metatable, int user, int shared, int ev
   }
 }
 
-/* Pushes the field of the user's metatable, or nil. [-0, +1, -] */
-static int push_user(lua_State *L, int user, const char *name) {
-  if (lua_type(L, user) != LUA_TTABLE) {
-    lua_pushnil(L);
-    return LUA_TNIL;
-  }
-  lua_pushstring(L, name);
-  return lua_rawget(L, user);
-}
-
 /* Sets `__index`, and finds out how instances of models and user functions are read. [-0, +0, m] */
 static void fill_reading(lua_State *L, clua_node *node, int metatable, int userdata, int user) {
   if (clua_isstorefixed(node)) {
@@ -386,7 +370,8 @@ static void fill_reading(lua_State *L, clua_node *node, int metatable, int userd
     node->userindex = false;
     return;
   }
-  bool function = push_user(L, user, "__index") == LUA_TFUNCTION;
+  lua_pushvalue(L, user);
+  bool function = clua_takefield(L, "__index") == LUA_TFUNCTION;
   // A C function is called behind the store: its errors name no place, and it does not yield.
   node->nativeindex = function && lua_iscfunction(L, -1);
   node->userindex = function && !node->nativeindex;
@@ -401,7 +386,8 @@ static void fill_reading(lua_State *L, clua_node *node, int metatable, int userd
 /* Pushes the function that a table of this kind has as `__newindex`. [-0, +1, m] */
 static void push_newindex(lua_State *L, clua_node *node, int userdata, int user, int shared) {
   if (!clua_isstorefixed(node) && node->access == CLUA_ACCESS_OPEN) {
-    bool present = push_user(L, user, "__newindex") != LUA_TNIL;
+    lua_pushvalue(L, user);
+    bool present = clua_takefield(L, "__newindex") != LUA_TNIL;
     node->modelled = clua_ismodelnewindex(L, -1);
     lua_pop(L, 1);
     if (present && !node->modelled) {

@@ -302,6 +302,8 @@ clua_shared *clua_install_nodes(lua_State *L, const clua_observation *observatio
 static inline bool clua_isstorefixed(const clua_node *node) {
   return node->kind == CLUA_KIND_ARRAY || node->kind == CLUA_KIND_SET;
 }
+/// Replaces the metatable on top, or nil, by its field, or nil. [-1, +1, -]
+int clua_takefield(lua_State *L, const char *name);
 /// Pushes the field of a user's metatable of a node, or nil. [-0, +1, -]
 int clua_pushfield(lua_State *L, int userdata, const char *name);
 /// Gives the table at `table` the metatable on top, or none for nil, without marking it for

@@ -18,8 +18,8 @@ uint32_t clua_eventsof(lua_State *L, int user, int shared) {
   return events;
 }
 
-int clua_pushfield(lua_State *L, int userdata, const char *name) {
-  if (lua_getiuservalue(L, userdata, CLUA_NODE_METATABLE) != LUA_TTABLE) {
+int clua_takefield(lua_State *L, const char *name) {
+  if (lua_type(L, -1) != LUA_TTABLE) {
     lua_pop(L, 1);
     lua_pushnil(L);
     return LUA_TNIL;
@@ -28,6 +28,11 @@ int clua_pushfield(lua_State *L, int userdata, const char *name) {
   int type = lua_rawget(L, -2);
   lua_replace(L, -2);
   return type;
+}
+
+int clua_pushfield(lua_State *L, int userdata, const char *name) {
+  lua_getiuservalue(L, userdata, CLUA_NODE_METATABLE);
+  return clua_takefield(L, name);
 }
 
 /* ---- Metatables that forward to it ---------------------------------------------------------- */

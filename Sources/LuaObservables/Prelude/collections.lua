@@ -202,8 +202,7 @@ end
 
 -- Collections of the host program -----------------------------------------------------------------
 
-local HostArray, HostSet = {}, {}
-core.HostArray, core.HostSet = HostArray, HostSet
+local HostArray, HostSet = core.HostArray, core.HostSet
 
 function HostArray:set(list)
   core.assign(self, entries(list, 1, "set"))

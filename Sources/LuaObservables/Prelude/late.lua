@@ -62,13 +62,16 @@ function core.load_late()
   for group in each, groups do load(group) end
 end
 
-for group, names in each, groups do
-  for _, name in each, names do
-    obs[name] = function(...)
-      load(group)
-      return functions[name](...)
-    end
+-- A function that loads the group, which defines the one of that name in `loaded`, and calls that.
+local function late(group, loaded, name)
+  return function(...)
+    load(group)
+    return loaded[name](...)
   end
+end
+
+for group, names in each, groups do
+  for _, name in each, names do obs[name] = late(group, functions, name) end
 end
 
 --- Called when the functions of the module are what scripts find: these are redirected later.
@@ -79,20 +82,17 @@ function core.note_callers()
 end
 
 -- Methods of collections of the host program.
-local function late_methods(names, find)
+core.HostArray, core.HostSet = {}, {}
+
+local function late_methods(loaded, names)
   local methods = {}
-  for _, name in each, names do
-    methods[name] = function(...)
-      load "collections"
-      return find()[name](...)
-    end
-  end
+  for _, name in each, names do methods[name] = late("collections", loaded, name) end
   return methods
 end
 
 core.set_object_methods(
-  late_methods({ "set", "sort" }, function() return core.HostArray end),
-  late_methods({ "values", "union", "intersect", "subtract" }, function() return core.HostSet end))
+  late_methods(core.HostArray, { "set", "sort" }),
+  late_methods(core.HostSet, { "values", "union", "intersect", "subtract" }))
 
 -- Until there is a model, nothing is an instance of one.
 local none = {}

@@ -44,6 +44,7 @@ import Testing
     for _ in 1...3 {
       try test.host.run(
         """
+        -- All of them are there until the next statement collects.
         collectgarbage "stop"
         for _ = 1, 20 do
           local creature, path = make(), obs.path("name")
