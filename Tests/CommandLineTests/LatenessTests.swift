@@ -20,10 +20,11 @@ struct LatenessTests {
 
   // The goal is 20 milliseconds of CPU time in a release build, which `Scripts/late` checks; a
   // collection may take as much again. A reference loop says how much slower the build and the
-  // machine are.
+  // machine are, and a quarter of the whole call is allowed on top: this test finds functions that
+  // are not stopped at all, on any machine.
   @Test(arguments: names) func `a function is stopped soon`(name: String) throws {
     let outcome = try Command(
-      "timeout 300 $L \(Self.root)/Tests/Late/measure.lua $L 40 120 3 \(name)"
+      "timeout 300 $L \(Self.root)/Tests/Late/measure.lua $L 40 0.25 120 3 \(name)"
     ).run()
     #expect(outcome.status == 0, "\(outcome.output)\(outcome.errors)")
   }
