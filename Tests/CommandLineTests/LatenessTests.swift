@@ -24,7 +24,7 @@ struct LatenessTests {
   // are not stopped at all, on any machine.
   @Test(arguments: names) func `a function is stopped soon`(name: String) throws {
     let outcome = try Command(
-      "timeout 300 $L \(Self.root)/Tests/Late/measure.lua $L 40 0.25 120 3 \(name)"
+      "timeout 300 $L \(Self.root)/Tests/Late/measure.lua $L 20 0.25 300 2 \(name)"
     ).run()
     #expect(outcome.status == 0, "\(outcome.output)\(outcome.errors)")
   }
