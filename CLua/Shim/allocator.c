@@ -209,13 +209,26 @@ static void end_collection(clua_allocator *allocator) {
   set_mark(&allocator->current->meter);
 }
 
+/* Ends what belonged to all objects that Lua has freed. */
+static void recover_all(lua_State *L) {
+  while (clua_recover(L)) {
+  }
+}
+
 void clua_freegarbage(lua_State *L, clua_allocator *allocator) {
   allocator->debt = 0;
   // In a finalizer the collector does nothing.
   if (lua_gc(L, LUA_GCCOLLECT) < 0) return;
+  recover_all(L);
   // The objects whose finalizers were called.
   if (allocator->debt > 0) lua_gc(L, LUA_GCCOLLECT);
+  recover_all(L);
   end_collection(allocator);
+}
+
+void clua_collect(lua_State *L) {
+  lua_gc(L, LUA_GCCOLLECT);
+  recover_all(L);
 }
 
 static const char newest_key;

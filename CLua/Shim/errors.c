@@ -309,12 +309,10 @@ static int error_concat(lua_State *L) {
   return 1;
 }
 
-static int error_collect(lua_State *L) { return iserror(L, 1) ? clua_box_collect(L) : 0; }
-
 void clua_install_errors(lua_State *L) {
   static const luaL_Reg metamethods[] = {
-      {"__tostring", error_tostring}, {"__concat", error_concat}, {"__gc", error_collect}, {0}};
-  lua_createtable(L, 0, 5);
+      {"__tostring", error_tostring}, {"__concat", error_concat}, {0}};
+  lua_createtable(L, 0, 4);
   luaL_setfuncs(L, metamethods, 0);
   lua_pushliteral(L, "SwiftError");
   lua_setfield(L, -2, "__name");

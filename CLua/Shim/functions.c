@@ -22,30 +22,18 @@ void clua_pushfunction(lua_State *L, clua_function function, void *context) {
 /* Upvalue of a trampoline that owns its context: the box. */
 int clua_call_box(lua_State *L) {
   clua_box *box = lua_touserdata(L, lua_upvalueindex(1));
-  // Finalizers that run while the state closes may call a function that was released before.
+  // With `debug` a script may have replaced the upvalue.
   if (!box || !box->context) return luaL_error(L, "the function was released");
   int results = box->function(L, box->context);
   return results == CLUA_RAISE ? lua_error(L) : results;
 }
 
-static void release(clua_box *box) {
-  void *context = box->context;
-  box->context = NULL;
-  if (context) box->release(context);
-}
-
-int clua_box_collect(lua_State *L) {
-  clua_box *box = lua_touserdata(L, 1);
-  clua_endclaim(L, &box->claim);
-  // The box, and the function that holds it.
-  if (box->context) clua_owe(L, 3 * sizeof(clua_box));
-  release(box);
-  return 0;
-}
-
+/* Lua has freed the box. */
 static bool box_lost(lua_State *L, clua_claim *claim) {
   (void)L;
-  release(CLUA_CLAIMER(clua_box, claim));
+  clua_box *box = CLUA_CLAIMER(clua_box, claim);
+  // One that could not be filled owns nothing.
+  if (box->context) box->release(box->context);
   return true;
 }
 
@@ -64,19 +52,8 @@ void clua_fillbox(clua_box *box, const clua_box *source) {
   box->release = source->release;
 }
 
-/* A script may call this function itself, with any arguments. */
-static int collect(lua_State *L) {
-  if (lua_type(L, 1) != LUA_TUSERDATA || !lua_getmetatable(L, 1)) return 0;
-  lua_rawgetp(L, LUA_REGISTRYINDEX, &box_key);
-  bool same = lua_rawequal(L, -1, -2) && lua_rawlen(L, 1) == sizeof(clua_box);
-  lua_pop(L, 2);
-  return same ? clua_box_collect(L) : 0;
-}
-
 void clua_install_functions(lua_State *L) {
-  lua_createtable(L, 0, 3);
-  lua_pushcfunction(L, collect);
-  lua_setfield(L, -2, "__gc");
+  lua_createtable(L, 0, 2);
   lua_pushliteral(L, "SwiftFunction");
   lua_setfield(L, -2, "__name");
   lua_pushboolean(L, false);

@@ -8,8 +8,7 @@
 
 static const char handle_keys[CLUA_HANDLE_KINDS];
 
-/* Whether Lua retains the objects of handles of this kind. The others own nothing: without a
-   finalizer they cost the collector nothing either. */
+/* Whether Lua retains the objects of handles of this kind. */
 static bool is_owner(clua_handle_kind kind) {
   return kind == CLUA_HANDLE_PATH || kind == CLUA_HANDLE_OBJECT;
 }
@@ -25,41 +24,20 @@ static void give_back(lua_State *L, const clua_handle *handle) {
   if (share && guard && guard->memory) clua_count(guard->memory, share, -(ptrdiff_t)handle->index);
 }
 
-/* L is NULL when the state is closed. */
-static void release(lua_State *L, clua_handle *handle) {
-  clua_finalizer release = handle->release;
-  if (release && L && ((clua_kindhandle *)handle)->kind == CLUA_HANDLE_PATH) give_back(L, handle);
-  // A script may use the handle afterwards.
-  void *object = handle->object;
-  handle->release = NULL;
-  handle->object = NULL;
-  if (release) release(object);
-}
-
-static int collect(lua_State *L) {
-  // A script may call this function itself, with any arguments.
-  for (int kind = 0; kind < CLUA_HANDLE_KINDS; kind++) {
-    clua_handle *handle = is_owner(kind) ? clua_tohandle(L, 1, kind) : NULL;
-    if (!handle) continue;
-    clua_endclaim(L, &((clua_ownhandle *)lua_touserdata(L, 1))->claim);
-    if (handle->release) clua_owe(L, 2 * sizeof(clua_ownhandle));
-    release(L, handle);
-  }
-  return 0;
-}
-
+/* Lua has freed the handle; L is NULL when the state is closed. */
 static bool handle_lost(lua_State *L, clua_claim *claim) {
-  release(L, &CLUA_CLAIMER(clua_ownhandle, claim)->base.handle);
+  clua_ownhandle *own = CLUA_CLAIMER(clua_ownhandle, claim);
+  const clua_handle *handle = &own->base.handle;
+  // A handle that could not be filled has no object.
+  if (!handle->release) return true;
+  if (L && own->base.kind == CLUA_HANDLE_PATH) give_back(L, handle);
+  handle->release(handle->object);
   return true;
 }
 
 static int sethandlekind(lua_State *L) {
   lua_Integer kind = lua_tointeger(L, 2);
   lua_settop(L, 1);
-  if (is_owner(kind)) {
-    lua_pushcfunction(L, collect);
-    lua_setfield(L, 1, "__gc");
-  }
   lua_rawsetp(L, LUA_REGISTRYINDEX, &handle_keys[kind]);
   return 0;
 }

@@ -59,15 +59,14 @@ int clua_try_class_add(lua_State *L, clua_class *type, clua_property property) {
 
 /* ---- Access ---------------------------------------------------------------------------------- */
 
-/* The finalizer of host objects, the same in all states. */
+/* What releases host objects, the same in all states. */
 static _Atomic(clua_finalizer) object_release;
 
 /* Upvalue: the box of the Swift function. */
 
 clua_handle *clua_toobject(lua_State *L, int index) {
   clua_handle *handle = lua_touserdata(L, index);
-  // The address of the finalizer distinguishes a handle of this kind from any other userdata of
-  // this size.
+  // Its address distinguishes a handle of this kind from any other userdata of this size.
   if (!handle || lua_rawlen(L, index) != sizeof(clua_ownhandle)) return NULL;
   clua_finalizer release = atomic_load_explicit(&object_release, memory_order_relaxed);
   return handle->release == release ? handle : NULL;

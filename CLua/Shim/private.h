@@ -5,10 +5,10 @@
 #include "clua_allocator.h"
 #include "clua_handles.h"
 
-/// A reference held by Lua, in a full userdata: its finalizer releases it, or its claim.
+/// A reference held by Lua, in a full userdata: when Lua frees that, the claim releases it.
 typedef struct clua_box {
   clua_function function;
-  void *context;  // NULL once it was released
+  void *context;  // NULL until the box is filled
   clua_finalizer release;
   clua_claim claim;
 } clua_box;
@@ -29,8 +29,6 @@ typedef struct clua_ownhandle {
 void clua_install_functions(lua_State *L);
 /// Makes the metatable of error values and the places of tracebacks. [-0, +0, m]
 void clua_install_errors(lua_State *L);
-/// `__gc` of boxes: releases what the box holds, once. [-0, +0, -]
-int clua_box_collect(lua_State *L);
 /// Pushes a box that holds nothing yet, and whose metatable is in the registry at `key`.
 /// [-0, +1, m]
 clua_box *clua_newbox(lua_State *L, const void *key, int uservalues);

@@ -78,9 +78,3 @@ int clua_try_watchcollector(lua_State *L, clua_finalizer function, void *context
   lua_pushlightuserdata(L, &source);
   return clua_protect(L, watchcollector, 1, 0);
 }
-
-void clua_collect(lua_State *L) {
-  lua_gc(L, LUA_GCCOLLECT);
-  while (clua_recover(L)) {
-  }
-}

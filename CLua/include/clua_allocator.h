@@ -132,13 +132,12 @@ void clua_freegarbage(lua_State *L, clua_allocator *allocator);
 
 /// The claim of an object on its own memory, which is the end of a userdata.
 ///
-/// Lua skips a finalizer that it cannot call, at the limit of nested calls or of memory: it warns,
-/// and frees the object a cycle later. While there is a claim the allocator keeps the block that
-/// Lua frees, with all that is in it, until clua_recover has called `lost` in place of the
-/// finalizer.
+/// When Lua frees the block of the object, the allocator keeps it, with all that is in it, until
+/// clua_recover has called `lost`. That costs the collector nothing, where a finalizer keeps the
+/// object for another cycle, and is skipped at the limit of nested calls or of memory.
 typedef struct clua_claim {
-  /// Does what the finalizer would have done; false where there is no memory for that. L is NULL
-  /// when the state is closed; all memory with claims is still there then.
+  /// Ends what belongs to the object; false where there is no memory for that. L is NULL when the
+  /// state is closed; all memory with claims is still there then.
   bool (*lost)(lua_State *L, struct clua_claim *claim);
   /// 0 where there is no claim; twice its place in the list; when the block is lost, twice the size
   /// of the block, plus 1.
@@ -154,15 +153,15 @@ void clua_makeclaim(lua_State *L, clua_claim *claim, bool (*lost)(lua_State *, c
 /// Calls `body` with the claims of one kind. [-0, +0, -]
 void clua_eachclaim(lua_State *L, bool (*lost)(lua_State *, clua_claim *),
                     void (*body)(clua_claim *));
-/// Ends a claim, if there is one: the finalizer has run, or there is nothing to do. [-0, +0, -]
+/// Ends a claim, if there is one: nothing is left to do. [-0, +0, -]
 void clua_endclaim(lua_State *L, clua_claim *claim);
 /// Whether an object is lost. [-0, +0, -]
 static inline bool clua_haslost(lua_State *L) {
   const clua_allocator *allocator = clua_home_of(L)->allocator;
   return allocator && allocator->claims.lost;
 }
-/// Does what some of the lost objects have left, and frees them; returns whether there are more. It
-/// may call code of the host, not of scripts. [-0, +0, -]
+/// Ends what belonged to some of the lost objects, and frees them; returns whether there are more.
+/// It may call code of the host, not of scripts. [-0, +0, -]
 bool clua_recover(lua_State *L);
 
 /* ---- The collector --------------------------------------------------------------------------- */

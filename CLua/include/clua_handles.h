@@ -14,7 +14,7 @@ typedef enum clua_handle_kind {
 } clua_handle_kind;
 
 typedef struct clua_handle {
-  void *object;             // retained for Lua, for paths and objects
+  void *object;             // retained for Lua until it frees the handle, for paths and objects
   clua_finalizer release;
   intptr_t index;
   uint64_t id;              // of a path: the share that pays for it, `index` bytes; or 0

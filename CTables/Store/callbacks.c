@@ -15,20 +15,10 @@ typedef struct place {
   lua_Integer key;
 } place;
 
-/* Makes a node keep the value at `value`; its metatable and its userdata are at the other indices.
-   [-0, +0, m] */
-static void set_kept(lua_State *L, int metatable, int userdata, int value) {
-  lua_pushvalue(L, value);
-  lua_setiuservalue(L, userdata, CLUA_NODE_VALUE);
-  // The metatable has it, too, where it is reached faster; the finalizer needs the user value.
-  lua_pushvalue(L, value);
-  lua_rawseti(L, metatable, CLUA_OWN_VALUE);
-}
-
 /* Keeps the value at `value`; the table of the node is at `table`. Indices are absolute.
    [-0, +0, m] */
 static void keep_value(lua_State *L, clua_node *node, int table, int value, lua_Integer key) {
-  int top = lua_gettop(L), metatable = top + 1, userdata = top + 2, kept = top + 3;
+  int top = lua_gettop(L), metatable = top + 1, kept = top + 3;
   if (clua_pushnodeat(L, table) != node) {
     lua_settop(L, top);
     return;
@@ -37,7 +27,8 @@ static void keep_value(lua_State *L, clua_node *node, int table, int value, lua_
   if (lua_type(L, value) == LUA_TFUNCTION &&
       (type == LUA_TNIL || (type == LUA_TFUNCTION && node->kept == key))) {
     node->kept = key;
-    set_kept(L, metatable, userdata, value);
+    lua_pushvalue(L, value);
+    lua_rawseti(L, metatable, CLUA_OWN_VALUE);
     lua_settop(L, top);
     return;
   }
@@ -45,7 +36,9 @@ static void keep_value(lua_State *L, clua_node *node, int table, int value, lua_
     lua_createtable(L, 0, 2);
     lua_insert(L, kept);
     if (type == LUA_TFUNCTION) lua_rawseti(L, kept, node->kept);
-    set_kept(L, metatable, userdata, kept);
+    lua_settop(L, kept);
+    lua_pushvalue(L, kept);
+    lua_rawseti(L, metatable, CLUA_OWN_VALUE);
   }
   lua_pushvalue(L, value);
   lua_rawseti(L, kept, key);
@@ -65,6 +58,18 @@ int clua_try_node_keep(lua_State *L, clua_node *node, lua_Integer key) {
   return clua_protect(L, keep, 2, 0);
 }
 
+/* (light node) */
+static int notice_ending(lua_State *L) {
+  clua_node *node = (clua_node *)lua_touserdata(L, 1);
+  if (clua_pushnode(L, node)) clua_noticeending(L, 3, 4);
+  return 0;
+}
+
+int clua_try_node_noticeending(lua_State *L, clua_node *node) {
+  lua_pushlightuserdata(L, node);
+  return clua_protect(L, notice_ending, 1, 0);
+}
+
 void clua_node_pushkept(lua_State *L, clua_node *node, lua_Integer key) {
   clua_node_pushtable(L, node);
   if (lua_isnil(L, -1)) return;
@@ -77,13 +82,13 @@ void clua_node_pushkept(lua_State *L, clua_node *node, lua_Integer key) {
 }
 
 void clua_node_forget(lua_State *L, clua_node *node, lua_Integer key) {
-  int top = lua_gettop(L), metatable = top + 2, userdata = top + 3, kept = top + 4, none = top + 5;
+  int top = lua_gettop(L), metatable = top + 2, kept = top + 4, none = top + 5;
   if (!clua_pushnode(L, node)) return;
   int type = lua_rawgeti(L, metatable, CLUA_OWN_VALUE);
   lua_pushnil(L);
   // Assigning nil to a key that exists allocates nothing.
   if (type == LUA_TFUNCTION && node->kept == key) {
-    set_kept(L, metatable, userdata, none);
+    lua_rawseti(L, metatable, CLUA_OWN_VALUE);
   } else if (type == LUA_TTABLE && lua_rawgeti(L, kept, key) != LUA_TNIL) {
     lua_pushvalue(L, none);
     lua_rawseti(L, kept, key);

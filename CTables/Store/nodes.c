@@ -46,8 +46,8 @@ static bool node_lost(lua_State *L, clua_claim *claim) {
   return true;
 }
 
-/* The node is alive from here on. Its memory stays until it has ended, also where Lua skips its
-   finalizer: pointers lead to it. [-0, +0, m] */
+/* The node is alive from here on. It has no finalizer: when Lua frees its block, the claim keeps
+   that until the node has ended, as pointers lead to it. [-0, +0, m] */
 static void claim_node(lua_State *L, clua_node *node) {
   clua_makeclaim(L, &node->claim, node_lost);
   clua_claimrecords(L, node);
@@ -70,7 +70,7 @@ static void silence(clua_claim *claim) {
   node->journaling = false;
 }
 
-/* Ends a node. Its user value is on top of the stack. */
+/* Ends a node. What it keeps is on top of the stack, nil where that was freed. [-0, +0, -] */
 static void end_node(lua_State *L, clua_node *node) {
   void *owner = node->owner;
   clua_shared *shared = node->shared;
@@ -98,14 +98,18 @@ void clua_observation_close(lua_State *L) {
   clua_eachclaim(L, node_lost, silence);
 }
 
-/* Bytes that are freed with a node, about: its table, the private metatable, the store, callbacks;
+/* Bytes that are freed with a table, about: its node, the private metatable, the store, callbacks;
    and with each of its keys, which may be lazy. */
-enum { NODE_TABLES = 800, NODE_KEY = 300 };
+enum { NODE_TABLES = sizeof(clua_node) + 800, NODE_KEY = 300 };
 
-static int node_gc(lua_State *L) {
-  clua_node *node = (clua_node *)lua_touserdata(L, 1);
-  if (node->ended) return 0;
-  if (!node->rearmed && lua_getiuservalue(L, 1, CLUA_NODE_METATABLE) == LUA_TTABLE) {
+/* The finalizer of a sentinel, whose user value is the private metatable: the table is garbage, but
+   what its node keeps is still there. */
+static int ending_gc(lua_State *L) {
+  lua_settop(L, 1);
+  lua_getiuservalue(L, 1, 1);
+  clua_node *node = clua_pushnodeof(L, 2);
+  if (!node || node->ended) return 0;
+  if (!node->rearmed && lua_getiuservalue(L, 3, CLUA_NODE_METATABLE) == LUA_TTABLE) {
     // The table's own finalizer runs after this one, and may bring the table back.
     lua_pushstring(L, clua_events[CLUA_EVENT_GC]);
     if (lua_rawget(L, -2) == LUA_TFUNCTION) {
@@ -115,10 +119,24 @@ static int node_gc(lua_State *L) {
       return 0;
     }
   }
-  lua_getiuservalue(L, 1, CLUA_NODE_VALUE);
+  lua_pushnil(L);
+  lua_setiuservalue(L, 3, CLUA_NODE_ENDING);
+  lua_rawgeti(L, 2, CLUA_OWN_VALUE);
   end_node(L, node);
-  clua_owe(L, sizeof *node + NODE_TABLES + (size_t)node->count * NODE_KEY);
+  clua_owe(L, NODE_TABLES + (size_t)node->count * NODE_KEY);
   return 0;
+}
+
+void clua_noticeending(lua_State *L, int metatable, int userdata) {
+  if (lua_getiuservalue(L, userdata, CLUA_NODE_ENDING) == LUA_TNIL) {
+    lua_newuserdatauv(L, 0, 1);
+    lua_pushvalue(L, metatable);
+    lua_setiuservalue(L, -2, 1);
+    clua_pushshared(L, CLUA_SHARED_ENDING);
+    lua_setmetatable(L, -2);
+    lua_setiuservalue(L, userdata, CLUA_NODE_ENDING);
+  }
+  lua_pop(L, 1);
 }
 
 /* The state is closed. */
@@ -218,15 +236,17 @@ clua_node *clua_node_makelarge(lua_State *L, int index, int metamethods) {
   clua_node *node = clua_pushnodeat(L, table);
   if (node) {
     if (!node->ended && !clua_node_isthere(L, node)) {
-      // Its finalizer was skipped, and that of another object has brought the table back (L8).
-      lua_getiuservalue(L, top + 2, CLUA_NODE_VALUE);
+      // It was garbage, and the finalizer of another object has brought it back (L8).
+      lua_rawgeti(L, top + 1, CLUA_OWN_VALUE);
       end_node(L, node);
       lua_settop(L, top + 2);
     }
     if (node->ended) {
-      // The table outlived its finalization.
-      clua_pushshared(L, CLUA_SHARED_NODE_METATABLE);
-      lua_setmetatable(L, top + 2);
+      // The table outlived its node, and what that kept for its watchers.
+      lua_pushnil(L);
+      lua_rawseti(L, top + 1, CLUA_OWN_VALUE);
+      lua_pushnil(L);
+      lua_setiuservalue(L, top + 2, CLUA_NODE_ENDING);
       clua_remembertable(L, node, table);
       claim_node(L, node);
       clua_watchmetatable(L, node, top + 2);
@@ -261,8 +281,6 @@ clua_node *clua_node_makelarge(lua_State *L, int index, int metamethods) {
   } else {
     fill_plainly(L, table, metatable, userdata, store);
   }
-  lua_getiuservalue(L, state, CLUA_SHARED_NODE_METATABLE);
-  lua_setmetatable(L, userdata);
   claim_node(L, node);
   shared->active = true;
   __atomic_store_n(&clua_observing, 1, __ATOMIC_RELAXED);
@@ -325,9 +343,9 @@ clua_shared *clua_install_nodes(lua_State *L, const clua_observation *observatio
   clua_home_of(L)->tables = shared;
 
   lua_createtable(L, 0, 1);
-  lua_pushcfunction(L, node_gc);
+  lua_pushcfunction(L, ending_gc);
   lua_setfield(L, -2, "__gc");
-  lua_setiuservalue(L, userdata, CLUA_SHARED_NODE_METATABLE);
+  lua_setiuservalue(L, userdata, CLUA_SHARED_ENDING);
   clua_pushweak(L, "v");
   shared->places.tables = luaL_ref(L, LUA_REGISTRYINDEX);
   clua_pushweak(L, "v");

@@ -21,7 +21,7 @@ extern const char *const clua_events[CLUA_EVENT_COUNT];
 
 /// The values that a state keeps for this engine: user values of its state userdata.
 enum {
-  CLUA_SHARED_NODE_METATABLE = 1,
+  CLUA_SHARED_ENDING = 1,      // metatable of the sentinels that notice the end of a table
   CLUA_SHARED_WEAK,            // {__mode = "kv"}
   CLUA_SHARED_INDEX,           // Lua closure for `__index` over a user's function
   CLUA_SHARED_NEWINDEX,        // Lua closure for `__newindex` over a user's
@@ -89,7 +89,7 @@ typedef struct clua_shared {
 /// User values of a node.
 enum {
   CLUA_NODE_STORE = 1,
-  CLUA_NODE_VALUE,      // the value that it keeps (clua_callbacks.h)
+  CLUA_NODE_ENDING,     // a sentinel, where what the node keeps is needed after its table
   CLUA_NODE_METATABLE,  // the user's, or nil
   CLUA_NODE_KEYS,       // place -> key; weak where one is an object, which is at its address; the
                         // key itself where it is the only one
@@ -148,8 +148,8 @@ struct clua_node {
   lua_Integer size;        // of a set; of a dictionary while counting; of a list while
                            // journaling: #t
   bool all;                // all keys but `__…` live in the store
-  bool ended;              // finalized; nothing is reported from then on
-  bool rearmed;            // its finalizer waits for the table's own
+  bool ended;              // nothing is reported any more
+  bool rearmed;            // its sentinel waits for the finalizer of the table
   bool single;             // CLUA_NODE_KEYS is the key of the only record
   bool revived;            // a finalizer brought an object back that is a watched key
   bool indexed;            // CLUA_NODE_PLACES and CLUA_NODE_SLOTS are there
@@ -168,7 +168,7 @@ struct clua_node {
   bool listed;             // it was a plain list when a key was watched last
   bool eventsknown;        // as a metatable: `events` is up to date
   uint32_t events;         // as a metatable: which events it has
-  lua_Integer kept;        // the key of CLUA_NODE_VALUE, where that is a function
+  lua_Integer kept;        // the key of the kept value, where that is a function
   lua_Integer prefix;      // keys 1…prefix come first in CLUA_NODE_ORDER
   lua_Integer ordered;     // length of CLUA_NODE_ORDER
   int links;               // length of the chain
@@ -290,6 +290,9 @@ clua_node *clua_node_makelarge(lua_State *L, int index, int metamethods);
 void clua_unclaimnode(lua_State *L, clua_node *node);
 /// Ends a node that was lost, or lost its records. [-0, +0, -]
 void clua_losenode(lua_State *L, clua_node *node);
+/// Has the node end while what it keeps is still there, for `on_end`: in the finalizer of a
+/// sentinel. Indices are absolute. [-0, +0, m]
+void clua_noticeending(lua_State *L, int metatable, int userdata);
 /// Lets the node find its table, which is at an absolute index. [-0, +0, m]
 void clua_remembertable(lua_State *L, clua_node *node, int table);
 /// Takes that back. [-0, +0, -]

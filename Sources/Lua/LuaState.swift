@@ -173,8 +173,8 @@ public final class LuaState {
     throw LuaError(code, message)
   }
 
-  /// Ends what belonged to objects whose finalizers Lua has skipped, where a script enters Swift;
-  /// once scripts are to stop the rest is left to later calls.
+  /// Ends what belonged to objects that Lua has freed, where Swift is entered; once scripts are to
+  /// stop the rest is left to later calls.
   ///
   /// No error is thrown: what has begun must be ended also where scripts are stopped.
   package func recoverLost(_ L: LuaStack) {
@@ -219,7 +219,7 @@ public final class LuaState {
     let L = stack
     guard L.hasRoom() else { throw L.noRoom() }
     recycleReleased(L)
-    if L.hasLost { _ = clua_recover(L.pointer) }
+    if L.hasLost { recoverLost(L) }
     let height = L.height
     depth += 1
     defer {

@@ -64,16 +64,4 @@ import Testing
     state.close()
     #expect(count.livingNow == 0)
   }
-
-  @Test func `do not end what was finalized by hand`() throws {
-    try state.run(
-      """
-      local _, upvalue = debug.getupvalue(make(), 1)
-      debug.getmetatable(upvalue).__gc(upvalue)
-      debug.getmetatable(upvalue).__gc(upvalue)
-      upvalue = nil
-      collect_at_the_limit(2) nothing()
-      """)
-    #expect(count.livingNow == 0)
-  }
 }

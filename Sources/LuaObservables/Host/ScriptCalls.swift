@@ -20,40 +20,21 @@ struct NamedFunction {
   }
 }
 
-/// The calls by which scripts enter Swift: the coroutine that one comes from, and the write that it
-/// reports.
-///
-/// A call that comes inside another one restores both when it is over.
+/// The calls by which scripts enter Swift, each in the coroutine that it comes from.
 final class ScriptCalls {
   private let state: LuaState
-  /// The write that a script is making, if it is reported.
-  @exclusivity(unchecked) private var writing: UnsafePointer<clua_write>?
-  /// The call of a C function in which `writing` began.
-  ///
-  /// Its stack indices mean something only there: functions that are called meanwhile have others.
-  @exclusivity(unchecked) private var frame: UnsafeRawPointer?
 
   init(_ state: LuaState) { self.state = state }
 
-  /// Runs `body` for a C function that was called in the coroutine `L`, for a write or for none.
+  /// Runs `body` for a C function that was called in the coroutine `L`.
   @inline(__always)
   func entered<Result, Failure: Error>(
-    _ L: LuaStack, at write: UnsafePointer<clua_write>? = nil,
-    _ body: () throws(Failure) -> Result
+    _ L: LuaStack, _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    let outer = (state.stack, writing, frame)
-    (state.stack, writing) = (L, write)
-    if write != nil { frame = clua_frame(L.pointer) }
-    defer { (state.stack, writing, frame) = outer }
+    let outer = state.stack
+    state.stack = L
+    defer { state.stack = outer }
     return try body()
-  }
-
-  /// The stack index of the table whose write is under way; nil where no write of this table is.
-  func place(of table: OpaquePointer, _ L: LuaStack) -> CInt? {
-    guard let writing, writing.pointee.node == table, frame == clua_frame(L.pointer) else {
-      return nil
-    }
-    return writing.pointee.table
   }
 
   /// Runs a function of the module in the coroutine `L`; what it throws is raised when this is

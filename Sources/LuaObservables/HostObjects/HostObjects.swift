@@ -89,7 +89,7 @@ final class HostObjects {
         context), L)
   }
 
-  /// The finalizer of handles, by which C recognizes them.
+  /// Releases the object of a handle that Lua has freed; C recognizes handles by it.
   static let release: clua_finalizer = { box in
     let box = Unmanaged<Box>.fromOpaque(box!)
     box.takeUnretainedValue().objects.collected(box.takeUnretainedValue())
@@ -288,7 +288,7 @@ final class HostObjects {
   }
 
   /// Pushes the userdata that keeps something for `root`, nil where there is none: a watcher that
-  /// ends while the userdata is being finalized must not make another one. [-0, +1, -]
+  /// ends after the userdata was freed must not make another one. [-0, +1, -]
   private func pushExisting(_ root: NodeRef, to L: LuaStack) {
     guard !root.isDead, let model = root.model else { return L.pushNil() }
     L.pushReference(known)

@@ -257,7 +257,9 @@ final class RegisteringFunctions: ModuleSlice {
       }
       switch part {
       case .equals: watcher.script.pointee.hasEquals = true
-      case .end: watcher.script.pointee.hasEnd = true
+      case .end:
+        watcher.script.pointee.hasEnd = true
+        try observed.noticeEnding(of: root, L)
       default: watcher.script.pointee.hasName = true
       }
       try observed.keep(ScriptWatcher.key(watcher, part), of: root, L)

@@ -8,14 +8,10 @@ extension TableKind {
   /// has given it up already (L8).
   func keepTable(of node: NodeRef) -> Bool {
     let (L, table) = (state.stack, TableKind.table(node))
-    if let place = calls.place(of: table, L) {
-      L.pushCopy(at: place)
-    } else {
-      clua_node_pushtable(L.pointer, table)
-      if !L.isTable(at: -1) {
-        L.pop()
-        return false
-      }
+    clua_node_pushtable(L.pointer, table)
+    if !L.isTable(at: -1) {
+      L.pop()
+      return false
     }
     node.pointee.context = anchors.keep(L)
     return true
@@ -30,7 +26,7 @@ extension TableKind {
   func written(_ L: LuaStack, _ write: UnsafePointer<clua_write>) {
     guard let owner = clua_node_owner(write.pointee.node) else { return }
     let node = owner.assumingMemoryBound(to: Node.self)
-    calls.entered(L, at: write) {
+    calls.entered(L) {
       record(write.pointee, of: node, L)
       if write.pointee.othercount == 0 {
         engine.written(change(of: node, write))
@@ -61,7 +57,7 @@ extension TableKind {
   /// A C module has written a key, which is reported later (M1).
   func outdated(_ L: LuaStack, _ write: UnsafePointer<clua_write>) {
     guard let owner = clua_node_owner(write.pointee.node) else { return }
-    calls.entered(L, at: write) {
+    calls.entered(L) {
       engine.outdate(change(of: owner.assumingMemoryBound(to: Node.self), write))
     }
   }

@@ -35,6 +35,13 @@ struct ObservedObjects {
     }
   }
 
+  /// Has the table of `root` end while what it keeps is still there, for `on_end`.
+  func noticeEnding(of root: NodeRef, _ L: LuaStack) throws(LuaError) {
+    guard isTable(root) else { return }
+    let state = reference._withUnsafeGuaranteedRef { $0.state }
+    try state.check(clua_try_node_noticeending(L.pointer, TableKind.table(root)), L)
+  }
+
   func forget(_ key: lua_Integer, of root: NodeRef, _ L: LuaStack) {
     if isTable(root) {
       clua_node_forget(L.pointer, TableKind.table(root), key)

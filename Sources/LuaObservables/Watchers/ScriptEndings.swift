@@ -7,7 +7,7 @@ final class ScriptEndings {
   private let reference: Unmanaged<LuaHost>
   private let state: LuaState
   private let observed: ObservedObjects
-  /// Endings that finalizers have noted, until the engine names the path.
+  /// Endings of which the engine has not yet named the path.
   @exclusivity(unchecked) private var waiting: [Ending] = []
 
   /// A call of `on_end` that is due, in a turn of its own.
@@ -33,8 +33,8 @@ final class ScriptEndings {
   /// Drops the calls that are due: the host closes.
   func end() { waiting = [] }
 
-  /// Notes the ending of a watcher, in the finalizer of its observed object: the kept values are on
-  /// top, nil where the finalizer was skipped.
+  /// Notes the ending of a watcher, whose observed object was collected: the kept values are on
+  /// top, nil where Lua has freed them.
   func note(_ watcher: WatcherRef, _ L: LuaStack) {
     var name = host.sources.text(watcher.script.pointee.site)
     let site = name
@@ -51,7 +51,7 @@ final class ScriptEndings {
       watcher: watcher.pointee.id, slot: slot, name: name, site: site,
       sandbox: watcher.script.pointee.sandbox,
       share: state.share(named: watcher.pointee.payer))
-    // In a finalizer nothing can be refused.
+    // Nothing can be refused here.
     state.chargeAfterwards(ending.size, to: ending.share)
     waiting.append(ending)
   }

@@ -469,8 +469,8 @@ final class ScriptReceiver: Receiver {
 
   /// Ends the node of a table that was collected.
   ///
-  /// The node's user value is on top of the stack, nil where Lua has skipped the finalizer; its
-  /// callbacks go with it, but for those that are to be called. Runs in a finalizer.
+  /// What the node keeps is on top of the stack, nil where Lua has freed it; its callbacks go with
+  /// it, but for those that are to be called.
   func tableEnded(_ L: LuaStack, _ owner: UnsafeMutableRawPointer?) {
     guard let owner, !isClosed else { return }
     host.calls.entered(L) { tableEnded(owner.assumingMemoryBound(to: Node.self), L) }

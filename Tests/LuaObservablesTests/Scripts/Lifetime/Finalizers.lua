@@ -46,6 +46,86 @@ check("lazy keys", function()
   end)
 end)
 
+check("L8: a table that only the finalizer of another object brings back is dead", function()
+  local saved
+  local calls = 0
+  local function count() calls = calls + 1 end
+  local function give_up()
+    local t = { x = 1, sub = { y = 1 } }
+    obs.computed(t, "double", { "x" }, function(self) return 2 * self.x end)
+    obs.observe(t, "x", count)
+    obs.observe(t, "sub.y", count)
+    obs.observe(t, "double", count)
+    setmetatable({ t }, { __gc = function(holder) saved = holder[1] end })
+  end
+  give_up()
+  collectgarbage()
+  saved.x = 2
+  saved.sub.y = 2
+  obs.flush()
+  eq(calls, 0)
+  eq(saved.x, 2)
+  -- Paths from other objects lead through it, and from now on it is alive.
+  local root = { child = saved }
+  obs.observe(root, "child.x", count)
+  obs.observe(root, "child.sub.y", count)
+  saved.x = 3
+  saved.sub.y = 3
+  obs.flush()
+  eq(calls, 2)
+  collectgarbage()
+  collectgarbage()
+  saved.x = 4
+  saved.sub.y = 4
+  obs.flush()
+  eq(calls, 4)
+end)
+
+check("L8: one collection ends the watchers of a table", function()
+  obs.flush()
+  collectgarbage()
+  collectgarbage()
+  local before = obs.stats()
+  for _ = 1, 10 do
+    local t = { a = { b = 1 } }
+    for i = 1, 12 do obs.observe(t, "k" .. i, nothing) end
+    obs.observe(t, "a.b", nothing)
+    obs.observe(setmetatable({}, { __index = { c = 1 } }), "c", nothing)
+  end
+  obs.flush()
+  collectgarbage()
+  local after = obs.stats()
+  eq(after.watchers, before.watchers)
+  eq(after.observed, before.observed)
+end)
+
+turns("L3: on_end of several watchers of a table that its own finalizer brings back", function()
+  local log, saved = {}, nil
+  local function give_up()
+    local t = setmetatable({ x = 1 }, { __gc = function(t) saved = t end })
+    for _, key in ipairs { "x", "y" } do
+      obs.observe(t, key, function() log[#log + 1] = key end, {
+        on_end = function(path) log[#log + 1] = "end of " .. path end,
+      })
+    end
+    obs.observe(t, "x", function() log[#log + 1] = "x again" end)
+  end
+  give_up()
+  collectgarbage()
+  collectgarbage()
+  turn()
+  saved.x = 2
+  turn()
+  eq(table.concat(log, ", "), "x, x again")
+  log, saved = {}, nil
+  collectgarbage()
+  collectgarbage()
+  turn()
+  turn()
+  table.sort(log)
+  eq(table.concat(log, ", "), "end of x, end of y")
+end)
+
 turns("L8: a table that a finalizer of another object brings back is watched as before", function()
   local saved
   local function give_up()

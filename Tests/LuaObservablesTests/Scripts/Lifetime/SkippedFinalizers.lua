@@ -21,7 +21,7 @@ end
 local function count()
   obs.flush()
   local stats = obs.stats()
-  return stats.watchers, stats.nodes
+  return stats.watchers, stats.observed
 end
 -- What is there before `make` is there after it, when what it has made is garbage.
 local function leaves_nothing(make)
