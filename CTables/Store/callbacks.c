@@ -129,8 +129,12 @@ static int pushobserve(lua_State *L) {
 /* (table, key, declaration, getter, flags). Upvalues: 1 the Swift function, 2 its context. */
 static int declare(lua_State *L) {
   if (lua_type(L, 1) == LUA_TTABLE && !clua_shared_of(L)->closed) {
-    bool tracked = lua_tointeger(L, 5) & CLUA_LAZY_TRACKED;
-    clua_node_prepare(L, 1, 2, CLUA_PREPARE_DECLARED | (tracked ? CLUA_PREPARE_WHOLE : 0));
+    lua_Integer flags = lua_tointeger(L, 5);
+    int whole = flags & CLUA_LAZY_TRACKED ? CLUA_PREPARE_WHOLE : 0;
+    const clua_node *node = clua_node_prepare(L, 1, 2, CLUA_PREPARE_DECLARED | whole);
+    // Most properties depend on one key of their table, and are read.
+    if ((!node->inherits || flags & CLUA_LAZY_ONSTORED) && lua_rawgeti(L, 3, 1) == LUA_TSTRING)
+      clua_node_prepare(L, 1, lua_gettop(L), CLUA_PREPARE_DECLARED);
   }
   clua_function function = (clua_function)lua_touserdata(L, lua_upvalueindex(1));
   int results = function(L, lua_touserdata(L, lua_upvalueindex(2)));

@@ -332,3 +332,39 @@ void clua_node_pushkey(lua_State *L, clua_node *node, const clua_slot *slot) {
   lua_replace(L, -4);
   lua_pop(L, 2);
 }
+
+/* ---- Names by their addresses ---------------------------------------------------------------- */
+
+const void *clua_shortname(lua_State *L, int index) {
+  if (lua_type(L, index) != LUA_TSTRING || lua_rawlen(L, index) > CLUA_SHORT_STRING) return NULL;
+  return clua_ismetakey(L, index) ? NULL : lua_topointer(L, index);
+}
+
+int clua_node_placeofname(const clua_node *node, const void *name) {
+  if (node->kind != CLUA_KIND_PLAIN || node->count > CLUA_RECORDS_LINEAR) return 0;
+  for (int i = 0; i < node->count; i++) {
+    if (node->records[i].pointer == name && node->records[i].type == LUA_TSTRING) return i + 1;
+  }
+  return 0;
+}
+
+clua_slot *clua_node_slotat(const clua_node *node, int place) {
+  return node->records[place - 1].slot;
+}
+
+bool clua_node_takesslots(const clua_node *node) { return !node->indexed; }
+
+void clua_node_setslotat(clua_node *node, int place, clua_slot *slot) {
+  node->records[place - 1].slot = slot;
+}
+
+bool clua_node_pushvalueofname(lua_State *L, clua_node *node, int place) {
+  int top = lua_gettop(L), table = top + 1, userdata = top + 3;
+  if (node->records[place - 1].lazy || !clua_pushnode(L, node)) return false;
+  lua_getiuservalue(L, userdata, CLUA_NODE_STORE);
+  clua_pushrecordkey(L, node, userdata, place);
+  bool has_value = lua_rawget(L, -2) != LUA_TNIL;
+  if (has_value) lua_copy(L, -1, table);
+  lua_settop(L, has_value ? table : top);
+  return has_value;
+}

@@ -90,8 +90,8 @@ typedef struct clua_observation {
   /// Lua code, protected; never raises; leaves the stack as it was.
   void (*batch)(void *context, lua_State *L, bool begins);
   /// The table of `node` was collected; what the node keeps is on top of the stack, nil where Lua
-  /// has skipped the finalizer. Called from a finalizer, also while the state closes: must not run
-  /// Lua code. L is NULL when the state is closed. The node's memory is gone afterwards.
+  /// has freed it. Called from clua_recover or a finalizer, also while the state closes: must not
+  /// run Lua code. L is NULL when the state is closed. The node's memory is gone afterwards.
   void (*ended)(void *context, lua_State *L, clua_node *node, void *owner);
   /// The table of `node` was given up by the collector and is back: its own finalizer, which runs
   /// next, may keep it. Called from a finalizer: must not run Lua code.
@@ -156,6 +156,21 @@ clua_node *clua_node_prepare(lua_State *L, int table, int key, int known);
 /// Registers a slot for a key that is in the store already and has none; false where that is not
 /// so, or would take memory. [-0, +0, -]
 bool clua_node_setslot(lua_State *L, clua_node *node, int key, clua_slot *slot);
+/// The address of the string at `index`, if it is a short one that is no name of a metamethod: Lua
+/// has each of these once. NULL for other values. [-0, +0, -]
+const void *clua_shortname(lua_State *L, int index);
+/// The place of the record of a short name, by its address; 0 where a plain table has none, and
+/// for other kinds. [-0, +0, -]
+int clua_node_placeofname(const clua_node *node, const void *name);
+/// The slot of the record at a place; NULL where it has none. [-0, +0, -]
+clua_slot *clua_node_slotat(const clua_node *node, int place);
+/// Whether clua_node_setslotat may be called. [-0, +0, -]
+bool clua_node_takesslots(const clua_node *node);
+/// Gives the record at a place, of a name, its slot. [-0, +0, -]
+void clua_node_setslotat(clua_node *node, int place, clua_slot *slot);
+/// Pushes the value of the name that has the record at a place; false, and nothing, where it is
+/// lazy, inherited or nil. [-0, +(0|1), -]
+bool clua_node_pushvalueofname(lua_State *L, clua_node *node, int place);
 /// Whether the table was a plain list with elements when a key was watched or prepared last.
 bool clua_node_waslist(const clua_node *node);
 /// Registers the slot of `*`; all keys move, O(n) the first time. [-0, +0, m]
@@ -225,8 +240,9 @@ int clua_aresame(lua_State *L);
 
 /// [-0, +(0|1), -]
 int clua_try_observation_install(lua_State *L, const clua_observation *observation);
-/// As clua_node_make. [-0, +(0|1), -]
-int clua_try_node_make(lua_State *L, int index, clua_node **node);
+/// As clua_node_prepare, for a table and a key that are on top; the key may be nil.
+/// [-2, +(0|1), -]
+int clua_try_node_prepare(lua_State *L, clua_node **node);
 /// As clua_node_watch; the key is on top. [-1, +(0|1), -]
 int clua_try_node_watch(lua_State *L, clua_node *node, clua_slot *slot);
 /// As clua_node_watchevery. [-0, +(0|1), -]

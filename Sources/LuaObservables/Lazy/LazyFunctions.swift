@@ -35,7 +35,7 @@ final class LazyFunctions: ModuleSlice {
     let flags = [
       ("LOADED", CLUA_LAZY_LOADED), ("READONLY", CLUA_LAZY_READONLY), ("ARMED", CLUA_LAZY_ARMED),
       ("UNCACHED", CLUA_LAZY_UNCACHED), ("TRACKED", CLUA_LAZY_TRACKED),
-      ("WRITTEN", CLUA_LAZY_WRITTEN), ("COPY", CLUA_LAZY_COPY),
+      ("WRITTEN", CLUA_LAZY_WRITTEN), ("COPY", CLUA_LAZY_COPY), ("ONSTORED", CLUA_LAZY_ONSTORED),
     ]
     for (name, flag) in flags {
       L.push(flag)
@@ -57,7 +57,7 @@ final class LazyFunctions: ModuleSlice {
   /// depends on.
   private func declareLazy(_ L: LuaStack) throws -> CInt {
     L.height = 5
-    let options = CInt(truncatingIfNeeded: L.integer(at: 5) ?? 0)
+    let options = CInt(truncatingIfNeeded: L.integer(at: 5) ?? 0) & CInt(CLUA_LAZY_FLAGS)
     if clua_isshared(L.pointer, 1) {
       throw LuaError("scripts share this table, so it gets no lazy properties")
     }

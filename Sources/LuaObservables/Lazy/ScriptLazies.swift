@@ -211,17 +211,17 @@ final class ScriptLazies: Receiver {
     let height = L.height
     defer { L.height = height }
     clua_lazy_pushdeclaration(L.pointer, lazy.number)
-    guard L.isTable(at: -1), L.rawGet(index: 1, at: -1) == .table else { return }
-    for position in stride(from: 1, through: L.rawLength(at: height + 2), by: 1) {
-      defer { L.height = height + 2 }
-      guard L.rawGet(index: position, at: height + 2) == .table else {
+    guard L.isTable(at: -1) else { return }
+    for position in stride(from: 1, through: L.rawLength(at: height + 1), by: 1) {
+      defer { L.height = height + 1 }
+      guard L.rawGet(index: position, at: height + 1) == .table else {
         try engine.add(dependency(at: -1, of: L), to: lazy, ofStored: lazy.isCopy)
         continue
       }
       // A path from another object is {object, path}.
-      L.rawGet(index: 1, at: height + 3)
-      L.rawGet(index: 2, at: height + 3)
-      let root = try arguments.observed(at: height + 4, of: L, "computed")
+      L.rawGet(index: 1, at: height + 2)
+      L.rawGet(index: 2, at: height + 2)
+      let root = try arguments.observed(at: height + 3, of: L, "computed")
       try engine.add(dependency(at: -1, of: L), to: lazy, from: root)
     }
   }

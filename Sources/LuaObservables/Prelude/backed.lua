@@ -41,7 +41,7 @@ function obs.backed(target, names, store)
   end
   for _, name in ipairs(names) do
     core.declare(target, name, core.owned {
-      write = write, origin = get, is_heard and { { store, core.path(name) } } or nil,
+      write = write, origin = get, is_heard and { store, core.path(name) } or nil,
     }, get, core.WRITTEN)
   end
 end

@@ -1,8 +1,8 @@
 -- Lazy and computed properties: a slice of the module `obs`.
 local core, obs = ...
 
-local getmetatable, pcall, rawlen, select, setmetatable, sort, tostring, type =
-  getmetatable, pcall, rawlen, select, setmetatable, table.sort, tostring, type
+local getmetatable, ipairs, pcall, rawlen, select, setmetatable, sort, tostring, type =
+  getmetatable, ipairs, pcall, rawlen, select, setmetatable, table.sort, tostring, type
 local next = core.next
 local string_find, string_format, string_sub = string.find, string.format, string.sub
 local bad_argument, check_function, check_observed =
@@ -83,12 +83,14 @@ local function check_path(path, number, name)
   if type(path) == "string" then remember("paths", path) end
 end
 
--- A list of paths, and of {object, path} for paths from other objects.
-local function check_dependencies(deps, number, name)
+-- Adds dependencies to a declaration, as its elements: paths, and {object, path} for paths from
+-- other objects.
+local function add_dependencies(declaration, deps, number, name)
   local kind = type(deps)
   if kind == "string" or kind == "userdata" and core.is_path(deps) then
     check_path(deps, number, name)
-    return { deps }
+    declaration[1] = deps
+    return
   end
   if kind ~= "table" then
     bad_argument(number, name, "list of key paths expected, got "
@@ -98,20 +100,17 @@ local function check_dependencies(deps, number, name)
   if length == 0 and next(deps) ~= nil then
     bad_argument(number, name, "the list of key paths is empty")
   end
-  -- Most have one, for which there is room from the beginning.
-  local list = length > 0 and { deps[1] } or {}
   for i = 1, length do
     local dependency = deps[i]
     if type(dependency) == "table" then
       check_observed(dependency[1], number, name)
       check_path(dependency[2], number, name)
-      list[i] = { dependency[1], dependency[2] }
+      declaration[i] = { dependency[1], dependency[2] }
     else
       check_path(dependency, number, name)
-      list[i] = dependency
+      declaration[i] = dependency
     end
   end
-  return list
 end
 
 local function callable(value)
@@ -136,8 +135,8 @@ local function owned(declaration)
 end
 core.owned = owned
 
---- What instances share of a lazy property: how it is computed and, as its element, a list of what
---- it depends on.
+--- What instances share of a lazy property: how it is computed and, as its elements, what it
+--- depends on.
 function core.compile_lazy(options, name, number)
   number = number or 3
   if type(options) ~= "table" then
@@ -154,17 +153,18 @@ function core.compile_lazy(options, name, number)
   if options.track then flags = flags | TRACKED end
   local get = callable(options.get or options.loader)
   if options.create then get = creation(options.create, options.configure, options.with) end
-  return owned {
+  local declaration = {
     get = get or core.inherited, flags = flags,
     origin = options.get or options.loader or options.create,
-    options.deps ~= nil and check_dependencies(options.deps, number, name) or nil,
   }
+  if options.deps ~= nil then add_dependencies(declaration, options.deps, number, name) end
+  return owned(declaration)
 end
 
 --- The names that the dependencies of a declaration begin with, where those are names.
 function core.own_dependencies(declaration)
   local names = {}
-  for _, dependency in next, declaration[1] or {} do
+  for _, dependency in ipairs(declaration) do
     if type(dependency) ~= "table" then
       local keys, kinds = core.path_parts(dependency, "model", 2)
       if (kinds[1] == "name" or kinds[1] == "key") and type(keys[1]) == "string" then
@@ -275,9 +275,14 @@ local function compile_computed(deps, get, number)
     check_function(deps, number, "computed")
     return owned { get = callable(deps), flags = TRACKED, origin = deps }
   end
-  deps = check_dependencies(deps, number, "computed")
-  check_function(get, number + 1, "computed")
-  return owned { get = callable(get), flags = 0, origin = get, deps }
+  -- Most have one dependency, for which there is room from the beginning.
+  local declaration = { get = get, flags = 0, origin = get, nil }
+  add_dependencies(declaration, deps, number, "computed")
+  if type(get) ~= "function" then
+    check_function(get, number + 1, "computed")
+    declaration.get = callable(get)
+  end
+  return owned(declaration)
 end
 
 function obs.computed(target, name, ...)

@@ -212,15 +212,21 @@ local function take(record, class, body, number)
   for name, copy in next, deep_copy(templates) do record.templates[name] = copy end
 end
 
--- Checks that a computed property depends on names that are declared (P9).
+-- Checks that a computed property depends on names that are declared (P9). Notes whether they are
+-- stored properties in all models that have the declaration.
 local function check_dependencies(record, number)
   for _, name in ipairs(record.lazy_names) do
-    for _, first in ipairs(core.own_dependencies(record.declared[name])) do
-      if record.declared[first] == nil then
+    local declaration = record.declared[name]
+    for _, first in ipairs(core.own_dependencies(declaration)) do
+      local declared = record.declared[first]
+      if declared == nil then
         bad_argument(number, "model", string_format("'%s' depends on '%s': %s",
           name, first, unknown(record, first)))
       end
+      if type(declared) == "table" then declaration.is_on_lazy = true end
     end
+    local flags = declaration.flags & ~core.ONSTORED
+    declaration.flags = declaration.is_on_lazy and flags or flags | core.ONSTORED
   end
 end
 

@@ -1,5 +1,6 @@
 internal import CLua
 internal import CSandbox
+internal import CTables
 internal import Lua
 internal import Observables
 
@@ -13,9 +14,17 @@ final class PathKeys: Sendable {
   /// of the path (L6).
   let number: Int
   let pins: LuaPins
+  /// The addresses of keys that are short names: Lua has each of these strings once, and the table
+  /// keeps them. Nil for other keys; empty where the path does not keep the table.
+  // Only compared with other addresses.
+  nonisolated(unsafe) let names: [UnsafeRawPointer?]
 
-  init(_ pin: LuaPin) { (self.pin, number, pins) = (pin, 0, pin.pins) }
-  init(number: Int, in pins: LuaPins) { (pin, self.number, self.pins) = (nil, number, pins) }
+  init(_ pin: LuaPin, names: [UnsafeRawPointer?]) {
+    (self.pin, number, pins, self.names) = (pin, 0, pin.pins, names)
+  }
+  init(number: Int, in pins: LuaPins) {
+    (pin, self.number, self.pins, names) = (nil, number, pins, [])
+  }
 }
 
 extension Path {
@@ -87,16 +96,18 @@ final class PathCache {
     defer { state.discharge(4 * size, from: share) }
     let components = try Path.components(ofScript: state.bytes(at: index, of: L))
     try state.pushTable(elements: components.count, to: L)
+    var names: [UnsafeRawPointer?] = []
     for (step, component) in components.enumerated() {
       switch component.kind {
       case .slot, .element: L.push(component.number)
       case .every, .deep: L.push(false)
       default: try state.push(bytes: component.bytes, to: L)
       }
+      names.append(component.kind == .name ? clua_shortname(L.pointer, -1) : nil)
       // The array part exists already: nothing is allocated.
       L.rawSet(index: step + 1, at: -2)
     }
-    return try Path(components: components, attachment: keys(L))
+    return try Path(components: components, attachment: keys(L, names: names))
   }
 
   /// The bytes that a path of the text at an index takes at the most.
@@ -106,10 +117,19 @@ final class PathCache {
   }
 
   /// Pops the table of keys. [-1, +0, -]
-  private func keys(_ L: LuaStack) throws -> PathKeys {
+  private func keys(_ L: LuaStack, names: [UnsafeRawPointer?]) throws -> PathKeys {
     guard let state else { throw LuaError.closed }
     defer { L.pop() }
-    return PathKeys(try state.pin(at: -1, of: L))
+    return PathKeys(try state.pin(at: -1, of: L), names: names)
+  }
+
+  /// The address of the key of one step, where that is a short name.
+  @inline(__always)
+  func name(_ step: Int, of path: Path) -> UnsafeRawPointer? {
+    guard let keys = path.keys, step < keys.names.count, keys.pins === state?.pins else {
+      return nil
+    }
+    return keys.names[step]
   }
 
   /// Numbers the table of keys on top, one of which is an object. [-0, +0, -]
@@ -158,6 +178,7 @@ final class PathCache {
     let count = L.height - first + 1
     try state.pushTable(elements: Int(count), to: L)
     var components: [Path.Component] = []
+    var names: [UnsafeRawPointer?] = []
     var hasObjects = false
     for step in 0..<count {
       let index = first + step
@@ -166,12 +187,13 @@ final class PathCache {
       case .string, .number, .boolean: break
       default: hasObjects = true
       }
+      names.append(clua_shortname(L.pointer, index))
       L.pushCopy(at: index)
       L.rawSet(index: Int(step + 1), at: -2)
     }
     if hasObjects { return try Path(components: components, attachment: numberedKeys(L)) }
     L.pushCopy(at: -1)
-    return try Path(components: components, attachment: keys(L))
+    return try Path(components: components, attachment: keys(L, names: names))
   }
 
   /// Pushes the keys of a path that does not keep them itself; false where it does, or where the

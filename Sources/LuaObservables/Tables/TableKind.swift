@@ -29,24 +29,31 @@ final class TableKind: NodeKind {
   /// Whether a name was applied to a plain list, which may be a mistake.
   var hasMetLists = false
 
-  /// The node of the table on top of the stack, made if there is none. [-1, +0, -]
-  func node(_ L: LuaStack) throws(LuaError) -> NodeRef {
+  /// A step of a path.
+  struct Step {
+    let path: Path
+    let number: Int
+  }
+
+  /// The node of the table on top of the stack, made if there is none: then the key of the step
+  /// that applies to it is prepared, too. [-1, +0, -]
+  func node(_ L: LuaStack, for step: Step? = nil) throws(LuaError) -> NodeRef {
     // A finalizer may call this while the state closes: its nodes would outlive their tables.
     guard !host.isClosed else {
       L.pop()
       throw .closed
     }
-    if let table = clua_node_at(L.pointer, -1),
-      clua_node_owner(table) != nil || clua_node_isthere(L.pointer, table)
-    {
+    if let table = clua_node_at(L.pointer, -1), clua_node_isthere(L.pointer, table) {
       L.pop()
       return node(of: table)
     }
+    if let step, host.paths.name(step.number, of: step.path) != nil {
+      try host.paths.pushKey(step.number, of: step.path, to: L)
+    } else {
+      L.pushNil()
+    }
     var made: OpaquePointer?
-    let status = clua_try_node_make(L.pointer, -1, &made)
-    // The table is popped also after a failure: a loop that goes on would take it for its key.
-    defer { L.pop() }
-    try state.check(status, L)
+    try state.check(clua_try_node_prepare(L.pointer, &made), L)
     return node(of: made!)
   }
 
@@ -124,6 +131,24 @@ final class TableKind: NodeKind {
     case .name, .key, .slot, .element:
       return try keySlot(of: node, step, path)
     }
+  }
+
+  /// The slot of a name of a plain table, where that is observed or was prepared: without a call of
+  /// Lua's library.
+  override func knownSlot(at step: Int, of path: Path, on node: NodeRef) -> SlotRef? {
+    let table = TableKind.table(node)
+    guard let name = host.paths.name(step, of: path) else { return nil }
+    let place = clua_node_placeofname(table, name)
+    guard place > 0 else { return nil }
+    if let slot = clua_node_slotat(table, place) {
+      return UnsafeMutableRawPointer(slot).assumingMemoryBound(to: Slot.self)
+    }
+    guard clua_node_takesslots(table) else { return nil }
+    let slot = engine.makeSlot(on: node, key: 0)
+    clua_node_setslotat(
+      table, place, UnsafeMutableRawPointer(slot).assumingMemoryBound(to: clua_slot.self))
+    if clua_node_waslist(table) { hasMetLists = true }
+    return slot
   }
 
   private func keySlot(of node: NodeRef, _ step: Int, _ path: Path) throws -> SlotRef {
@@ -257,9 +282,17 @@ final class TableKind: NodeKind {
     let L = L
     let height = L.height
     defer { L.height = height }
-    clua_node_pushtable(L.pointer, TableKind.table(node))
+    let table = TableKind.table(node)
+    let next = Step(path: path, number: step + 1)
+    if let name = host.paths.name(step, of: path) {
+      let place = clua_node_placeofname(table, name)
+      if place > 0, clua_node_pushvalueofname(L.pointer, table, place) {
+        return observable(L, for: next)
+      }
+    }
+    clua_node_pushtable(L.pointer, table)
     guard pushValue(at: step, of: path, on: node, L) else { return .none }
-    return observable(L)
+    return observable(L, for: next)
   }
 
   /// Pushes the value at a component of the table on top of the stack; false where there is none.
@@ -309,8 +342,8 @@ final class TableKind: NodeKind {
     return clua_node_slot(L.pointer, TableKind.table(node), -1)?.pointee.valid == 0
   }
 
-  /// The node of the value on top of the stack, if it can be observed.
-  func observable(_ L: LuaStack) -> Child {
+  /// The node of the value on top of the stack, if it can be observed; `step` applies to it.
+  func observable(_ L: LuaStack, for step: Step? = nil) -> Child {
     switch L.type(at: -1) {
     case .table:
       // No node would be made, and each attempt would cost an error.
@@ -318,7 +351,7 @@ final class TableKind: NodeKind {
         return TableKind.existingNode(at: -1, of: L).map(Child.node) ?? .none
       }
       L.pushCopy(at: -1)
-      do { return .node(try node(L)) } catch {
+      do { return .node(try node(L, for: step)) } catch {
         noteUnreadable(error)
         return .none
       }

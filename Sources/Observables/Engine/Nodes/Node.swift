@@ -121,7 +121,7 @@ extension ObservationCore {
 
     /// The slot that `slot(_:at:of:on:)` would answer with, where that is known without looking up
     /// names; nil to be asked again.
-    package func knownSlot(at step: Int, of path: Path, on node: NodeRef) -> SlotRef? { nil }
+    open func knownSlot(at step: Int, of path: Path, on node: NodeRef) -> SlotRef? { nil }
 
     /// What lies at `component` now, for the next step of a path.
     open func child(_ node: NodeRef, at step: Int, of path: Path) -> Child { .none }
