@@ -3,6 +3,7 @@
 #include "private.h"
 
 #include <stdatomic.h>
+#include <stdlib.h>
 
 static const char box_key;
 
@@ -87,6 +88,8 @@ void clua_notefunction(lua_CFunction function) {
     if (others[i] == function) return;
     if (atomic_compare_exchange_strong(&others[i], &none, function)) return;
   }
+  // A third one needs more room.
+  abort();
 }
 
 bool clua_isfunction(lua_State *L, int index) {

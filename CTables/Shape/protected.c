@@ -35,7 +35,7 @@ static int run(lua_State *L, lua_CFunction body, int operands, operation *wanted
 }
 
 /* A path may lead to any number of tables, so making and watching them can be stopped. */
-BODY(prepare, clua_poll(L); wanted->node = clua_node_prepare(L, 1, 2, 0))
+BODY(prepare, clua_poll(L); wanted->node = clua_node_prepare(L, 1, 2, CLUA_PREPARE_HELD))
 BODY(watch, clua_poll(L); clua_node_watch(L, wanted->node, 1, wanted->slot))
 BODY(watchevery, clua_node_watchevery(L, wanted->node, wanted->slot))
 BODY(settle, clua_node_settle(L, wanted->node))

@@ -234,7 +234,7 @@ clua_node *clua_node_prepare(lua_State *L, int table, int key, int known) {
   }
   int top = lua_gettop(L);
   clua_checkstack(L, 24, NULL);
-  bool held = clua_holdcollector(L);
+  bool held = !(known & CLUA_PREPARE_HELD) && clua_holdcollector(L);
   // A table that moves as a whole has a `__len`.
   if (made) node = clua_node_makelarge(L, table, (known & CLUA_PREPARE_WHOLE) != 0);
   // An instance of a model may not have the name.

@@ -147,6 +147,7 @@ void clua_node_watch(lua_State *L, clua_node *node, int key, clua_slot *slot);
 enum {
   CLUA_PREPARE_DECLARED = 1,  // it is to be lazy: its name needs no check
   CLUA_PREPARE_WHOLE = 2,     // all keys are expected to move
+  CLUA_PREPARE_HELD = 4,      // the collector is held already
 };
 
 /// The node of the table at `table`, made if there is none. A key at `key` that is a plain name is

@@ -87,7 +87,7 @@ final class TransactionFunctions: ModuleSlice {
 
   /// Keeps the function of the prelude that covers turns.
   private func takeCoverTurns(_ L: LuaStack) throws(LuaError) {
-    try host.module.loadWhole(L)
+    try host.module.loadLate("trees", L)
     guard let core = host.module.core else { throw .closed }
     try state.push(core.pin, to: L)
     try state.pushField("cover_turns", of: L)

@@ -157,7 +157,7 @@ final class ObsModule {
     // Hosts of a program that stands alone count the module as used when a script asks for it.
     let notify = didLoad
     didLoad = nil
-    try loadWhole(L)
+    try loadLate(nil, L)
     didLoad = notify
     try limits.hide()
     _ = try load(L)
@@ -209,11 +209,13 @@ final class ObsModule {
     if let refusal = host.loop.refusal { throw LuaError("\(refusal)") }
     try pushCore(to: L)
     let core = L.height
+    // The slice of luv may load the rest of it at once.
+    self.core = LuaTable(pin: try state.pin(at: core, of: L))
     L.pushNil()
     // Each part gets the module as the part before it left it.
     for part in [
-      PackageResources.obs_lua, PackageResources.lazy_lua, PackageResources.luv_lua,
-      PackageResources.late_lua, PackageResources.finish_lua,
+      PackageResources.obs_lua, PackageResources.late_lua, PackageResources.luv_lua,
+      PackageResources.finish_lua,
     ] {
       try run(part, core, core + 1, L)
       L.copy(from: -1, to: core + 1)
@@ -221,7 +223,6 @@ final class ObsModule {
     }
     for slice in slices { try slice.preludeDidRun(core, L) }
     table = LuaTable(pin: try state.pin(at: core + 1, of: L))
-    self.core = LuaTable(pin: try state.pin(at: core, of: L))
     didLoad?()
     return 1
   }
@@ -244,8 +245,12 @@ final class ObsModule {
   private static func parts(of group: String) -> [[UInt8]] {
     switch group {
     case "backed": [PackageResources.backed_lua]
+    case "bind": [PackageResources.bind_lua]
     case "collections": [PackageResources.collections_lua]
+    case "events": [PackageResources.events_lua]
     case "graph": [PackageResources.graph_lua]
+    case "lazy": [PackageResources.lazy_lua]
+    case "luv": [PackageResources.luvloop_lua]
     case "models": [PackageResources.models_lua]
     case "native": [PackageResources.native_lua]
     case "reading": [PackageResources.reading_lua]
@@ -260,14 +265,15 @@ final class ObsModule {
     }
   }
 
-  /// Loads all that the prelude has.
-  func loadWhole(_ L: LuaStack) throws(LuaError) {
+  /// Loads the module with a group of `late.lua`, or with all of them.
+  func loadLate(_ group: String?, _ L: LuaStack) throws(LuaError) {
     _ = try load(L)
     L.pop()
     guard let core else { throw .closed }
     try state.push(core.pin, to: L)
-    try state.pushField("load_late", of: L)
-    try state.tracedCall(arguments: 0, results: 0, L)
+    try state.pushField("load", of: L)
+    if let group { try state.push(group, to: L) } else { L.pushNil() }
+    try state.tracedCall(arguments: 1, results: 0, L)
     L.pop()
   }
 

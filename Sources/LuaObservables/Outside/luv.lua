@@ -1,123 +1,9 @@
 -- The module luv: its loop runs inside that of the host, and its callbacks are turns like others.
 local core, obs = ...
 
-local assert, ipairs, pcall, setmetatable, type = assert, ipairs, pcall, setmetatable, type
-local pack, unpack = table.pack, table.unpack
+local ipairs, type = ipairs, type
 -- Nil where scripts have no such library: no module is loaded from files then.
 local package = package
-
--- Lets the loop of luv, which is `uv`, run inside that of the host.
-local function join(uv)
-  local run, loop_alive, backend_timeout = uv.run, uv.loop_alive, uv.backend_timeout
-  local loop_close, walk, new_async, loop_mode = uv.loop_close, uv.walk, uv.new_async, uv.loop_mode
-  -- An active handle: what is `unref`ed is served only beside one that is not.
-  local keeper
-  local is_closed, is_stopped = false, false
-
-  local function is_alive() return not is_closed and not is_stopped and loop_alive() end
-
-  local function has_handles()
-    local found = false
-    walk(function(handle)
-      if handle ~= keeper and handle:is_active() and not handle:is_closing() then found = true end
-    end)
-    return found
-  end
-
-  local function keep(body, ...)
-    if not keeper or keeper:is_closing() then keeper = assert(new_async(function() end)) end
-    keeper:ref()
-    local result = body(...)
-    if not keeper:is_closing() then keeper:unref() end
-    return result
-  end
-
-  local functions = { alive = is_alive, fd = uv.backend_fd(), update_time = uv.update_time }
-
-  -- Returns whether there was something to do. An iteration without that has begun all that was
-  -- asked for.
-  local function iterate()
-    local is_due, calls = backend_timeout() == 0, core.luv_calls()
-    run("nowait")
-    return is_due or core.luv_calls() ~= calls
-  end
-
-  -- Set where only handles that are `unref`ed are left, while the host's loop goes on.
-  local is_kept = false
-
-  -- Serves also what is `unref`ed, where the host needs that.
-  function functions.iterate(is_needed)
-    is_kept = false
-    if is_closed or is_stopped then return false end
-    if loop_alive() then return iterate() end
-    if not is_needed or not has_handles() then return false end
-    is_kept = true
-    return keep(iterate)
-  end
-
-  -- Milliseconds until the next timer; -1 where there is none.
-  function functions.timeout()
-    if is_closed or is_stopped then return -1 end
-    return is_kept and keep(backend_timeout) or loop_alive() and backend_timeout() or -1
-  end
-
-  local function close(handle)
-    if not handle:is_closing() then handle:close() end
-  end
-
-  -- Closes all handles, and serves luv until they are closed and its threads have done what they
-  -- were asked for, which cannot be taken back: what is left when the state closes is used after it
-  -- was freed. Luv itself would wait as long. No callback is called, so nothing new begins.
-  function functions.finish()
-    if is_closed then return end
-    walk(close)
-    while loop_alive() do
-      core.silence_luv(true)
-      pcall(run, "once")
-      core.silence_luv(false)
-    end
-  end
-
-  core.join_luv(functions, run)
-
-  -- The mode of the `uv.run` that is under way.
-  local mode_of_run
-
-  -- Nil outside of callbacks of luv. Without `uv.run` the host serves them as by default.
-  if loop_mode then
-    function uv.loop_mode() return loop_mode() and (mode_of_run or "default") end
-  end
-
-  function uv.run(mode)
-    local wanted = mode or "default"
-    if wanted ~= "default" and wanted ~= "once" and wanted ~= "nowait" then
-      core.bad_argument(1, "run", "'default', 'once' or 'nowait' expected, got "
-        .. (type(mode) == "string" and "'" .. mode .. "'" or type(mode)))
-    end
-    is_stopped = false
-    local outer = mode_of_run
-    local run_end <close> = setmetatable({}, { __close = function() mode_of_run = outer end })
-    mode_of_run = wanted
-    core.run_luv(wanted)
-    local goes_on = not is_closed and loop_alive()
-    is_stopped = false
-    return goes_on
-  end
-
-  function uv.stop()
-    is_stopped = true
-    core.wake_luv()
-  end
-
-  function uv.loop_close()
-    local results = pack(loop_close())
-    if results[1] then
-      is_closed = true
-      core.leave_luv()
-    end
-    return unpack(results, 1, results.n)
-  end
-end
 
 local joined = false
 
@@ -129,7 +15,8 @@ local function meet(module)
     return
   end
   joined = true
-  join(module)
+  core.load "luv"
+  core.join_luv_loop(module)
 end
 
 -- A searcher before the others: it finds what they find, and meets it.

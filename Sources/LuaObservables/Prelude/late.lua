@@ -2,26 +2,37 @@
 -- called.
 local core, obs = ...
 
-local error, pcall, rawget, setmetatable = error, pcall, rawget, setmetatable
+local assert, error, pcall, rawget, setmetatable = assert, error, pcall, rawget, setmetatable
 -- Its loops are no reads.
 local each = core.next
 
 -- The functions of each group. Swift knows which slices belong to it.
 local groups = {
   backed = { "backed" },
+  bind = { "bind" },
   collections = { "assign", "clear", "copy_of", "observe_edits", "observe_keys", "raw" },
+  events = {},
   graph = { "describe", "graph" },
+  lazy = {
+    "computed", "force", "forget", "invalid_names", "invalidate", "is_valid", "lazy", "peek",
+    "valid_names",
+  },
+  luv = {},
   models = { "model" },
   native = { "native" },
   reading = { "get", "set" },
   trees = { "abort", "apply", "changes", "diff", "history", "invert", "merge", "transaction" },
 }
 
+-- Groups that need another one.
+local needed = { backed = "lazy", collections = "lazy", models = "lazy", trees = "lazy" }
+
 -- What these slices use of the libraries, read before any script can replace it.
 local globals = {
-  error = error, getmetatable = getmetatable, ipairs = ipairs, next = next, package = package,
-  pairs = pairs, pcall = pcall, rawequal = rawequal, rawget = rawget, rawlen = rawlen,
-  rawset = rawset, select = select, setmetatable = setmetatable, tostring = tostring, type = type,
+  assert = assert, error = error, getmetatable = getmetatable, ipairs = ipairs, next = next,
+  package = package, pairs = pairs, pcall = pcall, rawequal = rawequal, rawget = rawget,
+  rawlen = rawlen, rawset = rawset, select = select, setmetatable = setmetatable,
+  tostring = tostring, type = type,
   string = {
     find = string.find, format = string.format, match = string.match, sub = string.sub,
   },
@@ -48,6 +59,7 @@ end
 -- Loads a group. Where that fails, for want of memory, it is tried again.
 local function load(group)
   if is_loaded[group] then return end
+  if needed[group] then load(needed[group]) end
   local known = #core.classes
   local ok, message = pcall(run, group, known)
   if not ok then
@@ -57,9 +69,10 @@ local function load(group)
   is_loaded[group] = true
 end
 
---- Loads all groups.
-function core.load_late()
-  for group in each, groups do load(group) end
+--- Loads a group, or all of them.
+function core.load(group)
+  if group then return load(group) end
+  for each_group in each, groups do load(each_group) end
 end
 
 -- A function that loads the group, which defines the one of that name in `loaded`, and calls that.
@@ -93,6 +106,13 @@ end
 core.set_object_methods(
   late_methods(core.HostArray, { "set", "sort" }),
   late_methods(core.HostSet, { "values", "union", "intersect", "subtract" }))
+
+-- Stands for nil in the body of a model.
+local None = { __name = "obs.none", __metatable = false }
+function None.__tostring() return "obs.none" end
+function None.__newindex() core.raise "obs.none cannot be changed" end
+core.none = setmetatable({}, None)
+obs.none = core.none
 
 -- Until there is a model, nothing is an instance of one.
 local none = {}

@@ -179,12 +179,6 @@ end
 local Descriptor = { __name = "obs.lazy" }
 core.Descriptor = Descriptor
 
--- Stands for nil in the body of a model.
-local None = { __name = "obs.none", __metatable = false }
-function None.__tostring() return "obs.none" end
-function None.__newindex() core.raise "obs.none cannot be changed" end
-obs.none = setmetatable({}, None)
-
 local function descriptor(declaration)
   return setmetatable({ declaration = declaration }, Descriptor)
 end
@@ -371,8 +365,6 @@ function obs.peek(target, ...)
 end
 
 --- For other slices: scripts may have put something else in the places of these.
-core.own = {
-  invalidate = obs.invalidate, is_valid = obs.is_valid, none = obs.none, peek = obs.peek,
-}
+core.own = { invalidate = obs.invalidate, is_valid = obs.is_valid, peek = obs.peek }
 
 return obs

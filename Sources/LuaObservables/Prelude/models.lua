@@ -201,7 +201,7 @@ local function take(record, class, body, number)
         declared[name] = true
         if is_copied(value) then
           templates[name] = value
-        elseif value ~= core.own.none then
+        elseif value ~= core.none then
           values[name] = value
         end
       end

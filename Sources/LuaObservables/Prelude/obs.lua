@@ -10,7 +10,7 @@ local pcall, rawget = pcall, rawget
 local coroutine_create, coroutine_resume, coroutine_running, coroutine_status, coroutine_yield =
   coroutine.create, coroutine.resume, coroutine.running, coroutine.status, coroutine.yield
 local coroutine_close, coroutine_isyieldable = coroutine.close, coroutine.isyieldable
-local pack, unpack, concat, sort = table.pack, table.unpack, table.concat, table.sort
+local pack, unpack, sort = table.pack, table.unpack, table.sort
 local string_find, string_format, string_match, string_sub =
   string.find, string.format, string.match, string.sub
 
@@ -159,45 +159,6 @@ function core.exact_key(object, key, number, name)
   return key, core.path(key)
 end
 
--- Binding ---------------------------------------------------------------------------------------
-
-local function write(object, key, value) object[key] = value end
-
-local function copy(to, from, name, last)
-  local value = from[name]
-  if core.same(value, last[name]) then return end
-  to[name] = value
-  last[name] = value
-end
-
-function obs.bind(destination, source, keys)
-  check_observed(destination, 1, "bind")
-  check_observed(source, 2, "bind")
-  if type(keys) == "string" or core.is_path(keys) then keys = { keys } end
-  if type(keys) ~= "table" or #keys == 0 then
-    bad_argument(3, "bind", "list of keys expected, got "
-      .. (type(keys) == "table" and "an empty one" or type(keys)))
-  end
-  local paths, names, last = {}, {}, {}
-  for i, key in ipairs(keys) do
-    names[i], paths[i] = core.exact_key(source, key, 3, "bind")
-  end
-  for _, name in ipairs(names) do
-    last[name] = source[name]
-    core.written(pcall(write, destination, name, last[name]))
-  end
-  return core.observe(source, paths, function(from, to)
-    -- Only keys that changed in the source are set: a local override of another key lasts. One that
-    -- could not be set is tried again with the next change.
-    local failed, failure = false, nil
-    for _, name in ipairs(names) do
-      local ok, message = pcall(copy, to, from, name, last)
-      if not ok and not failed then failed, failure = true, message end
-    end
-    core.written(not failed, failure)
-  end, { observer = destination, name = "bind" })
-end
-
 -- Scopes ---------------------------------------------------------------------------------------
 
 local Scope = { __name = "obs.Scope", __index = {} }
@@ -309,40 +270,9 @@ obs.log = core.log
 local Event = { __name = "obs.Event" }
 core.Event = Event
 
-local MOST_TEXT = 60
--- What the place of an event is, where it is not the place at which that happened.
-local places = { call = "registered at", compute = "declared at" }
-
--- No code of scripts runs for a value.
-local function value_text(value)
-  local kind = type(value)
-  if kind == "string" then
-    local text = string_format("%q", string_sub(value, 1, MOST_TEXT))
-    return #value > MOST_TEXT and text .. "…" or text
-  end
-  if kind == "number" or kind == "boolean" or kind == "nil" then return tostring(value) end
-  return string_format("%s: %p", kind, value)
-end
-
 function Event:__tostring()
-  local function field(name)
-    local value = rawget(self, name)
-    return type(value) == "string" and value or nil
-  end
-  local key, name, path = field "key", field "name", field "path"
-  local words = { field "kind" or "event", key and "'" .. key .. "'" or name }
-  if path then words[#words + 1] = "on '" .. path .. "'" end
-  if field "object" then words[#words + 1] = "of " .. field "object" end
-  local old, new = rawget(self, "old"), rawget(self, "new")
-  if old ~= nil or new ~= nil then
-    words[#words + 1] = string_format("(%s → %s)", value_text(old), value_text(new))
-  end
-  if rawget(self, "equal") then words[#words + 1] = "(equal)" end
-  if rawget(self, "failed") then words[#words + 1] = "(failed)" end
-  if field "site" then
-    words[#words + 1] = (places[field "kind"] or "at") .. " " .. field "site"
-  end
-  return concat(words, " ")
+  core.load "events"
+  return core.event_text(self)
 end
 obs.record = core.record
 obs.limits = core.limits

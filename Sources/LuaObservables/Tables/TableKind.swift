@@ -442,7 +442,9 @@ final class TableKind: NodeKind {
   }
 
   /// Drops the journal of a table that is gone, and with it the values that the journal kept.
-  func abandonJournal(of node: NodeRef) { journals[node] = nil }
+  func abandonJournal(of node: NodeRef) {
+    if !journals.isEmpty { journals[node] = nil }
+  }
 
   override func journalEnd(of node: NodeRef) -> Int { journals[node]?.end ?? 0 }
 
