@@ -9,7 +9,8 @@ struct Site {
 
 /// The names of sources, each kept once.
 final class SourceNames {
-  @exclusivity(unchecked) private var names: [[CChar]] = [[]]
+  @exclusivity(unchecked) private var names: [[CChar]] = [[], [0x6F, 0x62, 0x73, 0]]
+  /// The places of the others in `names`: a program that observes nothing needs no dictionary.
   @exclusivity(unchecked) private var indices: [[CChar]: Int32] = [:]
   @exclusivity(unchecked) private var last: Int32 = 0
 
@@ -18,13 +19,12 @@ final class SourceNames {
   @exclusivity(unchecked) private var functions: CInt = 0
   private let known: UnsafeMutablePointer<Int32>
   private static let slots = 16
-  /// The source that the functions of the module `obs` name.
-  private var prelude: Int32 = -1
+  /// The source that the functions of the module name, "obs".
+  private static let prelude: Int32 = 1
 
   init() {
     known = .allocate(capacity: SourceNames.slots + 1)
     known.initialize(repeating: 0, count: SourceNames.slots + 1)
-    prelude = intern("obs")
   }
 
   deinit { known.deallocate() }
@@ -63,7 +63,7 @@ final class SourceNames {
       L.rawSet(index: slot, at: -3)
     }
     L.pop(3)
-    return known[slot] == prelude ? caller(L) : Site(source: known[slot], line: line)
+    return known[slot] == SourceNames.prelude ? caller(L) : Site(source: known[slot], line: line)
   }
 
   /// The place of the caller of the module `obs`, for which its Lua code works.
@@ -93,10 +93,8 @@ final class SourceNames {
 
   private func intern(_ name: UnsafePointer<CChar>) -> Int32 {
     // Most writes come from the same file as the one before.
-    let isLast = names[Int(last)].withUnsafeBufferPointer { known in
-      known.count > 0 && clua_equaltext(known.baseAddress!, name)
-    }
-    if isLast { return last }
+    if isName(last, name) { return last }
+    if isName(SourceNames.prelude, name) { return SourceNames.prelude }
     var text: [CChar] = []
     var position = name
     while position.pointee != 0 {
@@ -112,6 +110,12 @@ final class SourceNames {
       indices[text] = last
     }
     return last
+  }
+
+  private func isName(_ index: Int32, _ name: UnsafePointer<CChar>) -> Bool {
+    names[Int(index)].withUnsafeBufferPointer { known in
+      known.count > 0 && clua_equaltext(known.baseAddress!, name)
+    }
   }
 
   /// "file:line", or "?" where no Lua function was running.
