@@ -180,9 +180,9 @@ void clua_allocator_end(clua_allocator *allocator) {
    as after the last cycle. That is too late for two things, whose bytes therefore count as debt:
 
    - memory outside of Lua that objects of Lua keep;
-   - objects with finalizers. One cycle calls a finalizer, and only the next one frees the object,
-     which counts as alive until then: garbage would grow with each cycle. So these objects are debt
-     when their finalizers have run.
+   - objects with finalizers, as tables with an `on_end` have. One cycle calls a finalizer, and only
+     the next one frees the object, which counts as alive until then: garbage would grow with each
+     cycle. So these objects are debt when their finalizers have run.
 
    When memory is short Lua calls no finalizers, and raises "not enough memory" though they would
    free some. So all garbage is collected, with finalizers, when half of what was free after the
@@ -209,19 +209,21 @@ static void end_collection(clua_allocator *allocator) {
   set_mark(&allocator->current->meter);
 }
 
-/* Ends what belonged to all objects that Lua has freed. */
-static void recover_all(lua_State *L) {
+/* Ends what belonged to all objects that Lua has freed; returns whether there were some. Nothing
+   stops this: where memory has a limit, that bounds how many there are. */
+static bool recover_all(lua_State *L) {
+  bool any = clua_haslost(L);
   while (clua_recover(L)) {
   }
+  return any;
 }
 
 void clua_freegarbage(lua_State *L, clua_allocator *allocator) {
   allocator->debt = 0;
   // In a finalizer the collector does nothing.
   if (lua_gc(L, LUA_GCCOLLECT) < 0) return;
-  recover_all(L);
-  // The objects whose finalizers were called.
-  if (allocator->debt > 0) lua_gc(L, LUA_GCCOLLECT);
+  // What belonged to lost objects, and objects whose finalizers were called, is garbage now.
+  if (recover_all(L) || allocator->debt > 0) lua_gc(L, LUA_GCCOLLECT);
   recover_all(L);
   end_collection(allocator);
 }
@@ -253,6 +255,7 @@ static void collect_part(lua_State *L, clua_allocator *allocator) {
   if (lua_checkstack(L, 2) && clua_protect(L, make_newest, 0, 0) != LUA_OK) lua_pop(L, 1);
   // Negative in a finalizer, where the collector does nothing.
   if (lua_gc(L, LUA_GCSTEP, 0) <= 0) return;
+  recover_all(L);
   if (++allocator->cycles >= 2 && (allocator->cycles > 2 || allocator->debt == 0))
     return end_collection(allocator);
   allocator->debt = 0;

@@ -23,8 +23,8 @@ void clua_pushfunction(lua_State *L, clua_function function, void *context) {
 /* Upvalue of a trampoline that owns its context: the box. */
 int clua_call_box(lua_State *L) {
   clua_box *box = lua_touserdata(L, lua_upvalueindex(1));
-  // With `debug` a script may have replaced the upvalue.
-  if (!box || !box->context) return luaL_error(L, "the function was released");
+  // With `debug` a script may have taken the upvalue away.
+  if (!box) return luaL_error(L, "the function was released");
   int results = box->function(L, box->context);
   return results == CLUA_RAISE ? lua_error(L) : results;
 }
@@ -88,7 +88,7 @@ void clua_notefunction(lua_CFunction function) {
     if (others[i] == function) return;
     if (atomic_compare_exchange_strong(&others[i], &none, function)) return;
   }
-  // A third one needs more room.
+  // Raise OTHERS for a third function.
   abort();
 }
 

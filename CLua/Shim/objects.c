@@ -66,7 +66,8 @@ static _Atomic(clua_finalizer) object_release;
 
 clua_handle *clua_toobject(lua_State *L, int index) {
   clua_handle *handle = lua_touserdata(L, index);
-  // Its address distinguishes a handle of this kind from any other userdata of this size.
+  // The address of this function distinguishes a handle of this kind from any other userdata of
+  // this size.
   if (!handle || lua_rawlen(L, index) != sizeof(clua_ownhandle)) return NULL;
   clua_finalizer release = atomic_load_explicit(&object_release, memory_order_relaxed);
   return handle->release == release ? handle : NULL;

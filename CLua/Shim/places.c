@@ -6,7 +6,8 @@ bool clua_ismodule(const char *source) {
   return strcmp(source, "=obs") == 0 || strcmp(source, "=obs.prompt") == 0;
 }
 
-const void *clua_frame(lua_State *L) {
+/* The call of the C function that runs: another pointer for each call under way. [-0, +0, -] */
+static const void *frame_of(lua_State *L) {
   lua_Debug frame;
   return lua_getstack(L, 0, &frame) ? (const void *)frame.i_ci : NULL;
 }
@@ -33,7 +34,7 @@ static const char writer_key = 0;
 void clua_setwriter(lua_State *L, int function, int line) {
   lua_pushvalue(L, function);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &writer_key);
-  writer.frame = clua_frame(L);
+  writer.frame = frame_of(L);
   writer.line = line;
 }
 
@@ -44,7 +45,7 @@ void clua_unsetwriter(lua_State *L) {
 }
 
 int clua_currentfunction(lua_State *L) {
-  if (writer.frame && writer.frame == clua_frame(L)) {
+  if (writer.frame && writer.frame == frame_of(L)) {
     if (writer.line) lua_rawgetp(L, LUA_REGISTRYINDEX, &writer_key);
     return writer.line;
   }

@@ -133,8 +133,8 @@ void clua_freegarbage(lua_State *L, clua_allocator *allocator);
 /// The claim of an object on its own memory, which is the end of a userdata.
 ///
 /// When Lua frees the block of the object, the allocator keeps it, with all that is in it, until
-/// clua_recover has called `lost`. That costs the collector nothing, where a finalizer keeps the
-/// object for another cycle, and is skipped at the limit of nested calls or of memory.
+/// clua_recover has called `lost`. The collector has no work for a claim. A finalizer would keep
+/// the object for another cycle, and Lua may skip it.
 typedef struct clua_claim {
   /// Ends what belongs to the object; false where there is no memory for that. L is NULL when the
   /// state is closed; all memory with claims is still there then.

@@ -7,9 +7,6 @@
 /// Whether a chunk of that name is Lua code of the module obs: "=obs", or "=obs.prompt" for that of
 /// prompts, which an interruption ends at any place.
 bool clua_ismodule(const char *source);
-/// The call to which the stack indices of a running C function belong: another pointer for each
-/// call under way. [-0, +0, -]
-const void *clua_frame(lua_State *L);
 /// Copies the place of the innermost Lua function that is running ("file.lua", line) into `source`
 /// (LUA_IDSIZE bytes) and returns its line, or 0 when no Lua function runs. [-0, +0, -]
 int clua_where(lua_State *L, char *source);

@@ -33,16 +33,36 @@ static void push_cell_of(lua_State *L, const clua_node *node, int userdata, int 
   lua_replace(L, -2);
 }
 
-/* Makes sure that the cell of a key is in the list: those of a table that is being finalized are
-   not. [-0, +0, m] */
-static void find_cell(lua_State *L, clua_node *node, int userdata, int key) {
-  int cell = lua_gettop(L) + 1;
-  push_cell_of(L, node, userdata, key);
+/* Lists the cell on top again, if the collector has cleared its place. [-0, +0, m] */
+static void list_again(lua_State *L) {
+  int cell = lua_gettop(L);
   lua_rawgeti(L, cell, NUMBER);
-  lua_Integer number = lua_tointeger(L, -1);
-  lua_rawgeti(L, LUA_REGISTRYINDEX, node->shared->cells);
-  if (lua_rawgeti(L, -1, number) == LUA_TNIL) clua_listcell(L, cell, number);
-  lua_settop(L, cell - 1);
+  clua_listcell(L, cell, lua_tointeger(L, -1));
+  lua_pop(L, 1);
+}
+
+/* Makes sure that the cell of a key is in the list: those of a table that is garbage, and that
+   another object's finalizer uses, are not. [-0, +0, m] */
+static void find_cell(lua_State *L, clua_node *node, int userdata, int key) {
+  push_cell_of(L, node, userdata, key);
+  list_again(L);
+  lua_pop(L, 1);
+}
+
+void clua_listcells(lua_State *L, clua_node *node, int userdata) {
+  if (node->lazies == 0) return;
+  lua_getiuservalue(L, userdata, CLUA_NODE_LAZY);
+  int cells = lua_gettop(L);
+  if (node->onecell) {
+    list_again(L);
+  } else {
+    lua_pushnil(L);
+    while (lua_next(L, cells)) {
+      list_again(L);
+      lua_pop(L, 1);
+    }
+  }
+  lua_pop(L, 1);
 }
 
 static bool slot_is_of(lua_State *L, clua_node *node, int userdata, int key, clua_slot *slot) {
@@ -230,6 +250,14 @@ static void write_through(lua_State *L, const clua_node *node, int userdata, int
 
 void clua_assignlazy(lua_State *L, clua_node *node, clua_record *record, int userdata, int key,
                      int value) {
+  if (clua_endifdead(L, node, userdata)) {
+    lua_getiuservalue(L, userdata, CLUA_NODE_STORE);
+    lua_pushvalue(L, key);
+    lua_pushvalue(L, value);
+    lua_rawset(L, -3);
+    lua_pop(L, 1);
+    return;
+  }
   if (record->flags & CLUA_LAZY_WRITTEN) {
     write_through(L, node, userdata, key, value);
     return;

@@ -23,6 +23,9 @@ int clua_lazycompute(lua_State *L);
 /// Makes the metatable by which a store inherits where that is by a function: takes memory, so that
 /// clua_setstoremetatable takes none after this. [-0, +0, m]
 void clua_makestoremetatable(lua_State *L, int userdata);
+/// The table of the node was garbage, and is back: lists its cells again. `userdata` is absolute.
+/// [-0, +0, m]
+void clua_listcells(lua_State *L, clua_node *node, int userdata);
 /// `store_replaced` of clua_handlers.
 void clua_storereplaced(lua_State *L, const clua_node *node, int userdata, int store);
 /// `read_lazy` of clua_handlers.

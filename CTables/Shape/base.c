@@ -31,6 +31,8 @@ static void change_metatable(lua_State *L, clua_node *node) {
     const char *name = node->kind == CLUA_KIND_SET ? "a set" : "an array";
     luaL_error(L, "cannot change the metatable of %s", name);
   }
+  clua_endifdead(L, node, 4);
+  for (int i = 0; i < node->count; i++) node->records[i].checked = false;
   clua_unwatchmetatable(node);
   lua_pushvalue(L, 2);
   lua_setiuservalue(L, 4, CLUA_NODE_METATABLE);

@@ -99,13 +99,14 @@ static int find(lua_State *L) {
   int event = (int)lua_tointeger(L, lua_upvalueindex(1)), type = LUA_TNIL;
   if (event == CLUA_EVENT_GC) {
     // The table may live on; the way from its node to it was cut before finalizers run.
-    clua_node *node = clua_node_at(L, 1);
-    if (node && !clua_node_isthere(L, node)) {
+    clua_node *node = lua_type(L, 1) == LUA_TTABLE ? clua_pushnodeat(L, 1) : NULL;
+    if (node && !node->ended && !clua_node_isthere(L, node)) {
       const clua_observation *observation = &node->shared->observation;
       clua_remembertable(L, node, 1);
+      clua_listcells(L, node, lua_gettop(L));
       if (node->owner && observation->revived) observation->revived(observation->context, L, node);
     }
-    if (push_event(L, 1, false) == LUA_TFUNCTION) type = LUA_TFUNCTION;
+    type = push_event(L, 1, false);
   } else {
     // The metamethod of an operand that isn't observed would have been called without a forwarder;
     // strings pass their arithmetic on to the other operand, and must not get it again.
@@ -175,7 +176,7 @@ static int report_handled(lua_State *L) {
   clua_observation *observation = &node->shared->observation;
   lua_pushnil(L);
   clua_write write = {
-    .node = node, .slot = record ? record->slot : NULL, .every = node->every, .table = 1, .key = 2,
+    .node = node, .slot = record ? record->slot : NULL, .every = node->every, .key = 2,
     .old = 6, .new_ = 3, .uncompared = true, .length = node->size,
   };
   if (observation->written) observation->written(observation->context, L, &write);

@@ -15,6 +15,12 @@ typedef struct place {
   lua_Integer key;
 } place;
 
+/* [-0, +0, m] */
+static void set_kept(lua_State *L, int metatable, int value) {
+  lua_pushvalue(L, value);
+  lua_rawseti(L, metatable, CLUA_OWN_VALUE);
+}
+
 /* Keeps the value at `value`; the table of the node is at `table`. Indices are absolute.
    [-0, +0, m] */
 static void keep_value(lua_State *L, clua_node *node, int table, int value, lua_Integer key) {
@@ -27,8 +33,7 @@ static void keep_value(lua_State *L, clua_node *node, int table, int value, lua_
   if (lua_type(L, value) == LUA_TFUNCTION &&
       (type == LUA_TNIL || (type == LUA_TFUNCTION && node->kept == key))) {
     node->kept = key;
-    lua_pushvalue(L, value);
-    lua_rawseti(L, metatable, CLUA_OWN_VALUE);
+    set_kept(L, metatable, value);
     lua_settop(L, top);
     return;
   }
@@ -37,8 +42,7 @@ static void keep_value(lua_State *L, clua_node *node, int table, int value, lua_
     lua_insert(L, kept);
     if (type == LUA_TFUNCTION) lua_rawseti(L, kept, node->kept);
     lua_settop(L, kept);
-    lua_pushvalue(L, kept);
-    lua_rawseti(L, metatable, CLUA_OWN_VALUE);
+    set_kept(L, metatable, kept);
   }
   lua_pushvalue(L, value);
   lua_rawseti(L, kept, key);
@@ -60,8 +64,15 @@ int clua_try_node_keep(lua_State *L, clua_node *node, lua_Integer key) {
 
 /* (light node) */
 static int notice_ending(lua_State *L) {
-  clua_node *node = (clua_node *)lua_touserdata(L, 1);
-  if (clua_pushnode(L, node)) clua_noticeending(L, 3, 4);
+  int metatable = 3, userdata = 4;
+  if (!clua_pushnode(L, (clua_node *)lua_touserdata(L, 1))) return 0;
+  if (lua_getiuservalue(L, userdata, CLUA_NODE_ENDING) != LUA_TNIL) return 0;
+  lua_newuserdatauv(L, 0, 1);
+  lua_pushvalue(L, metatable);
+  lua_setiuservalue(L, -2, 1);
+  clua_pushshared(L, CLUA_SHARED_ENDING);
+  lua_setmetatable(L, -2);
+  lua_setiuservalue(L, userdata, CLUA_NODE_ENDING);
   return 0;
 }
 
@@ -128,13 +139,16 @@ static int pushobserve(lua_State *L) {
 
 /* (table, key, declaration, getter, flags). Upvalues: 1 the Swift function, 2 its context. */
 static int declare(lua_State *L) {
-  if (lua_type(L, 1) == LUA_TTABLE && !clua_shared_of(L)->closed) {
+  lua_settop(L, 5);
+  bool may = lua_type(L, 1) == LUA_TTABLE && lua_type(L, 3) == LUA_TTABLE;
+  if (may && !clua_shared_of(L)->closed) {
     lua_Integer flags = lua_tointeger(L, 5);
     int whole = flags & CLUA_LAZY_TRACKED ? CLUA_PREPARE_WHOLE : 0;
     const clua_node *node = clua_node_prepare(L, 1, 2, CLUA_PREPARE_DECLARED | whole);
     // Most properties depend on one key of their table, and are read.
     if ((!node->inherits || flags & CLUA_LAZY_ONSTORED) && lua_rawgeti(L, 3, 1) == LUA_TSTRING)
-      clua_node_prepare(L, 1, lua_gettop(L), CLUA_PREPARE_DECLARED);
+      clua_node_prepare(L, 1, 6, CLUA_PREPARE_STORED);
+    lua_settop(L, 5);
   }
   clua_function function = (clua_function)lua_touserdata(L, lua_upvalueindex(1));
   int results = function(L, lua_touserdata(L, lua_upvalueindex(2)));

@@ -168,7 +168,7 @@ void clua_reportedit(lua_State *L, clua_node *node, int table, int store, const 
   bool listed = hears_elements(node, edit->low, edit->high);
   if (!wants && !node->journaling && !listed) return;
   clua_write write = {
-    .node = node, .table = table, .edit = edit->kind, .at = edit->at, .from = edit->from,
+    .node = node, .edit = edit->kind, .at = edit->at, .from = edit->from,
     .count = edit->count, .element = edit->element, .list = edit->list,
     .permutation = edit->permutation, .unsettled = node->busy > 0, .length = node->size,
     .details = edit, .store = store,
@@ -193,7 +193,7 @@ void clua_reportedit(lua_State *L, clua_node *node, int table, int store, const 
       // Without memory the event is reported in parts.
       tell(L, node, &write, &others);
       lua_settop(L, top + 3);
-      write = (clua_write){.node = node, .table = table, .same = true, .key = top + 1,
+      write = (clua_write){.node = node, .same = true, .key = top + 1,
                            .old = top + 2, .new_ = top + 3, .unsettled = true};
       if (!node->owner) break;
       i--;
@@ -208,7 +208,7 @@ void clua_reportedit(lua_State *L, clua_node *node, int table, int store, const 
       lua_pop(L, 2);
       continue;
     }
-    clua_write other = {.node = node, .slot = record->slot, .table = table};
+    clua_write other = {.node = node, .slot = record->slot};
     if ((record->slot->wants & CLUA_WANTS_VALUES) && lua_checkstack(L, 8)) {
       other.old = old;
       other.new_ = old + 1;

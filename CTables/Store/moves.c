@@ -238,7 +238,7 @@ clua_node *clua_node_prepare(lua_State *L, int table, int key, int known) {
   // A table that moves as a whole has a `__len`.
   if (made) node = clua_node_makelarge(L, table, (known & CLUA_PREPARE_WHOLE) != 0);
   // An instance of a model may not have the name.
-  bool checked = !node->inherits || known & CLUA_PREPARE_DECLARED;
+  bool checked = !node->inherits || known & (CLUA_PREPARE_DECLARED | CLUA_PREPARE_STORED);
   bool plain = checked && node->kind == CLUA_KIND_PLAIN && node->access == CLUA_ACCESS_OPEN
       && !node->indexed && node->count < CLUA_RECORDS_LINEAR;
   // A node that was revived has its records.
@@ -247,6 +247,7 @@ clua_node *clua_node_prepare(lua_State *L, int table, int key, int known) {
     clua_pushnodeat(L, table);
     learn_listed(L, node, table);
     take_key(L, node, top + 1, key);
+    node->records[node->count - 1].checked = known & CLUA_PREPARE_STORED;
     lua_settop(L, top);
   }
   clua_releasecollector(L, held);

@@ -91,6 +91,41 @@ void clua_losenode(lua_State *L, clua_node *node) {
   lua_pop(L, 1);
 }
 
+void clua_node_lose(lua_State *L, clua_node *node) {
+  const clua_node *class = node->metatable;
+  bool finalized = class && class->eventsknown && class->events >> CLUA_EVENT_GC & 1;
+  if (!finalized) clua_losenode(L, node);
+}
+
+/* The lazy keys of a node that has ended become plain ones. [-0, +0, -] */
+static void forget_lazies(lua_State *L, clua_node *node, int userdata) {
+  if (node->lazies == 0) return;
+  for (int i = 0; i < node->count; i++) node->records[i].lazy = false;
+  node->lazies = 0;
+  node->onecell = false;
+  lua_pushnil(L);
+  lua_setiuservalue(L, userdata, CLUA_NODE_LAZY);
+  lua_getiuservalue(L, userdata, CLUA_NODE_STORE);
+  clua_setstoremetatable(L, node, userdata, lua_gettop(L));
+  lua_pop(L, 1);
+}
+
+bool clua_endifdead(lua_State *L, clua_node *node, int userdata) {
+  if (node->ended || clua_node_isthere(L, node)) return false;
+  clua_losenode(L, node);
+  forget_lazies(L, node, userdata);
+  return true;
+}
+
+clua_node *clua_node_livingat(lua_State *L, int index) {
+  if (lua_type(L, index) != LUA_TTABLE) return NULL;
+  clua_node *node = clua_pushnodeat(L, index);
+  if (!node) return NULL;
+  clua_endifdead(L, node, lua_gettop(L));
+  lua_pop(L, 2);
+  return node->ended ? NULL : node;
+}
+
 void clua_observation_close(lua_State *L) {
   clua_shared *shared = clua_shared_of(L);
   if (!shared) return;
@@ -102,41 +137,35 @@ void clua_observation_close(lua_State *L) {
    and with each of its keys, which may be lazy. */
 enum { NODE_TABLES = sizeof(clua_node) + 800, NODE_KEY = 300 };
 
+/* Whether the own finalizer of a table that is garbage has brought it back just now, or runs next
+   and may do so. [-0, +any, -] */
+static bool may_come_back(lua_State *L, clua_node *node, int userdata) {
+  if (clua_node_isthere(L, node)) return true;
+  if (node->rearmed || lua_getiuservalue(L, userdata, CLUA_NODE_METATABLE) != LUA_TTABLE)
+    return false;
+  lua_pushstring(L, clua_events[CLUA_EVENT_GC]);
+  node->rearmed = lua_rawget(L, -2) != LUA_TNIL;
+  return node->rearmed;
+}
+
 /* The finalizer of a sentinel, whose user value is the private metatable: the table is garbage, but
    what its node keeps is still there. */
 static int ending_gc(lua_State *L) {
   lua_settop(L, 1);
-  lua_getiuservalue(L, 1, 1);
+  if (lua_type(L, 1) != LUA_TUSERDATA || lua_getiuservalue(L, 1, 1) != LUA_TTABLE) return 0;
   clua_node *node = clua_pushnodeof(L, 2);
   if (!node || node->ended) return 0;
-  if (!node->rearmed && lua_getiuservalue(L, 3, CLUA_NODE_METATABLE) == LUA_TTABLE) {
-    // The table's own finalizer runs after this one, and may bring the table back.
-    lua_pushstring(L, clua_events[CLUA_EVENT_GC]);
-    if (lua_rawget(L, -2) == LUA_TFUNCTION) {
-      node->rearmed = true;
-      lua_getmetatable(L, 1);
-      lua_setmetatable(L, 1);
-      return 0;
-    }
+  clua_owe(L, NODE_TABLES + (size_t)node->count * NODE_KEY);
+  if (may_come_back(L, node, 3)) {
+    lua_getmetatable(L, 1);
+    lua_setmetatable(L, 1);
+    return 0;
   }
   lua_pushnil(L);
   lua_setiuservalue(L, 3, CLUA_NODE_ENDING);
   lua_rawgeti(L, 2, CLUA_OWN_VALUE);
   end_node(L, node);
-  clua_owe(L, NODE_TABLES + (size_t)node->count * NODE_KEY);
   return 0;
-}
-
-void clua_noticeending(lua_State *L, int metatable, int userdata) {
-  if (lua_getiuservalue(L, userdata, CLUA_NODE_ENDING) == LUA_TNIL) {
-    lua_newuserdatauv(L, 0, 1);
-    lua_pushvalue(L, metatable);
-    lua_setiuservalue(L, -2, 1);
-    clua_pushshared(L, CLUA_SHARED_ENDING);
-    lua_setmetatable(L, -2);
-    lua_setiuservalue(L, userdata, CLUA_NODE_ENDING);
-  }
-  lua_pop(L, 1);
 }
 
 /* The state is closed. */
@@ -235,18 +264,14 @@ clua_node *clua_node_makelarge(lua_State *L, int index, int metamethods) {
   clua_checkstack(L, 20, NULL);
   clua_node *node = clua_pushnodeat(L, table);
   if (node) {
-    if (!node->ended && !clua_node_isthere(L, node)) {
-      // It was garbage, and the finalizer of another object has brought it back (L8).
-      lua_rawgeti(L, top + 1, CLUA_OWN_VALUE);
-      end_node(L, node);
-      lua_settop(L, top + 2);
-    }
+    clua_endifdead(L, node, top + 2);
     if (node->ended) {
-      // The table outlived its node, and what that kept for its watchers.
+      // The node has ended; its table lives on. The values for its former watchers go.
       lua_pushnil(L);
       lua_rawseti(L, top + 1, CLUA_OWN_VALUE);
       lua_pushnil(L);
       lua_setiuservalue(L, top + 2, CLUA_NODE_ENDING);
+      forget_lazies(L, node, top + 2);
       clua_remembertable(L, node, table);
       claim_node(L, node);
       clua_watchmetatable(L, node, top + 2);

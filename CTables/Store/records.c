@@ -5,7 +5,7 @@
 /* ---- Records -------------------------------------------------------------------------------- */
 
 /* Many records are in a block, which is a userdata, so that it lives as long as the node and the
-   code that writes to it. Lua may free it before a node whose finalizer was skipped. */
+   code that writes to it. Lua may free it before the node. */
 typedef struct tail {
   clua_node *node;
   clua_claim claim;
@@ -66,9 +66,13 @@ static clua_record *record_by_value(lua_State *L, clua_node *node, int userdata,
   return record;
 }
 
+static inline bool is_short(lua_State *L, int key) {
+  return lua_type(L, key) == LUA_TSTRING && lua_rawlen(L, key) <= CLUA_SHORT_STRING;
+}
+
 static inline bool found_by_value(lua_State *L, const clua_node *node, int type, int key) {
   return type == LUA_TNUMBER || type == LUA_TBOOLEAN || is_weak(node, type)
-      || (type == LUA_TSTRING && lua_rawlen(L, key) > CLUA_SHORT_STRING);
+      || (type == LUA_TSTRING && !is_short(L, key));
 }
 
 clua_record *clua_record_of(lua_State *L, clua_node *node, int userdata, int key) {
@@ -221,7 +225,7 @@ clua_record *clua_preparerecord(lua_State *L, clua_node *node, int userdata, int
   }
   clua_record *record = &node->records[node->count];
   record->slot = NULL;
-  record->lazy = record->loading = false;
+  record->lazy = record->loading = record->checked = false;
   record->flags = 0;
   record->type = type;
   record->positive = clua_ispositive(L, key);
@@ -336,8 +340,7 @@ void clua_node_pushkey(lua_State *L, clua_node *node, const clua_slot *slot) {
 /* ---- Names by their addresses ---------------------------------------------------------------- */
 
 const void *clua_shortname(lua_State *L, int index) {
-  if (lua_type(L, index) != LUA_TSTRING || lua_rawlen(L, index) > CLUA_SHORT_STRING) return NULL;
-  return clua_ismetakey(L, index) ? NULL : lua_topointer(L, index);
+  return is_short(L, index) && !clua_ismetakey(L, index) ? lua_topointer(L, index) : NULL;
 }
 
 int clua_node_placeofname(const clua_node *node, const void *name) {
@@ -352,7 +355,9 @@ clua_slot *clua_node_slotat(const clua_node *node, int place) {
   return node->records[place - 1].slot;
 }
 
-bool clua_node_takesslots(const clua_node *node) { return !node->indexed; }
+bool clua_node_takesslot(const clua_node *node, int place) {
+  return !node->indexed && (!node->inherits || node->records[place - 1].checked);
+}
 
 void clua_node_setslotat(clua_node *node, int place, clua_slot *slot) {
   node->records[place - 1].slot = slot;
@@ -361,9 +366,13 @@ void clua_node_setslotat(clua_node *node, int place, clua_slot *slot) {
 bool clua_node_pushvalueofname(lua_State *L, clua_node *node, int place) {
   int top = lua_gettop(L), table = top + 1, userdata = top + 3;
   if (node->records[place - 1].lazy || !clua_pushnode(L, node)) return false;
-  lua_getiuservalue(L, userdata, CLUA_NODE_STORE);
   clua_pushrecordkey(L, node, userdata, place);
-  bool has_value = lua_rawget(L, -2) != LUA_TNIL;
+  lua_getiuservalue(L, userdata, CLUA_NODE_STORE);
+  // A value that other code has written raw hides the one in the store.
+  lua_pushvalue(L, userdata + 1);
+  bool hidden = lua_rawget(L, table) != LUA_TNIL;
+  lua_pushvalue(L, userdata + 1);
+  bool has_value = lua_rawget(L, userdata + 2) != LUA_TNIL && !hidden;
   if (has_value) lua_copy(L, -1, table);
   lua_settop(L, has_value ? table : top);
   return has_value;

@@ -116,6 +116,7 @@ typedef struct clua_record {
   bool positive;        // the key is a positive integer
   bool lazy;            // it has a cell, and stays in the store
   bool loading;         // its loader is at work
+  bool checked;         // its name is that of a stored property of the model
   uint8_t flags;        // CLUA_LAZY_…
 } clua_record;
 
@@ -290,9 +291,9 @@ clua_node *clua_node_makelarge(lua_State *L, int index, int metamethods);
 void clua_unclaimnode(lua_State *L, clua_node *node);
 /// Ends a node that was lost, or lost its records. [-0, +0, -]
 void clua_losenode(lua_State *L, clua_node *node);
-/// Has the node end while what it keeps is still there, for `on_end`: in the finalizer of a
-/// sentinel. Indices are absolute. [-0, +0, m]
-void clua_noticeending(lua_State *L, int metatable, int userdata);
+/// Ends the node of a table that was garbage, and that the finalizer of another object has brought
+/// back (L8): its lazy keys become plain ones. `userdata` is absolute. [-0, +0, -]
+bool clua_endifdead(lua_State *L, clua_node *node, int userdata);
 /// Lets the node find its table, which is at an absolute index. [-0, +0, m]
 void clua_remembertable(lua_State *L, clua_node *node, int table);
 /// Takes that back. [-0, +0, -]

@@ -77,7 +77,7 @@ void clua_track(lua_State *L, int index) {
   if (lua_type(L, index) != LUA_TTABLE) return;
   int table = lua_absindex(L, index), top = lua_gettop(L);
   clua_checkstack(L, 30, NULL);
-  clua_node *node = clua_node_at(L, table);
+  clua_node *node = clua_node_livingat(L, table);
   if (!node) node = clua_node_make(L, table);
   if (node->opened) return;
   clua_shared *shared = node->shared;

@@ -130,7 +130,7 @@ void clua_report(lua_State *L, clua_node *node, clua_slot *slot, int table, int 
   if (objects && !is_object(L, old) && !is_object(L, new_)) return;
   clua_write write = {
     .node = node, .slot = slot, .every = node->every,
-    .table = table, .key = key, .old = old, .new_ = new_,
+    .key = key, .old = old, .new_ = new_,
     .same = clua_same(L, old, new_), .unsettled = node->busy > 0,
     .length = node->size, .was = was, .is = is,
   };

@@ -8,8 +8,8 @@
 /// Pops a value and keeps it as `key` of the node, alive as long as the observed table is.
 /// [-1, +(0|1), -]
 int clua_try_node_keep(lua_State *L, clua_node *node, lua_Integer key);
-/// From now on what the node keeps is still there when `ended` is called for it; else it is freed
-/// with the table. [-0, +(0|1), -]
+/// Keeps the node's values until `ended` is called. Without this Lua frees them with the table.
+/// [-0, +(0|1), -]
 int clua_try_node_noticeending(lua_State *L, clua_node *node);
 /// Pushes the value that is kept under `key`, nil where there is none. [-0, +1, -]
 void clua_node_pushkept(lua_State *L, clua_node *node, lua_Integer key);

@@ -18,8 +18,8 @@ enum {
   CLUA_LAZY_TRACKED = 16,  // what the getter reads is noted
   CLUA_LAZY_WRITTEN = 32,  // assigning calls the function `write` of the declaration instead
   CLUA_LAZY_COPY = 64,     // lazy keys of its dependencies are no part of these
-  CLUA_LAZY_FLAGS = 255,   // what is kept with the key
-  CLUA_LAZY_ONSTORED = 256,  // what it depends on in its table are stored properties of a model
+  CLUA_LAZY_FLAGS = 255,   // the flags that the record keeps
+  CLUA_LAZY_ONSTORED = 256,  // all its dependencies in its table are stored properties of the model
 };
 
 /// The result of a computation.

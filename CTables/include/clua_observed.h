@@ -51,7 +51,7 @@ typedef struct clua_write {
   clua_node *node;
   clua_slot *slot;   // of the key, or NULL if only `*` is observed
   clua_slot *every;  // of `*`, or NULL
-  int table, key;
+  int key;
   int old, new_;     // what a script reads before and after: inherited values count (T5)
   bool same;         // by T5: nothing changed
   bool uncompared;   // a change, though the old value is not known
@@ -90,8 +90,9 @@ typedef struct clua_observation {
   /// Lua code, protected; never raises; leaves the stack as it was.
   void (*batch)(void *context, lua_State *L, bool begins);
   /// The table of `node` was collected; what the node keeps is on top of the stack, nil where Lua
-  /// has freed it. Called from clua_recover or a finalizer, also while the state closes: must not
-  /// run Lua code. L is NULL when the state is closed. The node's memory is gone afterwards.
+  /// has freed it. Called from clua_recover, from the finalizer of a sentinel, or when a table that
+  /// is back is used anew, also while the state closes: must not run Lua code. L is NULL when the
+  /// state is closed. The node's memory may be freed afterwards.
   void (*ended)(void *context, lua_State *L, clua_node *node, void *owner);
   /// The table of `node` was given up by the collector and is back: its own finalizer, which runs
   /// next, may keep it. Called from a finalizer: must not run Lua code.
@@ -121,10 +122,16 @@ void clua_observation_install(lua_State *L, const clua_observation *observation)
 
 /// The node of the table at `index`, or NULL where it is not observed (or not a table). [-0, +0, -]
 clua_node *clua_node_at(lua_State *L, int index);
+/// As clua_node_at; the node of a table that was garbage, and came back without it, ends (L8).
+/// [-0, +0, -]
+clua_node *clua_node_livingat(lua_State *L, int index);
 /// The node of the table at `index`, made if there is none yet. [-0, +0, m]
 clua_node *clua_node_make(lua_State *L, int index);
 /// Pushes the table of a node, nil when it is being collected. [-0, +1, -]
 void clua_node_pushtable(lua_State *L, clua_node *node);
+/// Ends the node of a table that is not there, unless its own finalizer may bring it back.
+/// [-0, +0, -]
+void clua_node_lose(lua_State *L, clua_node *node);
 /// Whether the table of a node is there: from the moment in which the collector gives a table up it
 /// is not, whenever finalizers run. [-0, +0, -]
 bool clua_node_isthere(lua_State *L, clua_node *node);
@@ -148,6 +155,7 @@ enum {
   CLUA_PREPARE_DECLARED = 1,  // it is to be lazy: its name needs no check
   CLUA_PREPARE_WHOLE = 2,     // all keys are expected to move
   CLUA_PREPARE_HELD = 4,      // the collector is held already
+  CLUA_PREPARE_STORED = 8,    // a stored property: its name needs no check
 };
 
 /// The node of the table at `table`, made if there is none. A key at `key` that is a plain name is
@@ -165,8 +173,9 @@ const void *clua_shortname(lua_State *L, int index);
 int clua_node_placeofname(const clua_node *node, const void *name);
 /// The slot of the record at a place; NULL where it has none. [-0, +0, -]
 clua_slot *clua_node_slotat(const clua_node *node, int place);
-/// Whether clua_node_setslotat may be called. [-0, +0, -]
-bool clua_node_takesslots(const clua_node *node);
+/// Whether clua_node_setslotat may be called: not where the name has to be checked, as a model may
+/// not have it. [-0, +0, -]
+bool clua_node_takesslot(const clua_node *node, int place);
 /// Gives the record at a place, of a name, its slot. [-0, +0, -]
 void clua_node_setslotat(clua_node *node, int place, clua_slot *slot);
 /// Pushes the value of the name that has the record at a place; false, and nothing, where it is

@@ -29,7 +29,7 @@ public import CLua
     lua_absindex(pointer, index)
   }
 
-  /// Whether Lua has freed objects whose end `clua_recover` has to tell. [-0, +0, -]
+  /// Whether Lua has freed objects that `clua_recover` has to end. [-0, +0, -]
   @inlinable @inline(__always) package var hasLost: Bool { clua_haslost(pointer) }
 
   // MARK: Moving values

@@ -100,8 +100,8 @@ public final class LuaState {
   ///
   /// From then on the state and its handles throw `closed`. Called by a Swift function that a
   /// script runs, it takes effect when the outermost call into the state returns. Dropping the last
-  /// reference to the state closes it too; only then finalizers can't call Swift functions. Closing
-  /// twice does nothing.
+  /// reference to the state closes it too; only then finalizers can't call Swift functions. What
+  /// functions of Swift hold is released after the finalizers have run. Closing twice does nothing.
   public func close() {
     isClosed = true
     if depth == 0 { free() }

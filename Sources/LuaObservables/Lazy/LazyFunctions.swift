@@ -101,7 +101,7 @@ final class LazyFunctions: ModuleSlice {
       L.pushNil()
       var write = clua_write()
       (write.node, write.was, write.length) = (table, hadValue, clua_node_length(table))
-      (write.table, write.key, write.old, write.new_) = (1, 2, 5, 6)
+      (write.key, write.old, write.new_) = (2, 5, 6)
       host.tables.record(write, of: root, L)
     }
     _ = engine.makeLazy(
@@ -151,7 +151,7 @@ final class LazyFunctions: ModuleSlice {
     write.every = root.pointee.every.map {
       UnsafeMutableRawPointer($0).assumingMemoryBound(to: clua_slot.self)
     }
-    (write.table, write.key, write.old, write.new_) = (1, 2, 3, 4)
+    (write.key, write.old, write.new_) = (2, 3, 4)
     write.same = isKnownAsNil
     write.length = clua_node_length(table)
     withUnsafePointer(to: write) { host.tables.written(L, $0) }

@@ -207,10 +207,14 @@ final class ObsModule {
       return 1
     }
     if let refusal = host.loop.refusal { throw LuaError("\(refusal)") }
+    // A finalizer of the script could require the module meanwhile.
+    let held = clua_holdcollector(L.pointer)
+    defer { clua_releasecollector(L.pointer, held) }
     try pushCore(to: L)
     let core = L.height
     // The slice of luv may load the rest of it at once.
     self.core = LuaTable(pin: try state.pin(at: core, of: L))
+    defer { if table == nil { self.core = nil } }
     L.pushNil()
     // Each part gets the module as the part before it left it.
     for part in [

@@ -205,7 +205,7 @@ final class ObservingFunctions: ModuleSlice {
     write.every = root.pointee.every.map {
       UnsafeMutableRawPointer($0).assumingMemoryBound(to: clua_slot.self)
     }
-    (write.table, write.key, write.old, write.new_) = (1, 2, 3, L.height)
+    (write.key, write.old, write.new_) = (2, 3, L.height)
     (write.triggered, write.uncompared) = (true, !isCompared)
     write.same = isCompared && L.areSame(3, write.new_)
     write.is = !L.isNil(at: write.new_)

@@ -133,8 +133,8 @@ final class RegisteringFunctions: ModuleSlice {
     let site = host.sources.current(L)
     var key = made.key
     if key != lua_Integer(engine.nextIndex.pointee) * lua_Integer(CLUA_KEY_STRIDE) {
-      // A finalizer ended a watcher meanwhile: another watcher may get the number, and with it this
-      // key.
+      // A watcher ended meanwhile, with its table or in a finalizer: another may get the number,
+      // and with it this key.
       lastSpareKey += lua_Integer(CLUA_KEY_STRIDE)
       key = lastSpareKey
       L.pushCopy(at: 3)

@@ -14,8 +14,8 @@ local function meet(module)
   then
     return
   end
-  joined = true
   core.load "luv"
+  joined = true
   core.join_luv_loop(module)
 end
 

@@ -48,7 +48,10 @@ final class TableKind: NodeKind {
       return node(of: table)
     }
     if let step, host.paths.name(step.number, of: step.path) != nil {
-      try host.paths.pushKey(step.number, of: step.path, to: L)
+      do throws(LuaError) { try host.paths.pushKey(step.number, of: step.path, to: L) } catch {
+        L.pop()
+        throw error
+      }
     } else {
       L.pushNil()
     }
@@ -67,7 +70,7 @@ final class TableKind: NodeKind {
 
   /// The engine's node of the table at `index`, nil where there is none. [-0, +0, -]
   static func existingNode(at index: CInt, of L: LuaStack) -> NodeRef? {
-    guard let node = clua_node_at(L.pointer, index) else { return nil }
+    guard let node = clua_node_livingat(L.pointer, index) else { return nil }
     return clua_node_owner(node)?.assumingMemoryBound(to: Node.self)
   }
 
@@ -143,7 +146,7 @@ final class TableKind: NodeKind {
     if let slot = clua_node_slotat(table, place) {
       return UnsafeMutableRawPointer(slot).assumingMemoryBound(to: Slot.self)
     }
-    guard clua_node_takesslots(table) else { return nil }
+    guard clua_node_takesslot(table, place) else { return nil }
     let slot = engine.makeSlot(on: node, key: 0)
     clua_node_setslotat(
       table, place, UnsafeMutableRawPointer(slot).assumingMemoryBound(to: clua_slot.self))
@@ -481,6 +484,8 @@ final class TableKind: NodeKind {
   override func isThere(_ node: NodeRef) -> Bool {
     clua_node_isthere(L.pointer, TableKind.table(node))
   }
+
+  override func lose(_ node: NodeRef) { clua_node_lose(L.pointer, TableKind.table(node)) }
 
   override func release(_ node: NodeRef) { releaseTable(of: node) }
 

@@ -35,7 +35,7 @@ struct ObservedObjects {
     }
   }
 
-  /// Has the table of `root` end while what it keeps is still there, for `on_end`.
+  /// Makes the node end before Lua frees the values that it keeps, so that `on_end` can be called.
   func noticeEnding(of root: NodeRef, _ L: LuaStack) throws(LuaError) {
     guard isTable(root) else { return }
     let state = reference._withUnsafeGuaranteedRef { $0.state }

@@ -166,10 +166,29 @@ extension Engine {
   /// An object that the collector had given up is back (L8): queues its watchers that became
   /// pending meanwhile.
   package func revive(_ node: NodeRef) {
+    loseObjects(below: node)
     forEachWatcher(of: node) { watcher in
       if !watcher.pointee.flags.contains(.lazy), watcher.pointee.wantsFlush {
         makeReady(watcher)
       }
+    }
+  }
+
+  /// Ends the nodes on the paths of an object that were given up with it.
+  ///
+  /// Where their objects are back, too, the paths find them again.
+  private func loseObjects(below node: NodeRef) {
+    var lost: Set<NodeRef> = []
+    forEachWatcher(of: node) { watcher in
+      forEachWire(of: watcher) { wire in
+        for link in wire.links {
+          guard let below = link.pointee.slot?.pointee.node else { continue }
+          if below != node, !below.isDead, !below.kind.isThere(below) { lost.insert(below) }
+        }
+      }
+    }
+    records.hold {
+      for below in lost where !below.isDead { below.kind.lose(below) }
     }
   }
 

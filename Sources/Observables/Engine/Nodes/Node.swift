@@ -229,6 +229,8 @@ extension ObservationCore {
     open func anchor(_ node: NodeRef) -> Bool { true }
     /// Whether the object is there: a collector may have given it up before it says so (L8).
     open func isThere(_ node: NodeRef) -> Bool { true }
+    /// Ends the node of an object that is not there.
+    open func lose(_ node: NodeRef) {}
     open func release(_ node: NodeRef) {}
 
     /// The name of a slot's key, as `observedKeys` returns it.

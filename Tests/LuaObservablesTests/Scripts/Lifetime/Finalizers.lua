@@ -81,6 +81,171 @@ check("L8: a table that only the finalizer of another object brings back is dead
   eq(calls, 4)
 end)
 
+-- A table that is garbage, and that another object's finalizer brings back; `make` gets it first.
+local function revived(make)
+  local saved
+  local function give_up()
+    local t = { x = 1 }
+    make(t)
+    setmetatable({ t }, { __gc = function(holder) saved = holder[1] end })
+  end
+  give_up()
+  collectgarbage()
+  return saved
+end
+
+check("L8: a dead table stays dead when it gets a finalizer of its own", function()
+  local log = {}
+  local t = revived(function(t)
+    obs.computed(t, "d", { "x" }, function(self) return 2 * self.x end)
+    obs.observe(t, "d", function() log[#log + 1] = "d" end)
+    obs.observe(t, "x", function() log[#log + 1] = "x" end)
+  end)
+  setmetatable(t, { __gc = nothing })
+  t.x = 8
+  obs.flush()
+  t = nil
+  collectgarbage()
+  obs.flush()
+  eq(#log, 0)
+end)
+
+check("L8: lazy keys of a dead table are plain keys", function()
+  local t = revived(function(t)
+    obs.computed(t, "d", { "x" }, function(self) return 2 * self.x end)
+    eq(t.d, 2)
+  end)
+  t.d = 7
+  eq(t.d, 7)
+  rawset(t, "d", 8)
+  eq(t.d, 8)
+  local calls = 0
+  obs.observe(t, "d", function() calls = calls + 1 end)
+  t.d = 9
+  obs.flush()
+  eq(calls, 1)
+  eq(t.d, 9)
+  obs.computed(t, "d", { "x" }, function(self) return 3 * self.x end)
+  t.x = 5
+  obs.flush()
+  eq(t.d, 15)
+  eq(calls, 2)
+end)
+
+check("L8: a tracked getter reads a dead table as any other one", function()
+  local t = revived(function(t) obs.observe(t, "y", nothing) end)
+  local reader = {}
+  obs.computed(reader, "sum", function() return t.x + (t.y or 0) end)
+  eq(reader.sum, 1)
+  t.x = 4
+  eq(reader.sum, 4)
+  t.y = 2
+  eq(reader.sum, 6)
+end)
+
+check("L8: describe and stop know nothing of a dead table", function()
+  local t = revived(function(t) obs.observe(t, "x", nothing) end)
+  has(obs.describe(t), "not observed")
+  eq(obs.stop(t), 0)
+  eq(#obs.observed_keys(t), 0)
+end)
+
+turns("L8: a table that its own finalizer brings back keeps its computed properties", function()
+  local log, saved = {}, nil
+  local function give_up()
+    local t = setmetatable({ x = 1 }, { __gc = function(t) t.x = 2 saved = t end })
+    obs.computed(t, "d", { "x" }, function(self) return 2 * self.x end)
+    obs.computed(t, "e", function(self) return 3 * self.x end)
+    obs.observe(t, "d", function(t) log[#log + 1] = t.d end)
+    eq(t.e, 3)
+  end
+  give_up()
+  collectgarbage()
+  collectgarbage()
+  turn()
+  saved.x = 7
+  turn()
+  eq(table.concat(log, " "), "4 14")
+  eq(saved.e, 21)
+end)
+
+check("L8: the paths of a table that its own finalizer brings back lead on", function()
+  local log, saved = {}, nil
+  local function note(name) return function() log[#log + 1] = name end end
+  local function give_up()
+    local t = {
+      sub = { a = 1, deep = { b = 1 } }, list = { { p = 1 }, { p = 2 } },
+    }
+    for _, path in ipairs { "sub.a", "sub.deep.b", "list.*.p", "list.@sum.p" } do
+      obs.observe(t, path, note(path))
+    end
+    obs.computed(t, "c", { "sub.a" }, function(self) return self.sub.a + 1 end)
+    obs.observe(t, "c", note "c")
+    setmetatable(t, { __gc = function(t) saved = t end })
+  end
+  give_up()
+  collectgarbage()
+  obs.flush()
+  local function heard(write)
+    log = {}
+    write()
+    obs.flush()
+    table.sort(log)
+    return table.concat(log, " ")
+  end
+  for _ = 1, 2 do
+    eq(heard(function() saved.sub.a = saved.sub.a + 1 end), "c sub.a")
+    eq(saved.c, saved.sub.a + 1)
+    eq(heard(function() saved.sub.deep = { b = saved.sub.deep.b + 1 } end), "sub.deep.b")
+    eq(heard(function() saved.sub.deep.b = 0 end), "sub.deep.b")
+    eq(heard(function() saved.list[1].p = saved.list[1].p + 1 end), "list.*.p list.@sum.p")
+    eq(heard(function() saved.list[#saved.list + 1] = { p = 5 } end), "list.*.p list.@sum.p")
+    eq(heard(function() saved.list[#saved.list].p = 6 end), "list.*.p list.@sum.p")
+    collectgarbage()
+    collectgarbage()
+  end
+end)
+
+turns("L8: a finalizer that sets itself again keeps the watchers of its table", function()
+  for order = 1, 2 do
+    local log, saved, class = {}, nil, {}
+    function class.__gc(t)
+      setmetatable(t, class)
+      saved = t
+    end
+    local function make()
+      local t = { x = 1 }
+      if order == 1 then setmetatable(t, class) end
+      obs.observe(t, "x", function(t) log[#log + 1] = t.x end, {
+        on_end = function(path) log[#log + 1] = "end of " .. path end,
+      })
+      if order == 2 then setmetatable(t, class) end
+    end
+    make()
+    for i = 1, 4 do
+      saved = nil
+      collectgarbage()
+      collectgarbage()
+      saved.x = 10 * i
+      turn()
+    end
+    class.__gc, saved = nil, nil
+    for _ = 1, 4 do collectgarbage() turn() end
+    eq(table.concat(log, " "), "10 20 30 40 end of x")
+  end
+end)
+
+check("L7: a finalizer may be a callable table", function()
+  local got
+  local function make()
+    local class = { __gc = setmetatable({}, { __call = function(_, t) got = t.x end }) }
+    obs.observe(setmetatable({ x = 4 }, class), "x", nothing)
+  end
+  make()
+  collectgarbage()
+  eq(got, 4)
+end)
+
 check("L8: one collection ends the watchers of a table", function()
   obs.flush()
   collectgarbage()
