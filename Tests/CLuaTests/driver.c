@@ -47,7 +47,7 @@ static void call(lua_State *L, const clua_write *write, int key) {
   int top = lua_gettop(L);
   lua_checkstack(L, 12);
   lua_pushcfunction(L, call_written);
-  lua_pushvalue(L, write->table);
+  clua_node_pushtable(L, write->node);
   lua_pushvalue(L, key);
   if (write->old) lua_pushvalue(L, write->old);
   else lua_pushnil(L);
@@ -99,9 +99,9 @@ static void written(void *context, lua_State *L, const clua_write *write) {
   if (lua_getfield(L, LUA_REGISTRYINDEX, "driver.edit") == LUA_TFUNCTION) {
     lua_pushcfunction(L, call_edit);
     lua_pushlightuserdata(L, (void *)write);
-    const int values[] = {write->table, write->key, write->old, write->new_, write->element,
-                          write->list};
-    for (int i = 0; i < 6; i++) {
+    clua_node_pushtable(L, write->node);
+    const int values[] = {write->key, write->old, write->new_, write->element, write->list};
+    for (int i = 0; i < 5; i++) {
       if (values[i]) lua_pushvalue(L, values[i]);
       else lua_pushnil(L);
     }
