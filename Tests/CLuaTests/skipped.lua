@@ -1,4 +1,4 @@
--- Nodes whose finalizers Lua skips, as there is no room for one more nested call.
+-- Nodes that Lua frees where no nested call has room, so that finalizers are skipped.
 --
 --     driver skipped.lua [first seed [last seed]]
 local obs = require "obs"
