@@ -248,14 +248,20 @@ static void write_through(lua_State *L, const clua_node *node, int userdata, int
   lua_settop(L, top);
 }
 
+/* Stores the value at `value`, nil for 0. [-0, +0, m] */
+static void set_in_store(lua_State *L, int userdata, int key, int value) {
+  lua_getiuservalue(L, userdata, CLUA_NODE_STORE);
+  lua_pushvalue(L, key);
+  if (value) lua_pushvalue(L, value);
+  else lua_pushnil(L);
+  lua_rawset(L, -3);
+  lua_pop(L, 1);
+}
+
 void clua_assignlazy(lua_State *L, clua_node *node, clua_record *record, int userdata, int key,
                      int value) {
   if (clua_endifdead(L, node, userdata)) {
-    lua_getiuservalue(L, userdata, CLUA_NODE_STORE);
-    lua_pushvalue(L, key);
-    lua_pushvalue(L, value);
-    lua_rawset(L, -3);
-    lua_pop(L, 1);
+    set_in_store(L, userdata, key, value);
     return;
   }
   if (record->flags & CLUA_LAZY_WRITTEN) {
@@ -271,21 +277,13 @@ void clua_assignlazy(lua_State *L, clua_node *node, clua_record *record, int use
   }
   clua_shared *shared = node->shared;
   if (record->loading || !record->slot || !shared->observation.assign) {
-    lua_getiuservalue(L, userdata, CLUA_NODE_STORE);
-    lua_pushvalue(L, key);
-    lua_pushvalue(L, value);
-    lua_rawset(L, -3);
-    lua_pop(L, 1);
+    set_in_store(L, userdata, key, value);
     return;
   }
   bool armed = (record->flags & CLUA_LAZY_ARMED) && lua_isnil(L, value);
   clua_slot *slot = record->slot;
   // A value that is in the store already is replaced when it is read next.
-  lua_getiuservalue(L, userdata, CLUA_NODE_STORE);
-  lua_pushvalue(L, key);
-  lua_pushnil(L);
-  lua_rawset(L, -3);
-  lua_pop(L, 1);
+  set_in_store(L, userdata, key, 0);
   lua_pushvalue(L, value);
   shared->observation.assign(shared->observation.context, L, slot, armed);
 }

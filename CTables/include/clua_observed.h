@@ -179,7 +179,7 @@ bool clua_node_takesslot(const clua_node *node, int place);
 /// Gives the record at a place, of a name, its slot. [-0, +0, -]
 void clua_node_setslotat(clua_node *node, int place, clua_slot *slot);
 /// Pushes the value of the name that has the record at a place; false, and nothing, where it is
-/// lazy, inherited or nil. [-0, +(0|1), -]
+/// lazy, inherited, nil, or hidden by a value in the table itself. [-0, +(0|1), -]
 bool clua_node_pushvalueofname(lua_State *L, clua_node *node, int place);
 /// Whether the table was a plain list with elements when a key was watched or prepared last.
 bool clua_node_waslist(const clua_node *node);

@@ -53,8 +53,7 @@ final class LazyFunctions: ModuleSlice {
     try state.setField("declare", of: L)
   }
 
-  /// declare(table, key, declaration, its `get`, its `flags`); its element is the list of what it
-  /// depends on.
+  /// declare(table, key, declaration, its `get`, its `flags`); its elements are what it depends on.
   private func declareLazy(_ L: LuaStack) throws -> CInt {
     L.height = 5
     let options = CInt(truncatingIfNeeded: L.integer(at: 5) ?? 0) & CInt(CLUA_LAZY_FLAGS)

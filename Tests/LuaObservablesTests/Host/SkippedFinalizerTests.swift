@@ -3,7 +3,7 @@ import LuaObservables
 import Observables
 import Testing
 
-/// Swift objects of scripts whose finalizers Lua skips, at the limit of nested calls.
+/// Swift objects of scripts that Lua frees at the limit of nested calls, where it skips finalizers.
 @Suite struct `Objects with skipped finalizers` {
   private final class Found {
     private struct Weak { weak var creature: Creature? }

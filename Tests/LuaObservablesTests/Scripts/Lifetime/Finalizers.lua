@@ -46,20 +46,29 @@ check("lazy keys", function()
   end)
 end)
 
-check("L8: a table that only the finalizer of another object brings back is dead", function()
+-- A table that is garbage, and that another object's finalizer brings back; `make` gets it first.
+local function revived(make)
   local saved
-  local calls = 0
-  local function count() calls = calls + 1 end
   local function give_up()
-    local t = { x = 1, sub = { y = 1 } }
-    obs.computed(t, "double", { "x" }, function(self) return 2 * self.x end)
-    obs.observe(t, "x", count)
-    obs.observe(t, "sub.y", count)
-    obs.observe(t, "double", count)
+    local t = { x = 1 }
+    make(t)
     setmetatable({ t }, { __gc = function(holder) saved = holder[1] end })
   end
   give_up()
   collectgarbage()
+  return saved
+end
+
+check("L8: a table that only the finalizer of another object brings back is dead", function()
+  local calls = 0
+  local function count() calls = calls + 1 end
+  local saved = revived(function(t)
+    t.sub = { y = 1 }
+    obs.computed(t, "double", { "x" }, function(self) return 2 * self.x end)
+    obs.observe(t, "x", count)
+    obs.observe(t, "sub.y", count)
+    obs.observe(t, "double", count)
+  end)
   saved.x = 2
   saved.sub.y = 2
   obs.flush()
@@ -80,19 +89,6 @@ check("L8: a table that only the finalizer of another object brings back is dead
   obs.flush()
   eq(calls, 4)
 end)
-
--- A table that is garbage, and that another object's finalizer brings back; `make` gets it first.
-local function revived(make)
-  local saved
-  local function give_up()
-    local t = { x = 1 }
-    make(t)
-    setmetatable({ t }, { __gc = function(holder) saved = holder[1] end })
-  end
-  give_up()
-  collectgarbage()
-  return saved
-end
 
 check("L8: a dead table stays dead when it gets a finalizer of its own", function()
   local log = {}
