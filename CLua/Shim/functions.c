@@ -79,7 +79,7 @@ int clua_try_pushfunction(lua_State *L, clua_function function, void *context,
 }
 
 /* The functions of other targets that hand on to Swift, NULL where there are no more. */
-enum { OTHERS = 2 };
+enum { OTHERS = 3 };
 static _Atomic(lua_CFunction) others[OTHERS];
 
 void clua_notefunction(lua_CFunction function) {
@@ -88,7 +88,7 @@ void clua_notefunction(lua_CFunction function) {
     if (others[i] == function) return;
     if (atomic_compare_exchange_strong(&others[i], &none, function)) return;
   }
-  // Raise OTHERS for a third function.
+  // Raise OTHERS for a fourth function.
   abort();
 }
 

@@ -127,7 +127,7 @@ void clua_pushfunction(lua_State *L, clua_function function, void *context);
 int clua_try_pushfunction(lua_State *L, clua_function function, void *context,
                           clua_finalizer release);
 /// Makes clua_isfunction true for a C function of another target that hands on to Swift; there are
-/// two at most.
+/// three at most.
 void clua_notefunction(lua_CFunction function);
 /// Whether the value is one of these functions. [-0, +0, -]
 bool clua_isfunction(lua_State *L, int index);

@@ -137,36 +137,6 @@ static int pushobserve(lua_State *L) {
   return 1;
 }
 
-/* (table, key, declaration, getter, flags). Upvalues: 1 the Swift function, 2 its context. */
-static int declare(lua_State *L) {
-  lua_settop(L, 5);
-  bool may = lua_type(L, 1) == LUA_TTABLE && lua_type(L, 3) == LUA_TTABLE;
-  if (may && !clua_shared_of(L)->closed) {
-    lua_Integer flags = lua_tointeger(L, 5);
-    int whole = flags & CLUA_LAZY_TRACKED ? CLUA_PREPARE_WHOLE : 0;
-    const clua_node *node = clua_node_prepare(L, 1, 2, CLUA_PREPARE_DECLARED | whole);
-    // Most properties depend on one key of their table, and are read.
-    if ((!node->inherits || flags & CLUA_LAZY_ONSTORED) && lua_rawgeti(L, 3, 1) == LUA_TSTRING)
-      clua_node_prepare(L, 1, 6, CLUA_PREPARE_STORED);
-    lua_settop(L, 5);
-  }
-  clua_function function = (clua_function)lua_touserdata(L, lua_upvalueindex(1));
-  int results = function(L, lua_touserdata(L, lua_upvalueindex(2)));
-  return results == CLUA_RAISE ? lua_error(L) : results;
-}
-
-static int pushdeclare(lua_State *L) {
-  lua_pushcclosure(L, declare, 2);
-  return 1;
-}
-
-int clua_try_pushdeclare(lua_State *L, clua_function function, void *context) {
-  clua_notefunction(declare);
-  lua_pushlightuserdata(L, (void *)function);
-  lua_pushlightuserdata(L, context);
-  return clua_protect(L, pushdeclare, 2, 1);
-}
-
 int clua_try_pushobserve(lua_State *L, clua_observe_function function, void *context,
                          const intptr_t *next) {
   clua_notefunction(observe);

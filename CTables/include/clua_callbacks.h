@@ -36,8 +36,5 @@ enum { CLUA_KEY_STRIDE = 8 };
 /// the next watcher will have; its callback's key follows from it. [-0, +1, -]
 int clua_try_pushobserve(lua_State *L, clua_observe_function function, void *context,
                          const intptr_t *next);
-/// Pushes the function `declare(table, key, declaration, getter, flags)`, which prepares the key by
-/// clua_node_prepare before it calls Swift. [-0, +1, -]
-int clua_try_pushdeclare(lua_State *L, clua_function function, void *context);
 
 #endif

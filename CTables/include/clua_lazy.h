@@ -20,6 +20,7 @@ enum {
   CLUA_LAZY_COPY = 64,     // lazy keys of its dependencies are no part of these
   CLUA_LAZY_FLAGS = 255,   // the flags that the record keeps
   CLUA_LAZY_ONSTORED = 256,  // all its dependencies in its table are stored properties of the model
+  CLUA_LAZY_OFMODEL = 512,   // the instances of a model share the declaration
 };
 
 /// The result of a computation.
@@ -111,6 +112,9 @@ void clua_untrack(lua_State *L);
 /// [-0, +(0|1), -]
 int clua_try_track(lua_State *L, int index);
 
+/// Pushes the functions `declare(table, key, declaration, getter, flags)` and `declare_usual`, which
+/// makes these arguments. Both prepare the key, then call Swift. [-0, +2, -]
+int clua_try_pushdeclare(lua_State *L, clua_function function, void *context);
 /// As clua_node_lazy; key, getter and declaration are on top. [-3, +(0|1), -]
 int clua_try_node_lazy(lua_State *L, clua_node *node, int flags, lua_Integer number);
 

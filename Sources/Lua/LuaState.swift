@@ -30,7 +30,7 @@ public final class LuaState {
   /// Whether `close()` was called.
   @exclusivity(unchecked) public private(set) var isClosed = false
   /// Whether the memory is freed: `close()` may have to wait for calls that are under way.
-  package private(set) var isFreed = false
+  @exclusivity(unchecked) package private(set) var isFreed = false
   private var isWaiting = false
   /// Whether the calling code may use the state; nil where its user makes sure of that.
   private var isHere: (@Sendable () -> Bool)?

@@ -36,6 +36,7 @@ final class LazyFunctions: ModuleSlice {
       ("LOADED", CLUA_LAZY_LOADED), ("READONLY", CLUA_LAZY_READONLY), ("ARMED", CLUA_LAZY_ARMED),
       ("UNCACHED", CLUA_LAZY_UNCACHED), ("TRACKED", CLUA_LAZY_TRACKED),
       ("WRITTEN", CLUA_LAZY_WRITTEN), ("COPY", CLUA_LAZY_COPY), ("ONSTORED", CLUA_LAZY_ONSTORED),
+      ("OFMODEL", CLUA_LAZY_OFMODEL),
     ]
     for (name, flag) in flags {
       L.push(flag)
@@ -50,15 +51,22 @@ final class LazyFunctions: ModuleSlice {
         }
       }, Unmanaged.passUnretained(self).toOpaque())
     try state.check(status, L)
+    try state.setField("declare_usual", at: -3, of: L)
     try state.setField("declare", of: L)
   }
 
   /// declare(table, key, declaration, its `get`, its `flags`); its elements are what it depends on.
   private func declareLazy(_ L: LuaStack) throws -> CInt {
     L.height = 5
-    let options = CInt(truncatingIfNeeded: L.integer(at: 5) ?? 0) & CInt(CLUA_LAZY_FLAGS)
+    let given = CInt(truncatingIfNeeded: L.integer(at: 5) ?? 0)
+    let options = given & CInt(CLUA_LAZY_FLAGS)
     if clua_isshared(L.pointer, 1) {
       throw LuaError("scripts share this table, so it gets no lazy properties")
+    }
+    // The log of the sandbox whose script declares has the events of the property.
+    if given & CInt(CLUA_LAZY_OFMODEL) == 0, host.sandboxes.current.number != 0 {
+      L.push(Int(host.sandboxes.current.number))
+      try state.setField("sandbox", at: 3, of: L)
     }
     L.pushCopy(at: 1)
     let root = try host.tables.node(L)

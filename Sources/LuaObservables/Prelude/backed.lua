@@ -40,7 +40,7 @@ function obs.backed(target, names, store)
     core.own.invalidate(self, name)
   end
   for _, name in ipairs(names) do
-    core.declare(target, name, core.owned {
+    core.declare(target, name, {
       write = write, origin = get, is_heard and { store, core.path(name) } or nil,
     }, get, core.WRITTEN)
   end

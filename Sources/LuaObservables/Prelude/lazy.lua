@@ -11,15 +11,23 @@ local bad_argument, check_function, check_observed =
 local LOADED, READONLY, ARMED, UNCACHED, TRACKED =
   core.LOADED, core.READONLY, core.ARMED, core.UNCACHED, core.TRACKED
 
--- The short texts that were checked, of paths and of names: the same ones are declared again and
--- again.
-local checked, count = { paths = {}, names = {} }, 0
+local declare_usual = core.declare_usual
+
+-- The short texts that were checked, as names or as paths: the same ones are declared again and
+-- again. `declare_usual` reads it, too.
+local checked, count = {}, 0
+local NAME, PATH = 1, 2
 local MOST_CHECKED, LONGEST = 2000, 40
 
-local function remember(kind, text)
+local function is_checked(text, use) return (checked[text] or 0) & use ~= 0 end
+
+local function remember(text, use)
   if #text > LONGEST then return end
-  if count == MOST_CHECKED then checked, count = { paths = {}, names = {} }, 0 end
-  checked[kind][text], count = true, count + 1
+  if count == MOST_CHECKED then
+    for known in next, checked do checked[known] = nil end
+    count = 0
+  end
+  checked[text], count = (checked[text] or 0) | use, count + 1
 end
 
 -- Declarations -----------------------------------------------------------------------------------
@@ -70,7 +78,7 @@ local function check_options(options, number, name)
 end
 
 local function check_path(path, number, name)
-  if checked.paths[path] then return end
+  if is_checked(path, PATH) then return end
   local keys, kinds = core.path_parts(path, name, number)
   for i = 1, #keys do
     if kinds[i] ~= "operation" and type(keys[i]) == "string"
@@ -80,7 +88,7 @@ local function check_path(path, number, name)
         keys[i]))
     end
   end
-  if type(path) == "string" then remember("paths", path) end
+  if type(path) == "string" then remember(path, PATH) end
 end
 
 -- Adds dependencies to a declaration, as its elements: paths, and {object, path} for paths from
@@ -127,14 +135,6 @@ local function creation(create, configure, with)
   end
 end
 
---- Notes the sandbox whose script declares: its log has the events of the property.
-local function owned(declaration)
-  local sandbox = core.sandbox()
-  if sandbox ~= 0 then declaration.sandbox = sandbox end
-  return declaration
-end
-core.owned = owned
-
 --- What instances share of a lazy property: how it is computed and, as its elements, what it
 --- depends on.
 function core.compile_lazy(options, name, number)
@@ -158,7 +158,7 @@ function core.compile_lazy(options, name, number)
     origin = options.get or options.loader or options.create,
   }
   if options.deps ~= nil then add_dependencies(declaration, options.deps, number, name) end
-  return owned(declaration)
+  return declaration
 end
 
 --- The names that the dependencies of a declaration begin with, where those are names.
@@ -179,7 +179,11 @@ end
 local Descriptor = { __name = "obs.lazy" }
 core.Descriptor = Descriptor
 
+-- Notes the sandbox whose script declares, for the properties of all instances.
 local function descriptor(declaration)
+  local sandbox = core.sandbox()
+  if sandbox ~= 0 then declaration.sandbox = sandbox end
+  declaration.flags = declaration.flags | core.OFMODEL
   return setmetatable({ declaration = declaration }, Descriptor)
 end
 
@@ -207,7 +211,7 @@ end
 
 -- `kind` replaces nil in the error where that says more.
 local function check_key(target, key, number, name, kind)
-  if checked.names[key] then return end
+  if is_checked(key, NAME) then return end
   if type(key) ~= "string" then
     if key == nil or key ~= key or core.is_path(key) then
       bad_argument(number, name, "name of a property expected, got "
@@ -221,7 +225,7 @@ local function check_key(target, key, number, name, kind)
   end
   core.check_literal(target, key, number, name)
   -- With a point, it depends on the target.
-  if not string_find(key, ".", 1, true) then remember("names", key) end
+  if not string_find(key, ".", 1, true) then remember(key, NAME) end
 end
 
 -- One name, or each of a list of names.
@@ -267,7 +271,7 @@ end
 local function compile_computed(deps, get, number)
   if get == nil then
     check_function(deps, number, "computed")
-    return owned { get = callable(deps), flags = TRACKED, origin = deps }
+    return { get = callable(deps), flags = TRACKED, origin = deps }
   end
   -- Most have one dependency, for which there is room from the beginning.
   local declaration = { get = get, flags = 0, origin = get, nil }
@@ -276,10 +280,11 @@ local function compile_computed(deps, get, number)
     check_function(get, number + 1, "computed")
     declaration.get = callable(get)
   end
-  return owned(declaration)
+  return declaration
 end
 
 function obs.computed(target, name, ...)
+  if declare_usual(checked, target, name, ...) then return end
   local deps, get = ...
   if deps == nil and select("#", ...) == 0 then
     -- In the body of a model the arguments are (get), or (deps, get).
