@@ -25,8 +25,8 @@ final class ScriptLazies: Receiver {
   @exclusivity(unchecked) private var unpaid: WatcherID?
   /// The property whose getter runs, where no other one is running inside of it.
   @exclusivity(unchecked) private var evaluating: WatcherRef?
-  private var spareNumbers: [Int] = []
-  private var lastNumber = 0
+  @exclusivity(unchecked) private var spareNumbers: [Int] = []
+  @exclusivity(unchecked) private var lastNumber = 0
 
   init(_ host: LuaHost) {
     reference = .passUnretained(host)

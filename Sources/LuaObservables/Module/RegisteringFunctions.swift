@@ -7,7 +7,7 @@ internal import Observables
 final class RegisteringFunctions: ModuleSlice {
   /// The last key that was given to a callback which could not have the key of its watcher's
   /// number; such keys lie beyond all others.
-  private var lastSpareKey: Int64 = 1 << 50
+  @exclusivity(unchecked) private var lastSpareKey: Int64 = 1 << 50
 
   override func complete(_ L: LuaStack) throws(LuaError) {
     try pushObserve(to: L)
@@ -114,12 +114,12 @@ final class RegisteringFunctions: ModuleSlice {
   private func register(
     _ L: LuaStack, _ made: clua_registration, _ manner: Manner
   ) throws -> CInt {
-    let (host, tables): (LuaHost, TableKind) = (host, host.tables)
+    let host = host
     // A finalizer may call this while the state closes.
     guard !host.isClosed else { throw LuaError.closed }
     let root: NodeRef
     if let table = made.node {
-      root = tables.node(of: table)
+      root = host.tables.node(of: table)
     } else {
       root = try arguments.observed(at: 1, of: L, manner.function)
       try arguments.checkFunction(at: 3, of: L, manner.function, argument: manner.callback)
@@ -155,7 +155,7 @@ final class RegisteringFunctions: ModuleSlice {
       flags: (made.node == nil ? flags(options, root) : options.flags).union(manner.flags),
       context: Int(bitPattern: data))
     let name = watcher.identity
-    tables.hasMetLists = false
+    host.tables.hasMetLists = false
     do {
       if options.flags.rawValue != 0 || options.hasNames {
         try keepOptions(options, of: watcher, root, L)
@@ -169,7 +169,7 @@ final class RegisteringFunctions: ModuleSlice {
       }
       throw error
     }
-    if tables.hasMetLists, let watcher = engine.watcher(name) {
+    if host.tables.hasMetLists, let watcher = engine.watcher(name) {
       ListHints(host).warn(of: watcher, L)
     }
     // Getters on its paths may have ended the watcher.

@@ -52,6 +52,7 @@ final class PathCache {
   private let limit = 4096
   @exclusivity(unchecked) private unowned(unsafe) var state: LuaState?
   @exclusivity(unchecked) private unowned(unsafe) var sandboxes: Sandboxes?
+  @exclusivity(unchecked) private unowned(unsafe) var pins: LuaPins?
 
   /// A path, and the memory that pays for it.
   private struct Entry {
@@ -61,7 +62,7 @@ final class PathCache {
   }
 
   func install(_ host: LuaHost, _ L: LuaStack) throws(LuaError) {
-    (state, sandboxes) = (host.state, host.sandboxes)
+    (state, sandboxes, pins) = (host.state, host.sandboxes, host.state.pins)
     let state = host.state
     texts = try state.makeReference(L)
     observers = try state.makeReference(isWeak: true, L)
@@ -126,7 +127,7 @@ final class PathCache {
   /// The address of the key of one step, where that is a short name.
   @inline(__always)
   func name(_ step: Int, of path: Path) -> UnsafeRawPointer? {
-    guard let keys = path.keys, step < keys.names.count, keys.pins === state?.pins else {
+    guard let keys = path.keys, step < keys.names.count, keys.pins === pins else {
       return nil
     }
     return keys.names[step]
@@ -201,7 +202,7 @@ final class PathCache {
   ///
   /// [-0, +(0|1), -]
   func pushObjectKeys(of path: Path, to L: LuaStack) -> Bool {
-    guard let keys = path.keys, keys.number > 0, keys.pins === state?.pins else { return false }
+    guard let keys = path.keys, keys.number > 0, keys.pins === pins else { return false }
     pushKeys(numbered: keys.number, to: L)
     if !L.isNil(at: -1) { return true }
     L.pop()

@@ -13,11 +13,13 @@ final class TableKind: NodeKind {
   let engine: Engine
   let calls: ScriptCalls
   let anchors: AnchorTable
+  private let paths: PathCache
 
   init(_ host: LuaHost) {
     assert(SlotLayout.isShared, "clua_slot is not the beginning of Slot")
     reference = .passUnretained(host)
-    (state, engine, calls, anchors) = (host.state, host.engine, host.calls, host.anchors)
+    (state, engine, calls) = (host.state, host.engine, host.calls)
+    (anchors, paths) = (host.anchors, host.paths)
     followed = FollowedElements(host)
     super.init()
   }
@@ -25,9 +27,9 @@ final class TableKind: NodeKind {
   var L: LuaStack { state.stack }
   private let followed: FollowedElements
   /// Whether some table is a leaf for `**`.
-  var hasOpaqueTables = false
+  @exclusivity(unchecked) var hasOpaqueTables = false
   /// Whether a name was applied to a plain list, which may be a mistake.
-  var hasMetLists = false
+  @exclusivity(unchecked) var hasMetLists = false
 
   /// A step of a path.
   struct Step {
@@ -47,8 +49,8 @@ final class TableKind: NodeKind {
       L.pop()
       return node(of: table)
     }
-    if let step, host.paths.name(step.number, of: step.path) != nil {
-      do throws(LuaError) { try host.paths.pushKey(step.number, of: step.path, to: L) } catch {
+    if let step, paths.name(step.number, of: step.path) != nil {
+      do throws(LuaError) { try paths.pushKey(step.number, of: step.path, to: L) } catch {
         L.pop()
         throw error
       }
@@ -140,7 +142,7 @@ final class TableKind: NodeKind {
   /// Lua's library.
   override func knownSlot(at step: Int, of path: Path, on node: NodeRef) -> SlotRef? {
     let table = TableKind.table(node)
-    guard let name = host.paths.name(step, of: path) else { return nil }
+    guard let name = paths.name(step, of: path) else { return nil }
     let place = clua_node_placeofname(table, name)
     guard place > 0 else { return nil }
     if let slot = clua_node_slotat(table, place) {
@@ -201,7 +203,7 @@ final class TableKind: NodeKind {
     _ step: Int, of path: Path, on node: NodeRef, to L: LuaStack
   ) throws(LuaError) {
     guard path.components[step].kind == .member else {
-      return try host.paths.pushKey(step, of: path, to: L)
+      return try paths.pushKey(step, of: path, to: L)
     }
     try state.push(bytes: path.components[step].bytes, to: L)
     try state.check(clua_try_pushnamedmember(L.pointer), L)
@@ -235,7 +237,7 @@ final class TableKind: NodeKind {
     let height = L.height
     defer { L.height = height }
     clua_node_pushtable(L.pointer, TableKind.table(node))
-    try host.paths.pushKey(step, of: path, to: L)
+    try paths.pushKey(step, of: path, to: L)
     let position = L.integer(at: -1) ?? 0
     guard L.isTable(at: height + 1), L.getOwn(at: height + 1) != .nil else {
       throw PathError(
@@ -287,7 +289,7 @@ final class TableKind: NodeKind {
     defer { L.height = height }
     let table = TableKind.table(node)
     let next = Step(path: path, number: step + 1)
-    if let name = host.paths.name(step, of: path) {
+    if let name = paths.name(step, of: path) {
       let place = clua_node_placeofname(table, name)
       if place > 0, clua_node_pushvalueofname(L.pointer, table, place) {
         return observable(L, for: next)
@@ -425,7 +427,7 @@ final class TableKind: NodeKind {
   // MARK: Journals
 
   /// The journals of tables whose members are followed.
-  private(set) var journals: [NodeRef: TableJournal] = [:]
+  @exclusivity(unchecked) private(set) var journals: [NodeRef: TableJournal] = [:]
 
   override func beginJournal(of node: NodeRef) -> Bool {
     let table = TableKind.table(node)

@@ -175,7 +175,7 @@ extension ObservationCore {
 
     /// Whether the records of watchers and lazy properties that are made from now on are charged to
     /// the receiver, which may refuse more.
-    package final var chargesLinks = false
+    @exclusivity(unchecked) package final var chargesLinks = false
     /// Who pays for a watcher that is registered now; nil where there is only one payer.
     open var payer: UnsafeMutableRawPointer? { nil }
     /// The links of a watcher, and what they know of collections, take so many bytes more.
