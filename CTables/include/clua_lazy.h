@@ -112,8 +112,8 @@ void clua_untrack(lua_State *L);
 /// [-0, +(0|1), -]
 int clua_try_track(lua_State *L, int index);
 
-/// Pushes the functions `declare(table, key, declaration, getter, flags)` and `declare_usual`, which
-/// makes these arguments. Both prepare the key, then call Swift. [-0, +2, -]
+/// Pushes the functions `declare(table, key, declaration, getter, flags)` and `declare_usual`,
+/// which makes these arguments. Both prepare the key, then call Swift. [-0, +2, -]
 int clua_try_pushdeclare(lua_State *L, clua_function function, void *context);
 /// As clua_node_lazy; key, getter and declaration are on top. [-3, +(0|1), -]
 int clua_try_node_lazy(lua_State *L, clua_node *node, int flags, lua_Integer number);

@@ -57,7 +57,7 @@ struct PathMacroTests {
   @Test func `several paths are one watcher`() {
     let ada = Person("Ada")
     var calls = 0
-    let watcher = ada.observe([#path(\.name), #path(\.address?.zip)], in: loop) { _ in calls += 1 }
+    let watcher = ada.observe(#path(\.name), #path(\.address?.zip), in: loop) { _ in calls += 1 }
     loop.turn {
       ada.name = "Ada Lovelace"
       ada.address = Address("1")
@@ -72,8 +72,9 @@ struct PathMacroTests {
     let ada = Person("Ada")
     var observer: Address? = Address("observer")
     var log: [String] = []
-    ada.observe(#path(\.age), observer: observer!, in: loop, options: .init(initial: true)) {
-      log.append("\($1.zip) \($0.age)")
+    let options = WatcherOptions(initial: true, observer: observer!)
+    ada.observe(#path(\.age), in: loop, options: options) { [unowned observer] in
+      log.append("\(observer!.zip) \($0.age)")
     }
     ada.observe(#path(\.age), in: loop, options: .init(once: true)) { log.append("once \($0.age)") }
     loop.turn {}
@@ -88,8 +89,9 @@ struct PathMacroTests {
     let observer = Address("o")
     var log: [String] = []
     ada.observeImmediately(#path(\.age), in: loop) { log.append("\($1.key) \($0.age)") }
-    ada.observeImmediately([#path(\.age), #path(\.name)], in: loop) { log.append("\($1.path)") }
-    ada.observeImmediately(#path(\.age), observer: observer, in: loop) { _, observer, _ in
+    ada.observeImmediately(#path(\.age), #path(\.name), in: loop) { log.append("\($1.path)") }
+    let options = WatcherOptions(observer: observer)
+    ada.observeImmediately(#path(\.age), in: loop, options: options) { [unowned observer] _, _ in
       log.append(observer.zip)
     }
     ada.age = 5
@@ -99,7 +101,7 @@ struct PathMacroTests {
   @Test func `a subclass takes the properties that it inherits`() {
     let ada = Manager("Ada")
     var calls = 0
-    ada.observe([#path(\.name), #path(\.salary), #path(\.team?.zip)], in: loop) { _ in calls += 1 }
+    ada.observe(#path(\.name), #path(\.salary), #path(\.team?.zip), in: loop) { _ in calls += 1 }
     loop.turn { ada.name = "A" }
     loop.turn { ada.salary = 2 }
     loop.turn { ada.team = Address("1") }

@@ -54,7 +54,10 @@ struct TypedPathTests {
     // The first makes a checked path. The others are for the declaration of a model, which has to
     // be complete before a path can be checked by it.
     texts.subtract(["init(unchecked)", "init(_)", "init(_:_)"])
-    #expect(texts.count > 20)
+    // A watcher does not know the type of its root, and a loop of another thread reports an error
+    // in a path: both take the text of a checked one.
+    texts = texts.filter { !$0.contains(":on:") && $0 != "func observe(_:_)" }
+    #expect(texts.count > 8)
     #expect(texts.subtracting(checked) == [])
   }
 
@@ -62,8 +65,8 @@ struct TypedPathTests {
     let note = Note()
     var events: [String] = []
     let watcher = note.observe(#path(\.text), in: loop) { events.append("watcher \($0.text)") }
-    try watcher.observe(#path(\Note.next?.text)).observe([#path(\Note.other?.text)])
-    note.observe([#path(\.text)], in: loop) { note in
+    try watcher.observe(#path(\Note.next?.text).path, #path(\Note.other?.text).path)
+    note.observe(#path(\.text), in: loop) { note in
       await Task.yield()
       events.append("task \(note.text)")
     }
@@ -72,7 +75,7 @@ struct TypedPathTests {
     #expect(events == ["watcher a", "task a"])
     loop.turn { note.next = Note() }
     #expect(events.count == 3)
-    #expect(throws: PathError.self) { try watcher.observe(#path(\Meter.count)) }
+    #expect(throws: PathError.self) { try watcher.observe(#path(\Meter.count).path) }
   }
 
   @Test func `values for a task of any thread take it, and so does a callback that throws`()
@@ -83,7 +86,7 @@ struct TypedPathTests {
     var errors: [String] = []
     loop.onError = { errors.append("\(type(of: ($0 as? WatcherError)?.underlying))") }
     let counts = meter.values(#path(\.count), on: loop.inbox)
-    meter.observe(#path(\.count), on: loop.inbox) { _ in throw Failure() }
+    meter.observe(#path(\Meter.count).path, on: loop.inbox) { _ in throw Failure() }
     meter.observe(#path(\.count), in: loop) { _ in throw Failure() }
     loop.run()
     var iterator = counts.makeAsyncIterator()

@@ -16,14 +16,6 @@ struct MisuseTests {
       }, "empty component 2 in key path")
   }
 
-  @Test func `a watcher without a path`() async {
-    check(
-      await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-        let loop = Loop()
-        try Person().observe([] as [Path], in: loop) { _ in }
-      }, "A watcher needs at least one key path")
-  }
-
   // T12
   @Test func `a turn inside of a watcher`() async {
     check(

@@ -14,21 +14,21 @@ struct ObserveOptions {
     "observer", "immediate", "initial", "once", "equals", "name", "on_end",
   ]
 
-  private var manner = RegisteringFunctions.Manner.observe
+  private var request = RegisteringFunctions.Request.paths
 
-  init(at index: CInt, of L: LuaStack, _ host: LuaHost, _ manner: RegisteringFunctions.Manner)
-    throws
-  {
-    self.manner = manner
+  init(
+    at index: CInt, of L: LuaStack, _ host: LuaHost, _ request: RegisteringFunctions.Request
+  ) throws {
+    self.request = request
     guard L.isTable(at: index) else {
       throw badArgument(
-        manner.options, of: manner.function,
+        request.arguments.options, of: request.function,
         "table of options expected, got \(host.state.typeName(at: index, of: L))")
     }
     try host.state.forEachEntry(at: index, of: L) {
       guard L.isString(at: -2) else {
         throw badArgument(
-          manner.options, of: manner.function,
+          request.arguments.options, of: request.function,
           "options have names, not a \(host.state.typeName(at: -2, of: L)) as key")
       }
       try take(host.state.text(at: -2, of: L), L, host)
@@ -60,7 +60,7 @@ struct ObserveOptions {
     default:
       let nearest = nearestName(to: name, among: ObserveOptions.names)
       throw badArgument(
-        manner.options, of: manner.function,
+        request.arguments.options, of: request.function,
         "unknown option '\(name)'" + (nearest.map { " (did you mean '\($0)'?)" } ?? ""))
     }
   }
@@ -69,7 +69,7 @@ struct ObserveOptions {
     _ name: String, _ expected: String, _ L: LuaStack, _ host: LuaHost
   ) -> LuaError {
     badArgument(
-      manner.options, of: manner.function,
+      request.arguments.options, of: request.function,
       "option '\(name)' takes a \(expected), not a \(host.state.typeName(at: -1, of: L))")
   }
 }

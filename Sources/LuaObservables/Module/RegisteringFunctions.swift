@@ -25,15 +25,17 @@ final class RegisteringFunctions: ModuleSlice {
         Unmanaged<RegisteringFunctions>.fromOpaque(context!)._withUnsafeGuaranteedRef { slice in
           let L = LuaStack(L!)
           return slice.calls.call(L) { () throws in
-            try slice.register(L, made!.pointee, .observe)
+            try slice.register(L, made!.pointee, .paths)
           }
         }
       }, Unmanaged.passUnretained(self).toOpaque(), engine.nextIndex)
     try state.check(status, L)
   }
 
-  /// Pushes the function `register(observed, manner, callback, options)`, where `manner` is a table
-  /// of the prelude that says how to observe. [-0, +1, -]
+  /// Pushes the function `register(observed, request, callback, options)`, where `request` is a
+  /// table of the prelude: the paths, the `kind`, and a `driver` where the kind has one.
+  ///
+  /// [-0, +1, -]
   private func pushRegister(to L: LuaStack) throws(LuaError) {
     let status = clua_try_pushobserve(
       L.pointer,
@@ -41,78 +43,86 @@ final class RegisteringFunctions: ModuleSlice {
         Unmanaged<RegisteringFunctions>.fromOpaque(context!)._withUnsafeGuaranteedRef { slice in
           let L = LuaStack(L!)
           return slice.calls.call(L) { () throws in
-            try slice.register(L, made!.pointee, try slice.manner(at: 2, of: L))
+            try slice.register(L, made!.pointee, try slice.request(at: 2, of: L))
           }
         }
       }, Unmanaged.passUnretained(self).toOpaque(), engine.nextIndex)
     try state.check(status, L)
   }
 
-  /// How a function of the module registers a watcher.
-  struct Manner {
-    /// The name of the function, for errors.
-    var function: String
-    /// Which of its arguments are the paths, the callback and the options.
-    var paths: Int
-    var callback: Int
-    var options: Int
-    /// Whether edits are delivered to the watcher.
-    var isEditing = false
-    /// Whether a function of the prelude is called in place of the callback, which is its first
-    /// argument.
-    var isDriven = false
-    /// The flags of a watcher of the prelude itself, which say of which writes it is notified.
-    var flags: WatcherRecord.Flags = []
-    var isInternal: Bool { flags.rawValue != 0 }
-    /// Whether a task waits for the call.
-    var isWait = false
+  /// What is registered: which writes its watcher is told of, and how it is called.
+  ///
+  /// The prelude names all but the first one, as the `kind` of its second argument.
+  enum Request: String {
+    /// `obs.observe`: changes of the paths.
+    case paths
+    /// The task in `obs.next_change` waits for a change of the paths.
+    case wait
+    /// `obs.observe_keys`, and a history: a function of the prelude, the `driver`, is called with
+    /// the callback.
+    case keys
+    /// `obs.changes`, which has a driver, too.
+    case changes
+    /// `obs.observe_edits`: the edits of a collection; there are no paths.
+    case edits
+    /// The prelude itself is told of the first write of a turn, inside of it.
+    case firstWrite = "first write"
+    /// The prelude itself is told of each write, inside of it.
+    case eachWrite = "each write"
+    /// The prelude itself is told of each edit, inside of it.
+    case eachEdit = "each edit"
+    /// The prelude itself is told of writes that bring an object or take one away.
+    case arrivals
 
-    static let observe = Manner(function: "observe", paths: 2, callback: 3, options: 4)
-    static let edits = Manner(
-      function: "observe_edits", paths: 1, callback: 2, options: 3, isEditing: true)
-    static let wait = Manner(
-      function: "next_change", paths: 2, callback: 3, options: 4, isWait: true)
-    static let keys = Manner(
-      function: "observe_keys", paths: 2, callback: 3, options: 4, isDriven: true)
-  }
-
-  /// Reads a manner: a list of paths with a `driver`, or which `tells` an immediate watcher of
-  /// "all" writes, of "arrivals", of the "first" one, or of the "edits" of each; without paths for
-  /// edits.
-  private func manner(at index: CInt, of L: LuaStack) throws(LuaError) -> Manner {
-    if L.ownLength(at: index) == 0 { return .edits }
-    try state.pushField("waits", at: index, of: L)
-    let isWait = L.boolean(at: -1)
-    L.pop()
-    if isWait { return .wait }
-    try state.pushField("tells", at: index, of: L)
-    defer { L.pop() }
-    guard L.isString(at: -1) else { return try keysManner(at: index, of: L) }
-    var manner = Manner.observe
-    manner.flags = [.immediate, .probing, .atOnce]
-    switch state.text(at: -1, of: L) {
-    case "arrivals": manner.flags.insert(.arriving)
-    case "first": manner.flags.insert(.noticing)
-    case "edits": manner.isEditing = true
-    default: break
+    /// The name of the function that the script called, for errors.
+    var function: String {
+      switch self {
+      case .wait: "next_change"
+      case .keys: "observe_keys"
+      case .changes: "changes"
+      case .edits: "observe_edits"
+      default: "observe"
+      }
     }
-    return manner
+
+    /// Which of the arguments of that function are the paths, the callback and the options.
+    var arguments: (paths: Int, callback: Int, options: Int) {
+      switch self {
+      case .edits: (1, 2, 3)
+      case .changes: (2, 2, 3)
+      default: (2, 3, 4)
+      }
+    }
+
+    var hasDriver: Bool { self == .keys || self == .changes }
+    var hasEdits: Bool { self == .edits || self == .eachEdit }
+    /// Whether the watcher is one of the prelude, and not of a script.
+    var isInternal: Bool { flags.rawValue != 0 }
+
+    var flags: WatcherRecord.Flags {
+      switch self {
+      case .paths, .wait, .keys, .changes, .edits: []
+      case .firstWrite: [.immediate, .probing, .atOnce, .noticing]
+      case .arrivals: [.immediate, .probing, .atOnce, .arriving]
+      case .eachWrite, .eachEdit: [.immediate, .probing, .atOnce]
+      }
+    }
   }
 
-  /// The manner of a watcher with a driver, which may be that of a function which is `called`
-  /// otherwise.
-  private func keysManner(at index: CInt, of L: LuaStack) throws(LuaError) -> Manner {
-    try state.pushField("called", at: index, of: L)
+  /// The request of the prelude that is in a table.
+  private func request(at index: CInt, of L: LuaStack) throws(LuaError) -> Request {
+    try state.pushField("kind", at: index, of: L)
     defer { L.pop() }
-    var manner = Manner.keys
-    guard L.isString(at: -1) else { return manner }
-    (manner.function, manner.callback, manner.options) = (state.text(at: -1, of: L), 2, 3)
-    return manner
+    let kind = state.text(at: -1, of: L)
+    guard let request = Request(rawValue: kind) else {
+      throw LuaError("the prelude registers '\(kind)', which is nothing to register")
+    }
+    return request
   }
 
   /// Arguments as those of `observe` → watcher; the handle is on top of the stack.
   private func register(
-    _ L: LuaStack, _ made: clua_registration, _ manner: Manner
+    _ L: LuaStack, _ made: clua_registration, _ request: Request
   ) throws -> CInt {
     let host = host
     // A finalizer may call this while the state closes.
@@ -121,15 +131,16 @@ final class RegisteringFunctions: ModuleSlice {
     if let table = made.node {
       root = host.tables.node(of: table)
     } else {
-      root = try arguments.observed(at: 1, of: L, manner.function)
-      try arguments.checkFunction(at: 3, of: L, manner.function, argument: manner.callback)
+      root = try arguments.observed(at: 1, of: L, request.function)
+      try arguments.checkFunction(
+        at: 3, of: L, request.function, argument: request.arguments.callback)
       L.pushCopy(at: 3)
       try observed.keep(made.key, of: root, L)
     }
     // If the registration fails, a node without watchers is forgotten when the turn ends.
     engine.settleWhenIdle(root)
     let options =
-      L.isNil(at: 4) ? ObserveOptions() : try ObserveOptions(at: 4, of: L, host, manner)
+      L.isNil(at: 4) ? ObserveOptions() : try ObserveOptions(at: 4, of: L, host, request)
     let site = host.sources.current(L)
     var key = made.key
     if key != lua_Integer(engine.nextIndex.pointee) * lua_Integer(CLUA_KEY_STRIDE) {
@@ -142,17 +153,17 @@ final class RegisteringFunctions: ModuleSlice {
       observed.forget(made.key, of: root, L)
     }
     let sandbox = host.sandboxes.current
-    if manner.isInternal { try checkInternals(of: sandbox, on: root, manner) }
-    if !manner.isInternal { try sandbox.quotas.takeWatcher() }
+    if request.isInternal { try checkInternals(of: sandbox, on: root, request) }
+    if !request.isInternal { try sandbox.quotas.takeWatcher() }
     let data = UnsafeMutablePointer<ScriptWatcher>.allocate(capacity: 1)
     data.initialize(
       to: ScriptWatcher(
-        site: site, root: root, key: key, sandbox: sandbox.number, isInternal: manner.isInternal,
-        isWait: manner.isWait))
+        site: site, root: root, key: key, sandbox: sandbox.number, isInternal: request.isInternal,
+        isWait: request == .wait))
     data.pointee.hasObserver = options.hasObserver
     let watcher = engine.makeWatcher(
       root: root, receiver: host.receiver,
-      flags: (made.node == nil ? flags(options, root) : options.flags).union(manner.flags),
+      flags: (made.node == nil ? flags(options, root) : options.flags).union(request.flags),
       context: Int(bitPattern: data))
     let name = watcher.identity
     host.tables.hasMetLists = false
@@ -161,11 +172,11 @@ final class RegisteringFunctions: ModuleSlice {
         try keepOptions(options, of: watcher, root, L)
       }
       host.module.watchers.fill(made.handle, with: watcher, L)
-      try addPaths(to: watcher, root, manner, L)
+      try addPaths(to: watcher, root, request, L)
     } catch {
       if let watcher = engine.watcher(name) { engine.stop(watcher) }
       if let error = error as? PathError {
-        throw badArgument(manner.paths, of: manner.function, error.description)
+        throw badArgument(request.arguments.paths, of: request.function, error.description)
       }
       throw error
     }
@@ -174,10 +185,10 @@ final class RegisteringFunctions: ModuleSlice {
     }
     // Getters on its paths may have ended the watcher.
     if options.isInitial, engine.watcher(name) != nil {
-      data.pointee.givesAll = manner.isEditing
+      data.pointee.givesAll = request.hasEdits
       engine.schedule(watcher)
     }
-    if !manner.isInternal { try host.module.scopes.add(L) }
+    if !request.isInternal { try host.module.scopes.add(L) }
     engine.runHooks()
     host.recorder?.drain()
     return 1
@@ -191,10 +202,10 @@ final class RegisteringFunctions: ModuleSlice {
 
   /// - Throws: `quota` for a sandbox that has too many watchers of the prelude on an object.
   private func checkInternals(
-    of sandbox: LuaSandbox, on root: NodeRef, _ manner: Manner
+    of sandbox: LuaSandbox, on root: NodeRef, _ request: Request
   ) throws(LuaError) {
     guard sandbox.number != 0 else { return }
-    let isRare = !manner.flags.isDisjoint(with: [.noticing, .arriving])
+    let isRare = !request.flags.isDisjoint(with: [.noticing, .arriving])
     let limit = isRare ? Self.internalsLimit.firstWrite : Self.internalsLimit.eachWrite
     let count = host.receiver.internals(of: sandbox, on: root) {
       $0.isDisjoint(with: [.noticing, .arriving]) != isRare
@@ -208,24 +219,25 @@ final class RegisteringFunctions: ModuleSlice {
   }
 
   private func addPaths(
-    to watcher: WatcherRef, _ root: NodeRef, _ manner: Manner, _ L: LuaStack
+    to watcher: WatcherRef, _ root: NodeRef, _ request: Request, _ L: LuaStack
   ) throws {
-    if manner.isEditing {
+    if request.hasEdits {
       watcher.script.pointee.hasEdits = true
       return try engine.addEdits(to: watcher)
     }
-    if manner.isDriven {
+    if request.hasDriver {
       try state.pushField("driver", at: 2, of: L)
       watcher.script.pointee.hasDriver = true
       try observed.keep(ScriptWatcher.key(watcher, .driver), of: root, L)
     }
+    let (function, argument) = (request.function, request.arguments.paths)
     if L.isString(at: 2) {
-      let path = try arguments.path(at: 2, of: L, manner.function, argument: manner.paths)
+      let path = try arguments.path(at: 2, of: L, function, argument: argument)
       try charge(for: path, of: watcher)
       return try host.receiver.add(path, to: watcher, L)
     }
     let name = watcher.identity
-    try arguments.forEachPath(at: 2, of: L, manner.function, argument: manner.paths) { path in
+    try arguments.forEachPath(at: 2, of: L, function, argument: argument) { path in
       guard engine.watcher(name) != nil else { return }
       try charge(for: path, of: watcher)
       try host.receiver.add(path, to: watcher, L)

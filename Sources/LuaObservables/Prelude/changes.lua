@@ -15,7 +15,7 @@ local contents, each_object, same = trees.contents, trees.each_object, trees.sam
 
 -- Of an object that was not looked at since it was written nothing more has to be heard, but where
 -- the places of writes are noted.
-local first_write, each_write = { "*", tells = "first" }, { "*", tells = "all" }
+local first_write, each_write = { "*", kind = "first write" }, { "*", kind = "each write" }
 
 -- Returns a walk over all objects below a root, the list of these objects, and the depth of each.
 local function walk_below(root, contents_of)
@@ -292,7 +292,7 @@ local refused = {
 function obs.changes(observed, callback, options)
   core.check_observed(observed, 1, "changes")
   core.check_function(callback, 2, "changes")
-  local rest, manner, watcher = {}, { "*", called = "changes" }, nil
+  local rest, request, watcher = {}, { "*", kind = "changes" }, nil
   for key, value in next, type(options) == "table" and options or {} do
     if refused[key] then
       if value then
@@ -315,7 +315,7 @@ function obs.changes(observed, callback, options)
     if watcher and watcher.active then watcher:schedule() else shadow:stop() end
   end, options.site)
 
-  function manner.driver(callback, from, observer)
+  function request.driver(callback, from, observer)
     local changes = shadow:take(function(before, after, objects)
       local sites = shadow.sites
       local function site_of(object, key)
@@ -338,7 +338,7 @@ function obs.changes(observed, callback, options)
     return callback(from, changes, observer)
   end
 
-  watcher = core.register(observed, manner, callback, rest)
+  watcher = core.register(observed, request, callback, rest)
   return watcher
 end
 

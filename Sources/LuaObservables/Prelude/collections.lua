@@ -246,7 +246,7 @@ end
 
 -- Watching collections ---------------------------------------------------------------------------
 
-local edits = {}
+local edits = { kind = "edits" }
 
 function obs.observe_edits(collection, callback, options)
   return core.register(collection, edits, callback, options)
@@ -264,12 +264,12 @@ function obs.observe_keys(collection, keys, callback, options)
   if #keys == 0 then bad_argument(2, "observe_keys", "list of keys expected, got none") end
   local kind = kind_of(collection)
   local is_set = kind == "set"
-  local names, last, manner = {}, {}, {}
+  local names, last, request = {}, {}, { kind = "keys" }
   for i = 1, #keys do
     if is_set then
-      names[i], manner[i] = keys[i], collection:key_of(keys[i])
+      names[i], request[i] = keys[i], collection:key_of(keys[i])
     else
-      names[i], manner[i] = core.exact_key(collection, keys[i], 2, "observe_keys")
+      names[i], request[i] = core.exact_key(collection, keys[i], 2, "observe_keys")
     end
   end
   local function read(from, name)
@@ -279,7 +279,7 @@ function obs.observe_keys(collection, keys, callback, options)
   local equals = type(options) == "table" and options.equals or same
   local rest = setmetatable({}, Rest)
 
-  function manner.driver(callback, from, observer)
+  function request.driver(callback, from, observer)
     local guard <close> = rest
     local has_called = false
     for i = 1, #names do
@@ -299,7 +299,7 @@ function obs.observe_keys(collection, keys, callback, options)
   if not is_initial then
     for i = 1, #names do last[i] = read(collection, names[i]) end
   end
-  rest.watcher = core.register(collection, manner, callback, options)
+  rest.watcher = core.register(collection, request, callback, options)
   if not is_initial then
     core.witness { renew = function(_, objects)
       if not objects[collection] then return end

@@ -548,10 +548,10 @@ end
 
 -- How a task registers the watcher that it waits for.
 local function waiting_for(path)
-  if type(path) ~= "table" then return { path, waits = true } end
-  local manner = { waits = true }
-  for i = 1, #path do manner[i] = path[i] end
-  return manner
+  if type(path) ~= "table" then return { path, kind = "wait" } end
+  local request = { kind = "wait" }
+  for i = 1, #path do request[i] = path[i] end
+  return request
 end
 
 function obs.next_change(observed, path, timeout)

@@ -13,7 +13,7 @@ local trees = core.trees
 local are_lists, contents, edit_script, has_list, is_element, same =
   trees.are_lists, trees.contents, trees.edit_script, trees.has_list, trees.is_element, trees.same
 
-local each_edit, each_write = { "*", tells = "edits" }, { "*", tells = "all" }
+local each_edit, each_write = { "*", kind = "each edit" }, { "*", kind = "each write" }
 
 -- Counts of values: any value but nil can be one.
 local Counts = {}

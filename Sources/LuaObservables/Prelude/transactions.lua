@@ -47,7 +47,7 @@ local function each_object(made, visit)
 end
 
 -- A transaction is notified of writes that bring objects: these are covered from then on.
-local arrivals = { "*", tells = "arrivals" }
+local arrivals = { "*", kind = "arrivals" }
 
 -- The keys of an object that are lazy or computed; nil where there are none.
 local function lazy_keys(object)
@@ -320,7 +320,7 @@ end
 local Turns = setmetatable({}, { __index = Transaction })
 Turns.__index = Turns
 
-local first_write = { "*", tells = "first" }
+local first_write = { "*", kind = "first write" }
 
 function Turns:add(object)
   local made = Transaction.add(self, object)

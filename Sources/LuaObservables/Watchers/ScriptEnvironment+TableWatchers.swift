@@ -3,8 +3,8 @@ public import Observables
 
 /// Watchers of tables of scripts, in Swift.
 extension ScriptEnvironment {
-  /// Calls `callback` at the end of each turn in which an element of `path`, rooted at a table of a
-  /// script, changed.
+  /// Calls `callback` at the end of each turn in which an element of one of the paths, rooted at a
+  /// table of a script, changed.
   ///
   /// A Swift path counts from 0. On the loop's thread, at most once per turn (T1). The table is
   /// given to the callback, which must not capture it: the table owns the callback, and Swift's
@@ -13,171 +13,89 @@ extension ScriptEnvironment {
   ///
   /// - Throws: `PathError` for a component that its object cannot have, `LuaError` for a closed
   ///   state.
-  /// - Complexity: O(length of the path).
+  /// - Complexity: O(length of the paths).
   @discardableResult
   public func observe(
-    _ table: LuaTable, _ path: Path, options: WatcherOptions = WatcherOptions(),
+    _ table: LuaTable, _ path: Path, _ others: Path..., options: WatcherOptions = WatcherOptions(),
     file: StaticString = #fileID, line: UInt = #line,
     _ callback: @escaping (LuaTable) throws -> Void
-  ) throws -> Watcher {
-    try observe(table, [path], options: options, file: file, line: line, callback)
-  }
-
-  /// One watcher for several paths, called once per turn for all of them.
-  ///
-  /// All else is as for one path.
-  ///
-  /// - Throws: `PathError` for a component that its object cannot have, `LuaError` for a closed
-  ///   state.
-  @discardableResult
-  public func observe(
-    _ table: LuaTable, _ paths: [Path], options: WatcherOptions = WatcherOptions(),
-    file: StaticString = #fileID, line: UInt = #line,
-    _ callback: @escaping (LuaTable) throws -> Void
-  ) throws -> Watcher {
-    try watch(table, paths, options, file, line) { table, _, _ in try callback(table) }
-  }
-
-  /// A watcher of one path that is given the observer, too, which is held weakly.
-  ///
-  /// The watcher ends when the observer is gone (L3). All else is as without one.
-  ///
-  /// - Throws: `PathError` for a component that its object cannot have, `LuaError` for a closed
-  ///   state.
-  @discardableResult
-  public func observe<Observer: AnyObject>(
-    _ table: LuaTable, _ path: Path, observer: Observer, options: WatcherOptions = WatcherOptions(),
-    file: StaticString = #fileID, line: UInt = #line,
-    _ callback: @escaping (LuaTable, Observer) throws -> Void
-  ) throws -> Watcher {
-    try observe(
-      table, [path], observer: observer, options: options, file: file, line: line, callback)
-  }
-
-  /// One watcher for several paths that is given the observer, too, which is held weakly.
-  ///
-  /// The watcher ends when the observer is gone (L3). All else is as without one.
-  ///
-  /// - Throws: `PathError` for a component that its object cannot have, `LuaError` for a closed
-  ///   state.
-  @discardableResult
-  public func observe<Observer: AnyObject>(
-    _ table: LuaTable, _ paths: [Path], observer: Observer,
-    options: WatcherOptions = WatcherOptions(), file: StaticString = #fileID, line: UInt = #line,
-    _ callback: @escaping (LuaTable, Observer) throws -> Void
-  ) throws -> Watcher {
-    try watch(table, paths, options, observer: observer, file, line) { table, watcher, _ in
-      guard let observer = watcher.observing else { return }
-      try callback(table, unsafeDowncast(observer, to: Observer.self))
-    }
-  }
-
-  /// Calls `callback` inside of each write to an element of `path`, after the value is stored (T9),
-  /// with the table and the change.
-  ///
-  /// The callback is not re-entered: changes that it makes itself call it again after it returned.
-  /// All else is as for `observe`.
-  ///
-  /// - Throws: `PathError` for a component that its object cannot have, `LuaError` for a closed
-  ///   state.
-  @discardableResult
-  public func observeImmediately(
-    _ table: LuaTable, _ path: Path, options: WatcherOptions = WatcherOptions(),
-    file: StaticString = #fileID, line: UInt = #line,
-    _ callback: @escaping (LuaTable, TableChange) throws -> Void
-  ) throws -> Watcher {
-    try observeImmediately(table, [path], options: options, file: file, line: line, callback)
-  }
-
-  /// One immediate watcher for several paths; ``TableChange/path`` is the one on which a change
-  /// lies.
-  ///
-  /// All else is as for one path.
-  ///
-  /// - Throws: `PathError` for a component that its object cannot have, `LuaError` for a closed
-  ///   state.
-  @discardableResult
-  public func observeImmediately(
-    _ table: LuaTable, _ paths: [Path], options: WatcherOptions = WatcherOptions(),
-    file: StaticString = #fileID, line: UInt = #line,
-    _ callback: @escaping (LuaTable, TableChange) throws -> Void
-  ) throws -> Watcher {
-    try watch(table, paths, options, isImmediate: true, file, line) { table, _, change in
-      try callback(table, change ?? TableChange(on: paths[0]))
-    }
-  }
-
-  /// An immediate watcher of one path that is given the observer, too, which is held weakly.
-  ///
-  /// The watcher ends when the observer is gone (L3). All else is as without one.
-  ///
-  /// - Throws: `PathError` for a component that its object cannot have, `LuaError` for a closed
-  ///   state.
-  @discardableResult
-  public func observeImmediately<Observer: AnyObject>(
-    _ table: LuaTable, _ path: Path, observer: Observer, options: WatcherOptions = WatcherOptions(),
-    file: StaticString = #fileID, line: UInt = #line,
-    _ callback: @escaping (LuaTable, Observer, TableChange) throws -> Void
-  ) throws -> Watcher {
-    try observeImmediately(
-      table, [path], observer: observer, options: options, file: file, line: line, callback)
-  }
-
-  /// One immediate watcher for several paths that is given the observer, too, which is held weakly.
-  ///
-  /// The watcher ends when the observer is gone (L3). All else is as without one.
-  ///
-  /// - Throws: `PathError` for a component that its object cannot have, `LuaError` for a closed
-  ///   state.
-  @discardableResult
-  public func observeImmediately<Observer: AnyObject>(
-    _ table: LuaTable, _ paths: [Path], observer: Observer,
-    options: WatcherOptions = WatcherOptions(), file: StaticString = #fileID, line: UInt = #line,
-    _ callback: @escaping (LuaTable, Observer, TableChange) throws -> Void
   ) throws -> Watcher {
     try watch(
-      table, paths, options, observer: observer, isImmediate: true, file, line
-    ) { table, watcher, change in
-      guard let observer = watcher.observing else { return }
-      try callback(
-        table, unsafeDowncast(observer, to: Observer.self), change ?? TableChange(on: paths[0]))
-    }
+      table, options, isImmediate: false, file, line, { table, _, _ in try callback(table) }
+    ) { engine, record in try engine.add([path] + others, to: record) }
   }
 
-  /// Registers a watcher of paths that calls `body`.
-  func watch(
-    _ table: LuaTable, _ paths: [Path], _ options: WatcherOptions, observer: AnyObject? = nil,
-    isImmediate: Bool = false, _ file: StaticString, _ line: UInt,
-    _ body: @escaping TableWatcher.Body
+  /// Starts a task at the end of each turn in which an element of one of the paths, rooted at a
+  /// table of a script, changed, and never two at once.
+  ///
+  /// A change while the task runs starts it once more when it is over: the latest state wins. The
+  /// task runs on the loop's thread, each part between two `await`s in a turn of its own, or on the
+  /// actor that the closure belongs to. What it throws is reported as an error of a script is
+  /// (T10). Ending the watcher cancels the task, but for a watcher of one call
+  /// (`WatcherOptions.once`). All else is as for a callback that is not `async`.
+  ///
+  /// - Throws: `PathError` for a component that its object cannot have, `LuaError` for a closed
+  ///   state.
+  /// - Complexity: O(length of the paths).
+  @discardableResult
+  public func observe(
+    _ table: LuaTable, _ path: Path, _ others: Path..., options: WatcherOptions = WatcherOptions(),
+    file: StaticString = #fileID, line: UInt = #line,
+    _ callback: @escaping (LuaTable) async throws -> Void
   ) throws -> Watcher {
-    precondition(!paths.isEmpty, "A watcher needs at least one key path")
+    let tasks = CallbackTasks(in: try scriptScope().host.engine, options)
     return try watch(
-      table, options, observer: observer, isImmediate: isImmediate, file, line, body
-    ) { engine, record in try engine.add(paths, to: record) }
+      table, options, isImmediate: false, file, line,
+      { table, watcher, _ in tasks.start(for: watcher) { try await callback(table) } }
+    ) { engine, record in try engine.add([path] + others, to: record) }
+  }
+
+  /// Calls `callback` inside of each write to an element of one of the paths, after the value is
+  /// stored (T9), with the table and the change.
+  ///
+  /// ``TableChange/path`` is the path on which the change lies. The callback is not re-entered:
+  /// changes that it makes itself call it again after it returned. All else is as for `observe`.
+  ///
+  /// - Throws: `PathError` for a component that its object cannot have, `LuaError` for a closed
+  ///   state.
+  @discardableResult
+  public func observeImmediately(
+    _ table: LuaTable, _ path: Path, _ others: Path..., options: WatcherOptions = WatcherOptions(),
+    file: StaticString = #fileID, line: UInt = #line,
+    _ callback: @escaping (LuaTable, TableChange) throws -> Void
+  ) throws -> Watcher {
+    try watch(
+      table, options, isImmediate: true, file, line,
+      { table, _, change in try callback(table, change ?? TableChange(on: path)) }
+    ) { engine, record in try engine.add([path] + others, to: record) }
   }
 
   /// Registers a watcher that calls `body`, and whose paths `wire` adds; if that throws, no watcher
   /// is made.
   func watch(
-    _ table: LuaTable, _ options: WatcherOptions, observer: AnyObject? = nil, isImmediate: Bool,
-    _ file: StaticString, _ line: UInt, _ body: @escaping TableWatcher.Body,
+    _ table: LuaTable, _ options: WatcherOptions, isImmediate: Bool, _ file: StaticString,
+    _ line: UInt, _ body: @escaping TableWatcher.Body,
     _ wire: (Engine, WatcherRef) throws -> Void
   ) throws -> Watcher {
     let scope = try scriptScope()
     let host = scope.host
+    var body = body
+    if options.hasObserver {
+      let call = body
+      body = { table, watcher, change in
+        try watcher.holdingObserver { try call(table, watcher, change) }
+      }
+    }
     let watcher = TableWatcher(
-      host: host, options: options, observer: observer, isImmediate: isImmediate, file: file,
-      line: line, body: body)
-    var flags: WatcherRecord.Flags = isImmediate ? .immediate : []
-    if observer != nil { flags.insert(.observing) }
-    if options.once { flags.insert(.once) }
-    if options.equals != nil { flags.insert(.comparing) }
+      host: host, options: options, isImmediate: isImmediate, file: file, line: line, body: body)
     let root = try host.state.withStack { L throws(LuaError) in
       try host.state.push(table.pin, to: L)
       return try host.tables.node(L)
     }
     let engine = host.engine
-    let record = engine.makeWatcher(root: root, receiver: watcher, flags: flags)
+    let record = engine.makeWatcher(
+      root: root, receiver: watcher,
+      flags: isImmediate ? options.flags.union(.immediate) : options.flags)
     watcher.begin(record)
     do {
       // Getters of scripts may run for a path.

@@ -18,13 +18,13 @@ final class TableWatcher: Watcher, @unchecked Sendable {
   private var cause = Site()
 
   init(
-    host: LuaHost, options: WatcherOptions, observer: AnyObject? = nil,
-    isImmediate: Bool = false, file: StaticString, line: UInt, body: @escaping Body
+    host: LuaHost, options: WatcherOptions, isImmediate: Bool, file: StaticString, line: UInt,
+    body: @escaping Body
   ) {
     reference = host.reference
     self.isImmediate = isImmediate
     self.body = body
-    super.init(.init(host.engine, options, observer: observer, file, line))
+    super.init(.init(host.engine, options, file, line))
   }
 
   var host: LuaHost? { reference.host }

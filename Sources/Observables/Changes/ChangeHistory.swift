@@ -97,7 +97,7 @@ public final class ChangeHistory: ObservableModel {
     let inbox = engine.inbox
     clock = { inbox.loop?.now ?? 0 }
     watcher = try model.register(
-      in: loop, nil, WatcherOptions(name: "history"), [], #fileID, #line,
+      in: loop, WatcherOptions(name: "history"), [], #fileID, #line,
       { [weak self] _, _ in self?.record() }
     ) { engine, record in try engine.add([Engine.everything], to: record) }
     shadow = try TreeShadow(of: model, in: engine) { [weak self] in

@@ -26,7 +26,7 @@ extension KeyPathObservable {
     options.once = false
     let handle = ShadowHandle()
     let watcher = try register(
-      in: loop, nil, options, [], file, line,
+      in: loop, options, [], file, line,
       { observed, watcher in
         guard let shadow = handle.shadow, let taken = shadow.take() else { return }
         let changes = TreeDifference(

@@ -52,7 +52,7 @@ extension ObservableArray {
   ) throws -> Watcher {
     var isFirst = options.initial
     return try register(
-      in: loop, nil, options, [], file, line,
+      in: loop, options, [], file, line,
       { observed, watcher in
         let array = unsafeDowncast(observed, to: ObservableArray.self)
         let edits = array.takeEdits(of: watcher, all: isFirst)

@@ -47,7 +47,7 @@ extension ObservableDictionary {
   ) throws -> Watcher {
     var isFirst = options.initial
     return try register(
-      in: loop, nil, options, [], file, line,
+      in: loop, options, [], file, line,
       { observed, watcher in
         let dictionary = unsafeDowncast(observed, to: ObservableDictionary.self)
         var edits =
@@ -82,7 +82,7 @@ extension ObservableDictionary {
     precondition(!keys.isEmpty, "At least one key is needed")
     var last = options.initial ? [:] : values(of: keys)
     return try register(
-      in: loop, nil, options, [], file, line,
+      in: loop, options, [], file, line,
       { observed, watcher in
         let dictionary = unsafeDowncast(observed, to: ObservableDictionary.self)
         let (before, same) = (last, dictionary.traits.same)

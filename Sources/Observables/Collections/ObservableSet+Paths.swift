@@ -49,7 +49,7 @@ extension ObservableSet {
   ) throws -> Watcher {
     var isFirst = options.initial
     return try register(
-      in: loop, nil, options, [], file, line,
+      in: loop, options, [], file, line,
       { observed, watcher in
         let set = unsafeDowncast(observed, to: ObservableSet.self)
         var edits =

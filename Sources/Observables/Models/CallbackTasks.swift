@@ -37,10 +37,11 @@ package final class CallbackTasks {
     inbox.loop?.retain()
     // Both are used on the loop's thread only: the task runs there, but for what its closure hands
     // to other actors itself.
-    nonisolated(unsafe) let (body, state) = (body, state)
+    nonisolated(unsafe) let (body, state, observer) = (body, state, watcher.observing)
     state.task = Task(executorPreference: executor) { [inbox] in
       var failure: (any Error)?
       do { try await body() } catch { failure = error }
+      withExtendedLifetime(observer) {}
       // A task that was cancelled says so itself, or is asked for nothing more.
       if let failure, !(Task.isCancelled && failure is CancellationError) {
         watcher.report(failure)

@@ -1,10 +1,14 @@
 extension KeyPathObservable {
-  /// Calls `callback` at the end of each turn in which an element of `path` changed.
+  /// Calls `callback` at the end of each turn in which an element of one of the paths changed.
+  ///
+  /// ```swift
+  /// try user.observe("name", "address.zip") { user in print(user.name) }
+  /// ```
   ///
   /// On the loop's thread, at most once per turn (T1), with this object, so that the closure need
-  /// not capture it (L6). Ends with ``Watcher/stop()``, or when this object is gone; dropping the
-  /// watcher ends nothing (L1). What the callback throws is reported to ``Loop/onError``, as a
-  /// ``WatcherError``, and the watcher stays (T10).
+  /// not capture it (L6). Ends with ``Watcher/stop()``, or when this object or the observer of the
+  /// options is gone; dropping the watcher ends nothing (L1). What the callback throws is reported
+  /// to ``Loop/onError``, as a ``WatcherError``, and the watcher stays (T10).
   ///
   /// If no loop is given, it is the one that observes this object already; else the one whose turn
   /// is under way; else the only one of this thread; and on the main thread, where there is none,
@@ -13,99 +17,128 @@ extension KeyPathObservable {
   /// - Precondition: a loop is given, or exactly one is meant.
   /// - Throws: ``PathError`` for a component that its object cannot have (P9), and for a model that
   ///   several threads use where no loop is on this thread.
-  /// - Complexity: O(length of the path).
+  /// - Complexity: O(length of the paths).
   @discardableResult
   public func observe(
-    _ path: Path, in loop: Loop? = nil, options: WatcherOptions = WatcherOptions(),
-    file: StaticString = #fileID, line: UInt = #line, _ callback: @escaping (Self) throws -> Void
+    _ path: Path, _ others: Path..., in loop: Loop? = nil,
+    options: WatcherOptions = WatcherOptions(), file: StaticString = #fileID, line: UInt = #line,
+    _ callback: @escaping (Self) throws -> Void
   ) throws -> Watcher {
-    try observe([path], in: loop, options: options, file: file, line: line, callback)
+    try observe([path] + others, in: loop, options, file, line, callback)
   }
 
-  /// One watcher for several paths, called once per turn for all of them.
+  /// Starts a task at the end of each turn in which an element of one of the paths changed, and
+  /// never two at once.
   ///
-  /// All else is as for one path.
+  /// ```swift
+  /// try document.observe("text") { document in
+  ///   try await Task.sleep(for: .seconds(1))
+  ///   try await upload(document.text)
+  /// }
+  /// ```
+  ///
+  /// A change while the task runs starts it once more when it is over: the latest state wins. The
+  /// task runs on the loop's thread, each part between two `await`s in a turn of its own, or on the
+  /// actor that the closure belongs to. It keeps this object and the observer, and the loop goes
+  /// on, until it is over. What it throws is reported to ``Loop/onError``, as a ``WatcherError``
+  /// (T10). Ending the watcher cancels the task, but for a watcher of one call
+  /// (``WatcherOptions/once``). All else is as for a callback that is not `async`.
   ///
   /// - Throws: ``PathError`` for a component that its object cannot have (P9).
+  /// - Complexity: O(length of the paths).
   @discardableResult
   public func observe(
-    _ paths: [Path], in loop: Loop? = nil, options: WatcherOptions = WatcherOptions(),
-    file: StaticString = #fileID, line: UInt = #line, _ callback: @escaping (Self) throws -> Void
+    _ path: Path, _ others: Path..., in loop: Loop? = nil,
+    options: WatcherOptions = WatcherOptions(), file: StaticString = #fileID, line: UInt = #line,
+    _ callback: @escaping (Self) async throws -> Void
   ) throws -> Watcher {
-    try register(paths, in: loop, nil, options, [], file, line) { observed, _ in
-      try callback(unsafeDowncast(observed, to: Self.self))
-    }
+    try observe([path] + others, in: loop, options, file, line, callback)
   }
 
-  /// Calls `callback` with this object and the observer, at the end of each turn in which an
-  /// element of `path` changed.
+  /// Calls `callback` inside each write to an element of one of the paths, after the value is
+  /// stored (T9), with this object and the change.
   ///
-  /// The observer is held weakly: when it is gone the watcher ends (L3). All else is as without
-  /// one.
+  /// ``ModelChange/path`` is the path on which the change lies. On the loop's thread. The callback
+  /// is not re-entered: changes that it makes itself call it again after it returned. Errors, the
+  /// loop and the end are as for a coalesced watcher.
   ///
+  /// - Precondition: a loop is given, or exactly one is meant.
   /// - Throws: ``PathError`` for a component that its object cannot have (P9).
+  /// - Complexity: O(length of the paths).
   @discardableResult
-  public func observe<Observer: AnyObject>(
-    _ path: Path, observer: Observer, in loop: Loop? = nil,
+  public func observeImmediately(
+    _ path: Path, _ others: Path..., in loop: Loop? = nil,
     options: WatcherOptions = WatcherOptions(), file: StaticString = #fileID, line: UInt = #line,
-    _ callback: @escaping (Self, Observer) throws -> Void
+    _ callback: @escaping (Self, ModelChange) throws -> Void
   ) throws -> Watcher {
-    try observe(
-      [path], observer: observer, in: loop, options: options, file: file, line: line, callback)
+    try observeImmediately([path] + others, in: loop, options, file, line, callback)
   }
 
-  /// One watcher for several paths, called once per turn for all of them, with this object and the
-  /// observer.
-  ///
-  /// The observer is held weakly: when it is gone the watcher ends (L3). All else is as without
-  /// one.
-  ///
-  /// - Throws: ``PathError`` for a component that its object cannot have (P9).
-  @discardableResult
-  public func observe<Observer: AnyObject>(
-    _ paths: [Path], observer: Observer, in loop: Loop? = nil,
-    options: WatcherOptions = WatcherOptions(), file: StaticString = #fileID, line: UInt = #line,
-    _ callback: @escaping (Self, Observer) throws -> Void
+  func observe(
+    _ paths: [Path], in loop: Loop?, _ options: WatcherOptions, _ file: StaticString,
+    _ line: UInt, _ callback: @escaping (Self) throws -> Void
   ) throws -> Watcher {
     try register(
-      paths, in: loop, observer, options, .observing, file, line
-    ) { observed, watcher in
-      guard let observer = watcher.observing else { return }
-      try callback(
-        unsafeDowncast(observed, to: Self.self),
-        unsafeDowncast(observer, to: Observer.self))
-    }
+      in: loop, options, [], file, line,
+      { observed, _ in try callback(unsafeDowncast(observed, to: Self.self)) }
+    ) { engine, record in try engine.add(paths, to: record) }
   }
 
-  func register(
-    _ paths: [Path], in loop: Loop?, _ observer: AnyObject?, _ options: WatcherOptions,
-    _ extra: WatcherRecord.Flags, _ file: StaticString, _ line: UInt,
-    _ body: @escaping ModelWatcher.Body, _ changeBody: ModelWatcher.ChangeBody? = nil
+  func observe(
+    _ paths: [Path], in loop: Loop?, _ options: WatcherOptions, _ file: StaticString,
+    _ line: UInt, _ callback: @escaping (Self) async throws -> Void
   ) throws -> Watcher {
-    precondition(!paths.isEmpty, "A watcher needs at least one key path")
+    let engine = try engine(of: loop)
+    let tasks = CallbackTasks(in: engine, options)
     return try register(
-      in: loop, observer, options, extra, file, line, body, changeBody
+      in: engine.inbox.loop, options, [], file, line,
+      { observed, watcher in
+        let observed = unsafeDowncast(observed, to: Self.self)
+        tasks.start(for: watcher) { try await callback(observed) }
+      }
+    ) { engine, record in try engine.add(paths, to: record) }
+  }
+
+  func observeImmediately(
+    _ paths: [Path], in loop: Loop?, _ options: WatcherOptions, _ file: StaticString,
+    _ line: UInt, _ callback: @escaping (Self, ModelChange) throws -> Void
+  ) throws -> Watcher {
+    try register(
+      in: loop, options, .immediate, file, line, { _, _ in },
+      { watcher, change in
+        // Another thread may just have released the object.
+        guard let observed = watcher.observed else { return }
+        try callback(unsafeDowncast(observed, to: Self.self), change)
+      }
     ) { engine, record in try engine.add(paths, to: record) }
   }
 
   /// A watcher of this object whose paths `wire` adds; if that throws, no watcher is made.
   func register(
-    in loop: Loop?, _ observer: AnyObject?, _ options: WatcherOptions,
-    _ extra: WatcherRecord.Flags, _ file: StaticString, _ line: UInt,
+    in loop: Loop?, _ options: WatcherOptions, _ extra: WatcherRecord.Flags,
+    _ file: StaticString, _ line: UInt,
     _ body: @escaping ModelWatcher.Body, _ changeBody: ModelWatcher.ChangeBody? = nil,
     _ wire: (Engine, WatcherRef) throws -> Void
   ) throws -> Watcher {
     let engine = try engine(of: loop)
-    var flags = extra
-    if options.once { flags.insert(.once) }
-    if options.equals != nil { flags.insert(.comparing) }
+    var (body, changeBody) = (body, changeBody)
+    if options.hasObserver {
+      let (call, callChange) = (body, changeBody)
+      body = { observed, watcher in
+        try watcher.holdingObserver { try call(observed, watcher) }
+      }
+      changeBody = callChange.map { call in
+        { watcher, change in try watcher.holdingObserver { try call(watcher, change) } }
+      }
+    }
     let watcher = ModelWatcher(
-      .init(engine, options, observer: observer, file, line), body: body, changeBody: changeBody)
+      .init(engine, options, file, line), body: body, changeBody: changeBody)
     guard let root = observationToken(in: engine)?.node else {
       engine.hasMetForeign = false
       throw PathError(.otherLoop, path: "", component: 1)
     }
-    let record = engine.makeWatcher(root: root, receiver: watcher, flags: flags)
+    let record = engine.makeWatcher(
+      root: root, receiver: watcher, flags: options.flags.union(extra))
     watcher.begin(record)
     do {
       try wire(engine, record)

@@ -20,6 +20,7 @@ extension ObservableModel {
     options: WatcherOptions = WatcherOptions(), file: StaticString = #fileID, line: UInt = #line
   ) throws -> Watcher {
     precondition(!names.isEmpty, "A binding needs at least one name")
+    precondition(!options.hasObserver, "The observer of a binding is the object that is bound")
     let from = type(of: source).properties
     let to = type(of: self).properties
     for name in names { _ = try to.slot(of: name) }
@@ -30,20 +31,20 @@ extension ObservableModel {
       property.remember(value, from.entries[property.slot].operand(source))
     }
     let engine = try source.engine(of: loop)
+    var options = options
+    options.observer = self
     return try source.observe(
-      names.map { Path(names: [$0]) }, observer: self, in: engine.inbox.loop, options: options,
-      file: file,
-      line: line
-    ) { [unowned engine] source, target in
-      for (name, property) in zip(names, bound) {
+      names.map { Path(names: [$0]) }, in: engine.inbox.loop, options, file, line
+    ) { [unowned engine, unowned self, name = options.name] source in
+      for (key, property) in zip(names, bound) {
         do {
-          let value = try from.value(of: name, in: source)
+          let value = try from.value(of: key, in: source)
           // Only properties that changed in the source are set: others keep what was set here.
           if property.remember(value, from.entries[property.slot].operand(source)) {
-            try to.set(name, of: target, to: value)
+            try to.set(key, of: self, to: value)
           }
         } catch let error as ModelError where error.code != .failed {
-          engine.report(.value(watcher: options.name ?? "\(file):\(line)", message: "\(error)"))
+          engine.report(.value(watcher: name ?? "\(file):\(line)", message: "\(error)"))
         } catch {
           // The failed computation was reported already.
         }

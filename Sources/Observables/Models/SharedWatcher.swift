@@ -35,141 +35,82 @@ public final class SharedWatcher: Sendable {
 }
 
 extension KeyPathObservable where Self: Sendable {
-  /// Calls `callback` at the end of each turn of the loop of `inbox` in which an element of `path`
-  /// changed.
+  /// Calls `callback` at the end of each turn of the loop of `inbox` in which an element of one of
+  /// the paths changed.
   ///
   /// May be called on any thread: the loop registers it in a turn for which it wakes, and changes
   /// from then on count. With `initial` there is a call in that turn, so that none is missed. The
-  /// callback runs on the loop's thread, at most once per turn (T1, T8). An error in the path, and
-  /// what the callback throws, is reported to ``Loop/onError``.
+  /// callback runs on the loop's thread, at most once per turn (T1, T8). An error in a path, and
+  /// what the callback throws, is reported to ``Loop/onError``. The observer is held weakly: when
+  /// it is gone the watcher ends (L3).
   ///
-  /// - Complexity: O(length of the path).
+  /// A path that the compiler has checked is given as its ``PartialKeyPathTo/path``.
+  ///
+  /// - Complexity: O(length of the paths).
   @discardableResult
   public func observe(
-    _ path: Path, on inbox: Inbox, initial: Bool = false, once: Bool = false,
-    file: StaticString = #fileID, line: UInt = #line,
+    _ path: Path, _ others: Path..., on inbox: Inbox, initial: Bool = false, once: Bool = false,
+    observer: (any AnyObject & Sendable)? = nil, file: StaticString = #fileID, line: UInt = #line,
     _ callback: @escaping @Sendable (Self) throws -> Void
   ) -> SharedWatcher {
-    observe(
-      [path], on: inbox, initial: initial, once: once, file: file, line: line, callback)
-  }
-
-  /// One watcher for several paths, called once per turn of the loop of `inbox` for all of them.
-  ///
-  /// All else is as for one path.
-  @discardableResult
-  public func observe(
-    _ paths: [Path], on inbox: Inbox, initial: Bool = false, once: Bool = false,
-    file: StaticString = #fileID, line: UInt = #line,
-    _ callback: @escaping @Sendable (Self) throws -> Void
-  ) -> SharedWatcher {
-    let options = Timing(initial: initial, once: once)
-    return register(on: inbox) { [self] loop, handle in
-      try observe(paths, in: loop, options: options.watcherOptions, file: file, line: line) {
+    register(on: inbox, initial, once, observer) { [self] loop, options, handle in
+      try observe([path] + others, in: loop, options, file, line) {
         if handle.isActive { try callback($0) }
       }
     }
   }
 
-  /// A watcher of one path that is given the observer, too, which is held weakly.
+  /// Starts a task at the end of each turn of the loop of `inbox` in which an element of one of the
+  /// paths changed, and never two at once.
   ///
-  /// The watcher ends when the observer is gone (L3). All else is as without one.
-  @discardableResult
-  public func observe<Observer: AnyObject & Sendable>(
-    _ path: Path, observer: Observer, on inbox: Inbox, initial: Bool = false, once: Bool = false,
-    file: StaticString = #fileID, line: UInt = #line,
-    _ callback: @escaping @Sendable (Self, Observer) throws -> Void
-  ) -> SharedWatcher {
-    observe(
-      [path], observer: observer, on: inbox, initial: initial, once: once, file: file, line: line,
-      callback)
-  }
-
-  /// One watcher for several paths that is given the observer, too, which is held weakly.
+  /// May be called on any thread. All else is as for `observe` by an inbox without a task, and as
+  /// for a task without an inbox.
   ///
-  /// The watcher ends when the observer is gone (L3). All else is as without one.
+  /// - Complexity: O(length of the paths).
   @discardableResult
-  public func observe<Observer: AnyObject & Sendable>(
-    _ paths: [Path], observer: Observer, on inbox: Inbox, initial: Bool = false,
-    once: Bool = false, file: StaticString = #fileID, line: UInt = #line,
-    _ callback: @escaping @Sendable (Self, Observer) throws -> Void
+  public func observe(
+    _ path: Path, _ others: Path..., on inbox: Inbox, initial: Bool = false, once: Bool = false,
+    observer: (any AnyObject & Sendable)? = nil, file: StaticString = #fileID, line: UInt = #line,
+    _ callback: @escaping @Sendable (Self) async throws -> Void
   ) -> SharedWatcher {
-    let options = Timing(initial: initial, once: once)
-    let observer = WeakObserver(observer)
-    return register(on: inbox) { [self] loop, handle in
-      guard let observer = observer.object else { return nil }
-      return try observe(
-        paths, observer: observer, in: loop, options: options.watcherOptions, file: file,
-        line: line
-      ) { if handle.isActive { try callback($0, $1) } }
+    register(on: inbox, initial, once, observer) { [self] loop, options, handle in
+      try observe([path] + others, in: loop, options, file, line) { (object: Self) async throws in
+        if handle.isActive { try await callback(object) }
+      }
     }
   }
 
-  /// Calls `callback` on the thread of the loop of `inbox` for each change of an element of `path`,
-  /// with what the change was.
+  /// Calls `callback` on the thread of the loop of `inbox` for each change of an element of one of
+  /// the paths, with what the change was.
   ///
   /// The call is inside of a write that is made on that thread; for a write of another thread it is
   /// in the turn for which the loop wakes (T9). The loop registers it in a turn for which it wakes,
   /// and changes from then on count. All else is as for a watcher that is called once per turn.
   @discardableResult
   public func observeImmediately(
-    _ path: Path, on inbox: Inbox, initial: Bool = false, once: Bool = false,
-    file: StaticString = #fileID, line: UInt = #line,
+    _ path: Path, _ others: Path..., on inbox: Inbox, initial: Bool = false, once: Bool = false,
+    observer: (any AnyObject & Sendable)? = nil, file: StaticString = #fileID, line: UInt = #line,
     _ callback: @escaping @Sendable (Self, ModelChange) throws -> Void
   ) -> SharedWatcher {
-    observeImmediately(
-      [path], on: inbox, initial: initial, once: once, file: file, line: line, callback)
-  }
-
-  /// One immediate watcher for several paths; ``ModelChange/path`` is the one on which a change
-  /// lies.
-  ///
-  /// All else is as for one path.
-  @discardableResult
-  public func observeImmediately(
-    _ paths: [Path], on inbox: Inbox, initial: Bool = false, once: Bool = false,
-    file: StaticString = #fileID, line: UInt = #line,
-    _ callback: @escaping @Sendable (Self, ModelChange) throws -> Void
-  ) -> SharedWatcher {
-    let options = Timing(initial: initial, once: once)
-    return register(on: inbox) { [self] loop, handle in
-      try observeImmediately(
-        paths, in: loop, options: options.watcherOptions, file: file, line: line
-      ) { if handle.isActive { try callback($0, $1) } }
+    register(on: inbox, initial, once, observer) { [self] loop, options, handle in
+      try observeImmediately([path] + others, in: loop, options, file, line) {
+        if handle.isActive { try callback($0, $1) }
+      }
     }
   }
 
-  /// An immediate watcher of one path that is given the observer, too, which is held weakly.
-  ///
-  /// The watcher ends when the observer is gone (L3). All else is as without one.
-  @discardableResult
-  public func observeImmediately<Observer: AnyObject & Sendable>(
-    _ path: Path, observer: Observer, on inbox: Inbox, initial: Bool = false, once: Bool = false,
-    file: StaticString = #fileID, line: UInt = #line,
-    _ callback: @escaping @Sendable (Self, Observer, ModelChange) throws -> Void
+  private func register(
+    on inbox: Inbox, _ initial: Bool, _ once: Bool, _ observer: (any AnyObject & Sendable)?,
+    _ body: @escaping @Sendable (Loop, WatcherOptions, SharedWatcher) throws -> Watcher
   ) -> SharedWatcher {
-    observeImmediately(
-      [path], observer: observer, on: inbox, initial: initial, once: once, file: file, line: line,
-      callback)
-  }
-
-  /// One immediate watcher for several paths that is given the observer, too, which is held weakly.
-  ///
-  /// The watcher ends when the observer is gone (L3). All else is as without one.
-  @discardableResult
-  public func observeImmediately<Observer: AnyObject & Sendable>(
-    _ paths: [Path], observer: Observer, on inbox: Inbox, initial: Bool = false,
-    once: Bool = false, file: StaticString = #fileID, line: UInt = #line,
-    _ callback: @escaping @Sendable (Self, Observer, ModelChange) throws -> Void
-  ) -> SharedWatcher {
-    let options = Timing(initial: initial, once: once)
-    let observer = WeakObserver(observer)
-    return register(on: inbox) { [self] loop, handle in
-      guard let observer = observer.object else { return nil }
-      return try observeImmediately(
-        paths, observer: observer, in: loop, options: options.watcherOptions, file: file,
-        line: line
-      ) { if handle.isActive { try callback($0, $1, $2) } }
+    let reference = observer.map(WeakObserver.init)
+    return register(on: inbox) { loop, handle in
+      var options = WatcherOptions(initial: initial, once: once)
+      if let reference {
+        guard let observer = reference.object else { return nil }
+        options.observer = observer
+      }
+      return try body(loop, options, handle)
     }
   }
 
@@ -184,19 +125,12 @@ extension KeyPathObservable where Self: Sendable {
   }
 }
 
-/// The options of a watcher that any thread registers.
-struct Timing: Sendable {
-  let initial: Bool
-  let once: Bool
-  var watcherOptions: WatcherOptions { WatcherOptions(initial: initial, once: once) }
-}
-
 /// An observer on its way to the loop's thread.
-private final class WeakObserver<Object: AnyObject & Sendable>: Sendable {
+private final class WeakObserver: Sendable {
   // The reference is set once, before any other thread has this object.
-  private nonisolated(unsafe) weak var reference: Object?
+  private nonisolated(unsafe) weak var reference: AnyObject?
 
-  init(_ object: Object) { reference = object }
+  init(_ object: any AnyObject & Sendable) { reference = object }
 
-  var object: Object? { reference }
+  var object: AnyObject? { reference }
 }

@@ -39,7 +39,7 @@ open class Watcher: ObservationCore.Receiver, @unchecked Sendable {
     address = request.engine.address
     (file, line, givenName) = (request.file, request.line, request.options.name)
     (equals, endBody) = (request.options.equals, request.options.onEnd)
-    observer = request.observer
+    observer = request.options.observer
   }
 
   package final func begin(_ record: WatcherRef) { activeRecord = record }
@@ -49,6 +49,12 @@ open class Watcher: ObservationCore.Receiver, @unchecked Sendable {
 
   /// The observing object, while it lives.
   package final var observing: AnyObject? { observer }
+
+  /// Runs `body` while the observer lives; not at all where that is gone.
+  package final func holdingObserver(_ body: () throws -> Void) rethrows {
+    guard let observer else { return }
+    try withExtendedLifetime(observer, body)
+  }
 
   /// Ends the watcher: no call begins after this returns (T7).
   ///
@@ -96,26 +102,18 @@ open class Watcher: ObservationCore.Receiver, @unchecked Sendable {
     if let activeRecord { engine.resume(activeRecord) }
   }
 
-  /// Adds a path with the same root: still one call per turn.
+  /// Adds paths with the same root: there is still one call per turn.
   ///
   /// On the loop's thread.
   ///
-  /// - Throws: ``PathError`` for a component that its object doesn't have.
+  /// - Throws: ``PathError`` for a component that its object doesn't have; none of the paths is
+  ///   added then.
   @discardableResult
-  public final func observe(_ path: Path) throws -> Self { try observe([path]) }
-
-  /// Adds paths with the same root: still one call per turn.
-  ///
-  /// On the loop's thread.
-  ///
-  /// - Throws: ``PathError`` for a component that its object doesn't have; none of them is added
-  ///   then.
-  @discardableResult
-  public final func observe(_ paths: [Path]) throws -> Self {
+  public final func observe(_ path: Path, _ others: Path...) throws -> Self {
     requireThread("given a path")
     if let activeRecord {
       defer { engine.runHooks() }
-      try engine.add(paths, to: activeRecord)
+      try engine.add([path] + others, to: activeRecord)
     }
     return self
   }
@@ -189,15 +187,12 @@ extension ObservationCore {
     let engine: Engine
     let file: StaticString
     let line: UInt
-    let observer: AnyObject?
     let options: WatcherOptions
 
     package init(
-      _ engine: Engine, _ options: WatcherOptions, observer: AnyObject?, _ file: StaticString,
-      _ line: UInt
+      _ engine: Engine, _ options: WatcherOptions, _ file: StaticString, _ line: UInt
     ) {
-      (self.engine, self.options, self.observer) = (engine, options, observer)
-      (self.file, self.line) = (file, line)
+      (self.engine, self.options, self.file, self.line) = (engine, options, file, line)
     }
   }
 }
@@ -210,6 +205,18 @@ public struct WatcherOptions {
   public var initial = false
   /// Whether the watcher ends after the first call.
   public var once = false
+  /// The object for which the watcher works: the watcher ends when it is gone (L3).
+  ///
+  /// These options and the watcher hold it weakly, but the watcher keeps it alive during each call.
+  /// So a callback may capture it as `unowned`.
+  /// ``KeyPathObservable/stopObserving(_:observer:)-(Path?,_)`` ends the watchers of one observer.
+  public var observer: AnyObject? {
+    get { observerReference?.object }
+    set { observerReference = newValue.map(WeakReference.init) }
+  }
+  private var observerReference: WeakReference?
+  /// Whether there is an observer, or there was one.
+  package var hasObserver: Bool { observerReference != nil }
   /// Replaces the comparison of T5 for this watcher: true when this write is no change.
   public var equals: ((_ old: Any?, _ new: Any?) -> Bool)?
   /// Called in the next turn after the observed object died (not when the watcher was stopped).
@@ -217,10 +224,25 @@ public struct WatcherOptions {
 
   /// Options; without arguments a watcher is called for changes only, until it ends.
   public init(
-    name: String? = nil, initial: Bool = false, once: Bool = false,
+    name: String? = nil, initial: Bool = false, once: Bool = false, observer: AnyObject? = nil,
     equals: ((Any?, Any?) -> Bool)? = nil, onEnd: ((Path) -> Void)? = nil
   ) {
     (self.name, self.initial, self.once) = (name, initial, once)
     (self.equals, self.onEnd) = (equals, onEnd)
+    self.observer = observer
   }
+
+  /// The flags of a watcher with these options.
+  package var flags: ObservationCore.WatcherRecord.Flags {
+    var flags: ObservationCore.WatcherRecord.Flags = []
+    if once { flags.insert(.once) }
+    if equals != nil { flags.insert(.comparing) }
+    if hasObserver { flags.insert(.observing) }
+    return flags
+  }
+}
+
+private final class WeakReference {
+  weak var object: AnyObject?
+  init(_ object: AnyObject) { self.object = object }
 }

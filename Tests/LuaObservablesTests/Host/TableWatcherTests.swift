@@ -20,24 +20,25 @@ struct TableWatcherTests {
   // T1
   @Test func `one watcher of several paths is called once per turn`() throws {
     var log: [LuaValue] = []
-    try test.host.observe(table, ["x", "y.z"]) { log.append((try? $0["x"]) ?? .nil) }
+    try test.host.observe(table, "x", "y.z") { log.append((try? $0["x"]) ?? .nil) }
     try test.host.run("t.x = 2 t.y.z = 2")
     try test.host.run("t.y.z = 3")
     #expect(log == [2, 2])
   }
 
   // L3
-  @Test func `an observer is given to the callback, and ends the watcher`() throws {
+  @Test func `an observer is there in each call, and ends the watcher`() throws {
     var view: View? = View()
     var log: [String] = []
-    let one = try test.host.observe(table, "x", observer: view!) { [unowned view] _, given in
-      log.append("one \(given === view)")
+    let options = WatcherOptions(observer: view!)
+    let one = try test.host.observe(table, "x", options: options) { [unowned view] _ in
+      log.append("one \(view != nil)")
     }
-    try test.host.observe(table, ["x", "y.z"], observer: view!) { _, _ in log.append("several") }
-    try test.host.observeImmediately(table, "x", observer: view!) { _, _, change in
+    try test.host.observe(table, "x", "y.z", options: options) { _ in log.append("several") }
+    try test.host.observeImmediately(table, "x", options: options) { _, change in
       log.append("now \(change.key.text)")
     }
-    try test.host.observeImmediately(table, ["x", "y.z"], observer: view!) { _, _, change in
+    try test.host.observeImmediately(table, "x", "y.z", options: options) { _, change in
       log.append("at once \(change.path)")
     }
     try test.host.run("t.y.z = 2 t.x = 2")
@@ -53,7 +54,7 @@ struct TableWatcherTests {
     func note(_ change: TableChange) {
       log.append("\(change.path): \(change.key.text) \(change.old.text) \(change.new.text)")
     }
-    try test.host.observeImmediately(table, ["x", "y.z"]) { _, change in note(change) }
+    try test.host.observeImmediately(table, "x", "y.z") { _, change in note(change) }
     try test.host.observeImmediately(
       table, "x", options: WatcherOptions(initial: true)
     ) { _, change in note(change) }
@@ -125,7 +126,7 @@ struct TableWatcherTests {
   @Test func `it tells that its table is gone`() throws {
     var ends: [String] = []
     try test.host.observe(
-      table, ["x", "y.z"], options: WatcherOptions(onEnd: { ends.append("\($0)") })
+      table, "x", "y.z", options: WatcherOptions(onEnd: { ends.append("\($0)") })
     ) { _ in }
     try test.host.run("t = nil")
     try test.collect()
@@ -150,7 +151,7 @@ struct TableWatcherTests {
   // P9
   @Test func `a path that is wrong leaves no watcher`() throws {
     let error = #expect(throws: PathError.self) {
-      try test.host.observe(table, ["x", "__index"]) { _ in }
+      try test.host.observe(table, "x", "__index") { _ in }
     }
     #expect(error?.code == .unsupported)
     #expect(test.loop.statistics.watchers == 0)

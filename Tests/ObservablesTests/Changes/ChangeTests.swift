@@ -123,7 +123,7 @@ import Testing
   // X3
   @Test func `are one turn for watchers`() throws {
     let (drawing, log) = (Drawing(), Log())
-    try drawing.observe(["title", "shapes.*"], in: loop) { log.note($0.title) }
+    try drawing.observe("title", "shapes.*", in: loop) { log.note($0.title) }
     try drawing.apply([
       DeepChange(path: ["title"], old: "", new: "a"),
       DeepChange(path: ["shapes", 1], kind: .insert, new: ["sides": 3], model: "Shape"),

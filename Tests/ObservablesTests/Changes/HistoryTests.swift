@@ -29,7 +29,7 @@ import Testing
     let (drawing, log) = (Drawing(), Log())
     let history = try ChangeHistory(of: drawing, in: loop)
     try drawing.observe("title", in: loop) { log.note($0.title) }
-    try history.observe(["canUndo", "canRedo"], in: loop) {
+    try history.observe("canUndo", "canRedo", in: loop) {
       log.note("\($0.canUndo) \($0.canRedo)")
     }
     drawing.title = "a"

@@ -145,10 +145,11 @@ private struct Failure: Error {}
   @Test func `an observer is kept while a task runs, and ends the watcher when it is gone`() throws
   {
     var view: Person? = Person("view")
-    let watcher = try person.observe(["age", "name"], observer: view!, in: loop) {
-      [log, gate] person, view in
+    let options = WatcherOptions(observer: view!)
+    let watcher = try person.observe("age", "name", in: loop, options: options) {
+      [log, gate, unowned view] person in
       await gate.pass()
-      log.note("\(view.name) \(person.age)")
+      log.note("\(view!.name) \(person.age)")
     }
     loop.turn { person.age = 1 }
     settle()
@@ -203,7 +204,7 @@ private struct Failure: Error {}
     let thread = LoopThread { _ in }
     let tally = Tally()
     let counts = AsyncStream<Int>.makeStream()
-    let watcher = tally.observe(["count", "name"], on: thread.inbox, initial: true) { tally in
+    let watcher = tally.observe("count", "name", on: thread.inbox, initial: true) { tally in
       await Task.yield()
       counts.continuation.yield(tally.count)
     }

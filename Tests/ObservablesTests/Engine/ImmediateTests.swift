@@ -371,9 +371,10 @@ struct ImmediateTests {
   @Test func `it may have several paths and an observer, with which it ends`() throws {
     let person = Person("Ann", address: Address("1"))
     var view: Person? = Person("view")
-    try person.observeImmediately(["name", "address.zip"], observer: view!, in: loop) {
-      [log] person, view, change in
-      log.note("\(view.name) \(change.path) \(change.new!)")
+    let options = WatcherOptions(observer: view!)
+    try person.observeImmediately("name", "address.zip", in: loop, options: options) {
+      [log, unowned view] _, change in
+      log.note("\(view!.name) \(change.path) \(change.new!)")
     }
     person.name = "Eve"
     person.address!.zip = "2"
@@ -388,10 +389,11 @@ struct ImmediateTests {
   @Test func `it may have one path and an observer, and several paths without one`() throws {
     let person = Person("Ann", address: Address("1"))
     var view: Person? = Person("view")
-    try person.observeImmediately("name", observer: view!, in: loop) { [log] person, view, change in
-      log.note("\(view.name) \(change.new!)")
+    try person.observeImmediately("name", in: loop, options: WatcherOptions(observer: view!)) {
+      [log, unowned view] _, change in
+      log.note("\(view!.name) \(change.new!)")
     }
-    try person.observeImmediately(["name", "address.zip"], in: loop) { [log] _, change in
+    try person.observeImmediately("name", "address.zip", in: loop) { [log] _, change in
       log.note("\(change.path)")
     }
     person.name = "Eve"

@@ -160,8 +160,8 @@ struct KeyPathTests {
     person.address = shared
     person.friend = friend
     try person.observe(
-      ["address.zip", "friend.address.zip"], observer: log, in: loop
-    ) { _, log in log.note("w") }
+      "address.zip", "friend.address.zip", in: loop
+    ) { [log] _ in log.note("w") }
     shared.zip = "2"
     loop.endTurn()
     #expect(log.take() == ["w"])
@@ -340,7 +340,7 @@ struct KeyPathTests {
   @Test func `several paths are added to a watcher and taken away by one call`() throws {
     let person = Person("Ann", address: Address("1"))
     let watcher = try watch(person, "friend", "w")
-    try watcher.observe(["name", "address.zip"])
+    try watcher.observe("name", "address.zip")
     person.address!.zip = "2"
     loop.endTurn()
     #expect(person.stopObserving(["name", "address.zip", "age"]) == 2)
@@ -354,7 +354,7 @@ struct KeyPathTests {
   @Test func `where one of several paths is wrong none of them is added`() throws {
     let person = Person("Ann")
     let watcher = try watch(person, "name", "w")
-    #expect(throws: PathError.self) { try watcher.observe(["name", "age", "nmae"]) }
+    #expect(throws: PathError.self) { try watcher.observe("name", "age", "nmae") }
     #expect(person.observedKeys == ["name"] && person.observerCount(of: "name") == 1)
     person.age = 1
     loop.endTurn()

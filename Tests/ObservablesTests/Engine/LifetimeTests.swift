@@ -91,7 +91,8 @@ struct LifetimeTests {
   @Test func `stopping a watcher that holds its own object ends both`() throws {
     let watcher = try { [probe, loop] in
       let person = Person(probe: probe)
-      return try person.observe(["name", "address.zip"], observer: log, in: loop) { _, _ in
+      let options = WatcherOptions(observer: log)
+      return try person.observe("name", "address.zip", in: loop, options: options) { _ in
         person.age += 1
       }
     }()
@@ -145,7 +146,9 @@ struct LifetimeTests {
   @Test func `the observer dies and its watchers end silently`() throws {
     let person = Person()
     var observer: Log? = Log()
-    try person.observe(["name"], observer: observer!, in: loop) { [log] _, _ in log.note("w") }
+    try person.observe("name", in: loop, options: WatcherOptions(observer: observer!)) { [log] _ in
+      log.note("w")
+    }
     observer = nil
     person.name = "x"
     loop.endTurn()
@@ -157,7 +160,9 @@ struct LifetimeTests {
   @Test func `the observer of a pending watcher dies before the flush`() throws {
     let person = Person()
     var observer: Log? = Log()
-    try person.observe(["name"], observer: observer!, in: loop) { [log] _, _ in log.note("w") }
+    try person.observe("name", in: loop, options: WatcherOptions(observer: observer!)) { [log] _ in
+      log.note("w")
+    }
     person.name = "x"
     observer = nil
     loop.endTurn()
@@ -169,7 +174,7 @@ struct LifetimeTests {
   @Test func `keys whose observer died are not observed any more`() throws {
     let person = Person()
     var observer: Log? = Log()
-    try person.observe(["name"], observer: observer!, in: loop) { _, _ in }
+    try person.observe("name", in: loop, options: WatcherOptions(observer: observer!)) { _ in }
     #expect(person.observedKeys == ["name"])
     observer = nil
     #expect(person.observedKeys == [])

@@ -56,7 +56,7 @@ struct ThrowingCallbackTests {
     try person.observeImmediately("name", in: loop) { _, change in
       throw Refused(what: "\(change.new ?? "")")
     }
-    try person.observe("name", observer: view, in: loop) { _, view in
+    try person.observe("name", in: loop, options: WatcherOptions(observer: view)) { _ in
       throw Refused(what: view.zip)
     }
     try numbers.observeEdits(in: loop) { _, edits in throw Refused(what: "\(edits.count)") }

@@ -21,7 +21,7 @@ struct TurnTests {
   // T1
   @Test func `a watcher is called once however many of its paths changed`() throws {
     let person = Person()
-    try person.observe(["name", "age"], observer: log, in: loop) { person, log in
+    try person.observe("name", "age", in: loop) { [log] person in
       log.note("\(person.name) \(person.age)")
     }
     person.name = "Ann"
@@ -54,9 +54,10 @@ struct TurnTests {
   }
 
   // T2
-  @Test func `the callback is told observed and observer`() throws {
+  @Test func `the callback is told the observed object, and the observer is there`() throws {
     let (person, observer) = (Person("Ann"), Person("Bob"))
-    try person.observe(["age"], observer: observer, in: loop) { [log] person, observer in
+    try person.observe("age", in: loop, options: WatcherOptions(observer: observer)) {
+      [log, unowned observer] person in
       log.note("\(person.name) \(observer.name)")
     }
     person.age = 1
@@ -359,8 +360,12 @@ struct TurnTests {
   // L5
   @Test func `stop by observer ends that observer's watchers`() throws {
     let (person, a, b) = (Person(), Log(), Log())
-    try person.observe(["name", "age"], observer: a, in: loop) { _, log in log.note("a") }
-    try person.observe(["name"], observer: b, in: loop) { _, log in log.note("b") }
+    try person.observe("name", "age", in: loop, options: WatcherOptions(observer: a)) {
+      [unowned a] _ in a.note("a")
+    }
+    try person.observe("name", in: loop, options: WatcherOptions(observer: b)) { [unowned b] _ in
+      b.note("b")
+    }
     #expect(person.stopObserving(observer: a) == 2)
     person.name = "x"
     loop.endTurn()

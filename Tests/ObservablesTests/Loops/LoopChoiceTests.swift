@@ -92,7 +92,7 @@ struct LoopChoiceTests {
       let (first, second) = (Loop(), Loop())
       let person = Person("Ann")
       var calls = 0
-      try person.observeImmediately(["name", "age"], in: first) { _, _ in calls += 1 }
+      try person.observeImmediately("name", "age", in: first) { _, _ in calls += 1 }
       let changes = [
         DeepChange(path: ["name"], kind: .set, old: "Ann", new: "Bob"),
         DeepChange(path: ["age"], kind: .set, old: 0, new: 1),

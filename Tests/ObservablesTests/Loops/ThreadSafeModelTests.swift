@@ -290,23 +290,23 @@ struct SharedWatcherTests {
     final class View: Sendable {}
     let log = Shared<[String]>([])
     var view: View? = View()
-    tally.observe(["count", "name"], on: loop.inbox) { _ in log.withLock { $0.append("both") } }
-    tally.observe("count", observer: view!, on: loop.inbox) { _, _ in
+    tally.observe("count", "name", on: loop.inbox) { _ in log.withLock { $0.append("both") } }
+    tally.observe("count", on: loop.inbox, observer: view!) { _ in
       log.withLock { $0.append("count") }
     }
-    tally.observe(["count", "name"], observer: view!, on: loop.inbox) { _, _ in
+    tally.observe("count", "name", on: loop.inbox, observer: view!) { _ in
       log.withLock { $0.append("view") }
     }
     tally.observeImmediately("name", on: loop.inbox) { _, change in
       log.withLock { $0.append("now \(change.key)") }
     }
-    tally.observeImmediately(["count", "name"], on: loop.inbox) { _, change in
+    tally.observeImmediately("count", "name", on: loop.inbox) { _, change in
       log.withLock { $0.append("any \(change.key)") }
     }
-    tally.observeImmediately("count", observer: view!, on: loop.inbox) { _, _, change in
+    tally.observeImmediately("count", on: loop.inbox, observer: view!) { _, change in
       log.withLock { $0.append("view \(change.key)") }
     }
-    tally.observeImmediately(["name"], observer: view!, on: loop.inbox) { _, _, change in
+    tally.observeImmediately("name", on: loop.inbox, observer: view!) { _, change in
       log.withLock { $0.append("view \(change.key)") }
     }
     loop.step()
@@ -331,7 +331,7 @@ struct SharedWatcherTests {
 
   @Test func `an observer that is gone before the loop has heard of it registers nothing`() {
     final class View: Sendable {}
-    tally.observe("count", observer: View(), on: loop.inbox) { _, _ in Issue.record("called") }
+    tally.observe("count", on: loop.inbox, observer: View()) { _ in Issue.record("called") }
     loop.step()
     #expect(loop.statistics.watchers == 0)
   }

@@ -99,7 +99,7 @@ private final class Calls: Sendable {
   {
     let stage = Stage()
     let watcher = try await stage.turn { person, loop in
-      try person.observe(["age", "name"], in: loop) { _ in }
+      try person.observe("age", "name", in: loop) { _ in }
     }
     let paths = try await stage.turn { _, loop in
       let done = DispatchSemaphore(value: 0)

@@ -132,15 +132,17 @@ final class ModelRun {
     let paths = registration.paths.map { try! Path($0) }
     do {
       if registration.isImmediate {
-        watcher = try root.observeImmediately(paths, in: loop, options: options) {
+        watcher = try root.observeImmediately(paths[0], in: loop, options: options) {
           [unowned self] _, change in
           call("\(change.key) \(text(change.old))→\(text(change.new))")
         }
       } else {
-        watcher = try root.observe(paths, in: loop, options: options) { _ in call(nil) }
+        watcher = try root.observe(paths[0], in: loop, options: options) { _ in call(nil) }
       }
+      for path in paths.dropFirst() { try watcher!.observe(path) }
       watchers[registration.id] = watcher
     } catch {
+      watcher?.stop()
       say("error \(error)")
     }
   }

@@ -34,7 +34,7 @@ import Testing
   @Test func `a write that needs a lazy property at first calls each once, in order`() throws {
     let (a, b) = (Part(), Part())
     b.x = 2
-    try a.observeImmediately(["deep", "child.leader.child"], in: loop) { [log] _, change in
+    try a.observeImmediately("deep", "child.leader.child", in: loop) { [log] _, change in
       log.note(change.key)
     }
     loop.turn { a.child = b }
@@ -79,8 +79,9 @@ import Testing
     let (a, b) = (Part(), Part())
     (a.items, b.x) = ([b], 1)
     _ = a.deep
-    let paths: [Path] = ["leader.deep", "leader.child.leader.leader.x"]
-    try a.observeImmediately(paths, in: loop) { [log] _, change in log.note(change.key) }
+    try a.observeImmediately("leader.deep", "leader.child.leader.leader.x", in: loop) {
+      [log] _, change in log.note(change.key)
+    }
     loop.batch { (b.child, b.child) = (b, a) }
     #expect(log.take() == ["child"])
     // Else they would keep each other.

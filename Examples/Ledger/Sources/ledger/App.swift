@@ -29,7 +29,7 @@ final class App {
     let text = try String(contentsOfFile: script, encoding: .utf8)
     try host.run(text, name: "=" + URL(filePath: script).lastPathComponent)
     // Changes by the other window come in here, too.
-    try open.observe(["*", "*.*", "items.*"], in: loop) { [unowned self] _ in draw() }
+    try open.observe("*", "*.*", "items.*", in: loop) { [unowned self] _ in draw() }
     draw()
   }
 

@@ -4,8 +4,9 @@ import Observables
 @MainActor
 final class ListView {
   init(_ list: TodoList) throws {
-    try list.observe(["todos.*", "todos.*.*", "status"], observer: self, in: .main) { list, view in
-      view.draw(list)
+    let options = WatcherOptions(observer: self)
+    try list.observe("todos.*", "todos.*.*", "status", in: .main, options: options) {
+      [unowned self] list in draw(list)
     }
   }
 

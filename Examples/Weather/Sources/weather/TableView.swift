@@ -4,8 +4,9 @@ import Observables
 final class TableView {
   init(_ forecast: Forecast) throws {
     // It need not keep the watcher, which ends with the view.
-    try forecast.observe(["stations.*.temperature", "selected"], observer: self) { forecast, view in
-      view.draw(forecast)
+    let options = WatcherOptions(observer: self)
+    try forecast.observe("stations.*.temperature", "selected", options: options) {
+      [unowned self] forecast in draw(forecast)
     }
   }
 

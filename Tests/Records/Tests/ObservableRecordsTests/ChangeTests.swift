@@ -11,7 +11,7 @@ struct ChangeTests {
       try ledger.addInvoice("Ann", [("tea", 1, 2), ("honey", 1, 3)]))
     let (tea, honey) = (invoice.items[0], invoice.items[1])
     var heard: [String] = []
-    try invoice.observe(["customer", "items.price", "items.count"], in: ledger.loop) {
+    try invoice.observe("customer", "items.price", "items.count", in: ledger.loop) {
       heard.append("\($0.customer) \($0.items.map(\.price))")
     }
     try ledger.run(

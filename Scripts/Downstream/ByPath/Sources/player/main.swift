@@ -44,8 +44,8 @@ final class Display {
 
 var display: Display? = Display()
 if let display {
-  try player.observe(["track.title", "volume"], observer: display) { player, display in
-    display.show(player)
+  try player.observe("track.title", "volume", options: WatcherOptions(observer: display)) {
+    [unowned display] player in display.show(player)
   }
 }
 loop.turn {

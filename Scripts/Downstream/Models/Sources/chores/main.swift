@@ -48,7 +48,7 @@ let titles = try household.value(at: #path(\.chores.unionOfObjects.title))
 let isAllDone = try household.value(at: #path(\.chores.all.isDone))
 print(titles.joined(separator: ", "), isAllDone)
 
-household.observe([#path(\.chores.every.owner?.name), #path(\.chores.count)]) { _ in
+household.observe(#path(\.chores.every.owner?.name), #path(\.chores.count)) { _ in
   print("other owners")
 }
 loop.turn { shopping.owner = Person("Grace") }

@@ -162,7 +162,7 @@ func paths(_ shelf: Shelf<Item>, _ index: Int) throws {
   _ = #path(literal)
   shelf.observe(#path(\Item.name)) { _ in }
   shelf.observe(#path(\.value?.nmae)) { _ in }
-  shelf.observe([#path(\.value?.name), #path(\Item.name)]) { _ in }
+  shelf.observe(#path(\.value?.name), #path(\Item.name)) { _ in }
   let _: Int = try shelf.value(at: #path(\.value?.name))
   let _: [String] = try shelf.value(at: #path(\.items.every.name))
   _ = shelf.values(#path(\.items.every.name))
