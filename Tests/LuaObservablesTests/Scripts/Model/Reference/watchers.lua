@@ -431,7 +431,7 @@ return function(M)
       table.move(route.derived, 1, #route.derived, #derived + 1, derived)
     end
     -- Who is called anyway is told what is there then.
-    if not w.due then remember(w, derived) end
+    if not w.due or w.immediate then remember(w, derived) end
     return table.move(every, 1, #every, #exact + 1, exact), #derived > 0
   end
 
