@@ -86,7 +86,7 @@ void clua_collection_make(lua_State *L) {
   if (kind == CLUA_KIND_ARRAY || kind == CLUA_KIND_SET) {
     clua_node *node = clua_node_make(L, table);
     clua_pushnodeat(L, table);
-    node->kind = (uint8_t)kind;
+    node->kind = kind;
     node->all = true;
     node->shared->above->fill(L, node, table, table + 1, table + 2, false);
     lua_settop(L, table);

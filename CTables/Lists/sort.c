@@ -116,9 +116,9 @@ static int end_sort(lua_State *L) {
     node->access = CLUA_ACCESS_OPEN;
     return 0;
   }
-  node->busy--;
+  node->sorts--;
   bool disturbed = node->disturbed;
-  if (node->busy == 0) node->disturbed = false;
+  if (node->sorts == 0) node->disturbed = false;
   lua_settop(L, 1);
   lua_getiuservalue(L, 1, 1);
   lua_getiuservalue(L, 1, 2);
@@ -174,7 +174,7 @@ int clua_tablesort(lua_State *L) {
   lua_setiuservalue(L, guard, 3);
   clua_pushshared(L, CLUA_SHARED_GUARD);
   lua_setmetatable(L, guard);
-  node->busy++;
+  node->sorts++;
   lua_toclose(L, guard);
   sort(L, store, 1, length, 0);
   lua_closeslot(L, guard);

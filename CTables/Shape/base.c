@@ -105,7 +105,7 @@ static int base_next(lua_State *L) {
     }
     lua_pushvalue(L, 2);
     found = clua_nodenext(L, node, 1, 4);
-    if (found && node->opened && clua_istracking(L)) clua_track(L, lua_gettop(L));
+    if (found && clua_isopened(node) && clua_istracking(L)) clua_track(L, lua_gettop(L));
   } else {
     found = lua_next(L, 1);
   }
@@ -160,7 +160,7 @@ static int base_rawget(lua_State *L) {
   if (node) clua_notekey(L, node, 4, 2);
   lua_settop(L, 2);
   clua_rawget(L, 1);
-  if (node && node->opened && clua_istracking(L)) clua_track(L, 2);
+  if (node && clua_isopened(node) && clua_istracking(L)) clua_track(L, 2);
   return 1;
 }
 

@@ -368,20 +368,21 @@ static void fill_reading(lua_State *L, clua_node *node, int metatable, int userd
     if (node->kind == CLUA_KIND_ARRAY) lua_getiuservalue(L, userdata, CLUA_NODE_STORE);
     else clua_pushfield(L, userdata, "__index");
     lua_rawset(L, metatable);
-    node->userindex = false;
+    if (node->index == CLUA_INDEX_CLOSURE) node->index = CLUA_INDEX_STORE;
     return;
   }
   lua_pushvalue(L, user);
   bool function = clua_takefield(L, "__index") == LUA_TFUNCTION;
   // A C function is called behind the store: its errors name no place, and it does not yield.
-  node->nativeindex = function && lua_iscfunction(L, -1);
-  node->userindex = function && !node->nativeindex;
+  node->index = !function                ? CLUA_INDEX_STORE
+                : lua_iscfunction(L, -1) ? CLUA_INDEX_NATIVE
+                                         : CLUA_INDEX_CLOSURE;
   lua_pop(L, 1);
-  if (node->nativeindex) clua_makestoremetatable(L, userdata);
+  if (node->index == CLUA_INDEX_NATIVE) clua_makestoremetatable(L, userdata);
   // A script that later replaces a table in `__index` by a function through a plain assignment
   // can't be seen: until something else fills this metatable, the function is called with the
   // store.
-  if (!node->opened) clua_fillindex(L, node, metatable, userdata);
+  if (!clua_isopened(node)) clua_fillindex(L, node, metatable, userdata);
 }
 
 /* Pushes the function that a table of this kind has as `__newindex`. [-0, +1, m] */
@@ -424,7 +425,8 @@ void clua_fill(lua_State *L, clua_node *node, int table, int metatable, int user
   node->inherits = lua_type(L, user) == LUA_TTABLE;
   if (node->inherits) {
     clua_node *known = clua_node_at(L, user);
-    if (known && known->eventsknown && known->dependents) events = known->events;
+    if (known && known->asmetatable.known && known->asmetatable.dependents)
+      events = known->asmetatable.events;
     else events = clua_eventsof(L, user, shared);
   }
   bool first = !lua_getmetatable(L, table) || !lua_rawequal(L, -1, metatable);
@@ -469,7 +471,8 @@ void clua_metamethodset(lua_State *L, clua_node *node, int key) {
     if (event == CLUA_EVENT_COUNT) return;
   }
   clua_pushstate(L);
-  for (clua_node *each = node->dependents; each; each = each->nextdependent) {
+  uint32_t *events = &node->asmetatable.events;
+  for (clua_node *each = node->asmetatable.dependents; each; each = each->usermetatable.next) {
     lua_settop(L, shared);
     if (!clua_pushnode(L, each)) continue;
     int metatable = top + 3, userdata = top + 4, user = top + 5;
@@ -482,14 +485,14 @@ void clua_metamethodset(lua_State *L, clua_node *node, int key) {
     }
     lua_pushvalue(L, key);
     bool present = lua_rawget(L, user) != LUA_TNIL;
-    if (present) node->events |= (uint32_t)1 << event;
-    else node->events &= ~((uint32_t)1 << event);
+    if (present) *events |= (uint32_t)1 << event;
+    else *events &= ~((uint32_t)1 << event);
     // These two depend on each other, and a name may have been taken away unseen.
     if (event == CLUA_EVENT_NAME || event == CLUA_EVENT_TOSTRING) {
-      node->events = clua_eventsof(L, user, shared);
+      *events = clua_eventsof(L, user, shared);
     }
     if (event == CLUA_EVENT_MODE) each->weak = present;
-    fill_event(L, metatable, user, shared, event, node->events);
+    fill_event(L, metatable, user, shared, event, *events);
     if (event == CLUA_EVENT_LEN && !present && each->all) {
       lua_pushvalue(L, key);
       lua_getiuservalue(L, userdata, CLUA_NODE_STORE);

@@ -30,13 +30,13 @@ static inline observed find(lua_State *L, int index) {
 
 /* Notes the read of a key where a tracked getter reads the table. [-0, +0, m] */
 static inline void note(lua_State *L, const observed *from, int key) {
-  if (from->node->opened) clua_notekey(L, from->node, from->userdata, key);
+  if (clua_isopened(from->node)) clua_notekey(L, from->node, from->userdata, key);
 }
 
 /* Hands a value on: where it is a table that a tracked getter reads from an opened one, it is
    opened too. [-0, +0, m] */
 static inline void hand_out(lua_State *L, const observed *from, int value) {
-  if (from->node->opened && clua_istracking(L)) clua_track(L, value);
+  if (clua_isopened(from->node) && clua_istracking(L)) clua_track(L, value);
 }
 
 /* Pushes the value of the key at `key`. [-0, +1, m] */
@@ -69,7 +69,7 @@ int clua_modulerawgeti(lua_State *L, int index, lua_Integer key) {
   int top = lua_gettop(L);
   observed from = find(L, index);
   if (!from.node) return lua_rawgeti(L, index, key);
-  if (from.node->all && !from.node->opened) {
+  if (from.node->all && !clua_isopened(from.node)) {
     // Elements are read more than other keys.
     if (lua_rawgeti(L, from.table, key) == LUA_TNIL) {
       lua_getiuservalue(L, from.userdata, CLUA_NODE_STORE);

@@ -160,7 +160,7 @@ static void tell(lua_State *L, clua_node *node, clua_write *write, others *other
 }
 
 void clua_reportedit(lua_State *L, clua_node *node, int table, int store, const clua_edit *edit) {
-  if (node->busy) node->disturbed = true;
+  if (node->sorts) node->disturbed = true;
   if (!node->owner || !node->shared->observation.written) return;
   int top = lua_gettop(L);
   clua_checkstack(L, 24, NULL);
@@ -170,7 +170,7 @@ void clua_reportedit(lua_State *L, clua_node *node, int table, int store, const 
   clua_write write = {
     .node = node, .edit = edit->kind, .at = edit->at, .from = edit->from,
     .count = edit->count, .element = edit->element, .list = edit->list,
-    .permutation = edit->permutation, .unsettled = node->busy > 0, .length = node->size,
+    .permutation = edit->permutation, .unsettled = node->sorts > 0, .length = node->size,
     .details = edit, .store = store,
   };
   if (first_change(L, edit, store, edit->low)) {

@@ -7,7 +7,7 @@ void clua_node_journal(lua_State *L, clua_node *node, bool on) {
     lua_getiuservalue(L, top + 3, CLUA_NODE_STORE);
     clua_setlength(L, node, top + 4, (lua_Integer)lua_rawlen(L, top + 4));
     // Where a sort is under way, its end reports more than that.
-    if (node->busy) node->disturbed = true;
+    if (node->sorts) node->disturbed = true;
   }
   lua_settop(L, top);
 }

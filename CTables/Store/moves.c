@@ -59,7 +59,7 @@ static void move_all(lua_State *L, clua_node *node, int table, int metatable, in
   lua_Integer prefix = 0, ordered = 0;
   clua_steps steps = {L, 0};
   bool list = true;
-  bool whole = !node->chained && node->count == 0;  // nothing is in the old store
+  bool whole = !clua_ischained(node) && node->count == 0;  // nothing is in the old store
   lua_pushnil(L);
   while (whole ? lua_next(L, table) : clua_nodenext(L, node, table, userdata)) {
     // Nothing has been changed yet.
@@ -88,7 +88,7 @@ static void move_all(lua_State *L, clua_node *node, int table, int metatable, in
     lua_insert(L, -2);
     lua_rawset(L, store);
   }
-  if (node->chained) move_rest(L, table, userdata, store);
+  if (clua_ischained(node)) move_rest(L, table, userdata, store);
   if (ordering && removed) {
     lua_pushvalue(L, removed);
     append(L, order, positions, &ordered);
@@ -108,7 +108,7 @@ static void move_all(lua_State *L, clua_node *node, int table, int metatable, in
   lua_pushvalue(L, store);
   lua_setiuservalue(L, userdata, CLUA_NODE_STORE);
   if (node->lazies) node->shared->above->store_replaced(L, node, userdata, store);
-  if (!node->userindex && !node->opened) {
+  if (node->index != CLUA_INDEX_CLOSURE && !clua_isopened(node)) {
     lua_pushstring(L, "__index");
     lua_pushvalue(L, store);
     lua_rawset(L, metatable);
@@ -120,9 +120,10 @@ static void move_all(lua_State *L, clua_node *node, int table, int metatable, in
     lua_setupvalue(L, -2, 2);
   }
   clua_forgetplaces(L, node, userdata);
-  if (ordering) {
-    node->prefix = prefix;
-    node->ordered = ordered;
+  if (ordering && (prefix || ordered)) {
+    node->order.kind = CLUA_ORDER_RECORDED;
+    node->order.prefix = (uint32_t)prefix;
+    node->order.length = (uint32_t)ordered;
     lua_pushvalue(L, order);
     lua_setiuservalue(L, userdata, CLUA_NODE_ORDER);
     lua_pushvalue(L, positions);
@@ -377,7 +378,7 @@ static bool drop_unused(lua_State *L, clua_node *node, int table, int userdata, 
 void clua_node_tidy(lua_State *L, clua_node *node) {
   int top = lua_gettop(L), userdata = top + 3;
   clua_checkstack(L, 24, NULL);
-  if (node->busy || node->opened || !clua_pushnode(L, node)) return;
+  if (node->sorts || clua_isopened(node) || !clua_pushnode(L, node)) return;
   lua_getiuservalue(L, userdata, CLUA_NODE_STORE);
   if (drop_unused(L, node, top + 1, userdata, top + 4)) clua_forgetplaces(L, node, userdata);
   lua_settop(L, top);
@@ -386,23 +387,25 @@ void clua_node_tidy(lua_State *L, clua_node *node) {
 void clua_node_settle(lua_State *L, clua_node *node) {
   int top = lua_gettop(L);
   clua_checkstack(L, 24, NULL);
-  if (node->busy || node->opened || !clua_pushnode(L, node)) return;
+  if (node->sorts || clua_isopened(node) || !clua_pushnode(L, node)) return;
   int table = top + 1, metatable = top + 2, userdata = top + 3, store = top + 4;
   lua_getiuservalue(L, userdata, CLUA_NODE_STORE);
   if (!node->every) node->counting = false;
   if (node->all) {
     // A tracked getter will read the same table again.
-    if (node->tracked) node->tracked = has_slots(node);
+    if (node->opening == CLUA_OPENING_OVER && !has_slots(node)) node->opening = CLUA_OPENING_NEVER;
     bool fixed = clua_isstorefixed(node) || clua_isfrozen(node);
-    if (!node->every && node->positives == 0 && !fixed && !node->tracked) {
+    bool again = node->opening != CLUA_OPENING_NEVER;
+    if (!node->every && node->positives == 0 && !fixed && !again) {
       clua_forgetplaces(L, node, userdata);
       move_all_back(L, node, table, metatable, userdata, store);
     }
   }
   bool moved = drop_unused(L, node, table, userdata, store);
   // A loop that began in this turn may go on in a later one, as in a coroutine.
-  if (moved || !node->unfinished) clua_forgetplaces(L, node, userdata);
-  if (node->count == 0 && !node->every && !node->all && !node->owner && !node->dependents) {
+  if (moved || !node->order.unfinished) clua_forgetplaces(L, node, userdata);
+  if (node->count == 0 && !node->every && !node->all && !node->owner
+      && !node->asmetatable.dependents) {
     clua_unwatchmetatable(node);
     clua_unclaimnode(L, node);
     lua_getiuservalue(L, userdata, CLUA_NODE_METATABLE);

@@ -75,7 +75,8 @@ static void end_node(lua_State *L, clua_node *node) {
   void *owner = node->owner;
   clua_shared *shared = node->shared;
   silence(&node->claim);
-  while (node->dependents) clua_unwatchmetatable(node->dependents);
+  clua_node *const *dependents = &node->asmetatable.dependents;
+  while (*dependents) clua_unwatchmetatable(*dependents);
   clua_unwatchmetatable(node);
   clua_unclaimnode(L, node);
   clua_forgettable(L, node);
@@ -92,8 +93,9 @@ void clua_losenode(lua_State *L, clua_node *node) {
 }
 
 void clua_node_lose(lua_State *L, clua_node *node) {
-  const clua_node *class = node->metatable;
-  bool finalized = class && class->eventsknown && class->events >> CLUA_EVENT_GC & 1;
+  const clua_node *class = node->usermetatable.node;
+  bool finalized =
+      class && class->asmetatable.known && class->asmetatable.events >> CLUA_EVENT_GC & 1;
   if (!finalized) clua_losenode(L, node);
 }
 
@@ -185,9 +187,9 @@ static bool shared_lost(lua_State *L, clua_claim *claim) {
 void clua_remembertable(lua_State *L, clua_node *node, int table) {
   clua_places *places = &node->shared->places;
   bool isnew = !node->place;
-  lua_Integer place = !isnew          ? node->place
-                      : places->spare ? places->free[places->spare - 1]
-                                      : places->count + 1;
+  uint32_t place = !isnew          ? node->place
+                   : places->spare ? places->free[places->spare - 1]
+                                   : places->count + 1;
   lua_rawgeti(L, LUA_REGISTRYINDEX, places->tables);
   lua_pushvalue(L, table);
   lua_rawseti(L, -2, place);
@@ -211,7 +213,7 @@ void clua_forgettable(lua_State *L, clua_node *node) {
   lua_pop(L, 2);
   if (places->spare == places->room) {
     size_t room = places->room ? 2 * places->room : 64;
-    lua_Integer *grown = realloc(places->free, room * sizeof *grown);
+    uint32_t *grown = realloc(places->free, room * sizeof *grown);
     // Without memory the place stays empty.
     if (grown) {
       places->free = grown;
@@ -233,10 +235,10 @@ clua_node *clua_node_at(lua_State *L, int index) {
 /* How many metamethods the metatable at `user` has, where that is known. [-0, +0, -] */
 static int events_of(lua_State *L, int user) {
   clua_node *known = clua_node_at(L, user);
-  if (!known || !known->eventsknown) return 0;
+  if (!known || !known->asmetatable.known) return 0;
   // A name is followed by a forwarder for `tostring`.
-  int count = (known->events >> CLUA_EVENT_NAME) & 1;
-  for (uint32_t events = known->events; events; events &= events - 1) count++;
+  int count = (known->asmetatable.events >> CLUA_EVENT_NAME) & 1;
+  for (uint32_t events = known->asmetatable.events; events; events &= events - 1) count++;
   return count;
 }
 

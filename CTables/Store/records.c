@@ -134,7 +134,7 @@ static void push_object(lua_State *L, const clua_node *node, int userdata, int p
 
 void clua_pushrecordkey(lua_State *L, const clua_node *node, int userdata, int place) {
   lua_getiuservalue(L, userdata, CLUA_NODE_KEYS);
-  if (node->single) return;
+  if (node->onekey) return;
   if (is_weak(node, node->records[place - 1].type)) return push_object(L, node, userdata, place);
   lua_rawgeti(L, -1, place);
   lua_replace(L, -2);
@@ -153,18 +153,18 @@ static void append_key(lua_State *L, clua_node *node, int userdata, int key) {
   if (node->count == 0 && !object) {
     lua_pushvalue(L, key);
     lua_setiuservalue(L, userdata, CLUA_NODE_KEYS);
-    node->single = true;
+    node->onekey = true;
     return;
   }
-  if (lua_getiuservalue(L, userdata, CLUA_NODE_KEYS) != LUA_TTABLE || node->single) {
+  if (lua_getiuservalue(L, userdata, CLUA_NODE_KEYS) != LUA_TTABLE || node->onekey) {
     lua_createtable(L, 2, 0);
-    if (node->single) {
+    if (node->onekey) {
       lua_pushvalue(L, -2);
       lua_rawseti(L, -2, 1);
     }
     lua_pushvalue(L, -1);
     lua_setiuservalue(L, userdata, CLUA_NODE_KEYS);
-    node->single = false;
+    node->onekey = false;
     lua_replace(L, -2);
   }
   // Each place has a field, so that another key can take it without memory.
@@ -227,7 +227,7 @@ clua_record *clua_preparerecord(lua_State *L, clua_node *node, int userdata, int
   record->slot = NULL;
   record->lazy = record->loading = record->checked = false;
   record->flags = 0;
-  record->type = type;
+  record->type = (int8_t)type;
   record->positive = clua_ispositive(L, key);
   if (record->positive) record->position = lua_tointeger(L, key);
   else record->pointer = value && !is_weak(node, type) ? NULL : lua_topointer(L, key);
@@ -236,10 +236,10 @@ clua_record *clua_preparerecord(lua_State *L, clua_node *node, int userdata, int
 
 /* Removes a key: the last key takes its place, or none is left. [-0, +0, -] */
 static void drop_key(lua_State *L, clua_node *node, int userdata, int place) {
-  if (node->single) {
+  if (node->onekey) {
     lua_pushnil(L);
     lua_setiuservalue(L, userdata, CLUA_NODE_KEYS);
-    node->single = false;
+    node->onekey = false;
     return;
   }
   int last = node->count;

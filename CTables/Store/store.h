@@ -41,9 +41,9 @@ enum {
 
 /// The places of tables in the list by which their nodes find them.
 typedef struct clua_places {
-  int tables;         // registry reference of the list, which is weak
-  lua_Integer count;  // how many places were given out
-  lua_Integer *free;  // those of them that are free again
+  int tables;      // registry reference of the list, which is weak
+  uint32_t count;  // how many places were given out
+  uint32_t *free;  // those of them that are free again
   size_t spare, room;
 } clua_places;
 
@@ -96,8 +96,8 @@ enum {
   CLUA_NODE_PLACES,     // key -> place; only where keys are many, or known by their values; weak
                         // where one is an object
   CLUA_NODE_SLOTS,      // light(slot) -> place; only together with the places
-  CLUA_NODE_ORDER,      // of a loop that is under way; what follows the moved key of a short chain
-  CLUA_NODE_POSITIONS,  // key -> place in the order; the moved key of a short chain
+  CLUA_NODE_ORDER,      // a chain, or place in the order -> key; what follows the key of a pair
+  CLUA_NODE_POSITIONS,  // key -> place in the order; the moved key of a pair
   CLUA_NODE_RECORDS,    // the block of records where they are many
   CLUA_NODE_JOURNAL,    // the table of kept values of the bridge's journal
   CLUA_NODE_LAZY,       // key -> cell; the cell itself where there is one only
@@ -112,7 +112,7 @@ typedef struct clua_record {
     lua_Integer position;  // where the key is a positive integer
   };
   clua_slot *slot;      // NULL after the last watcher left, until the table settles
-  int type;             // of the key: a light pointer may equal an object's
+  int8_t type;          // of the key: a light pointer may equal an object's
   bool positive;        // the key is a positive integer
   bool lazy;            // it has a cell, and stays in the store
   bool loading;         // its loader is at work
@@ -130,55 +130,98 @@ typedef enum clua_access {
   CLUA_ACCESS_SHARED,    // the same, of a library that scripts share
 } clua_access;
 
+/// What finds the keys that the table itself does not have: `__index` of the private metatable,
+/// while the table is not opened.
+typedef enum clua_index {
+  CLUA_INDEX_STORE,    // the store, which inherits as the table did; of a set, the user's `__index`
+  CLUA_INDEX_CLOSURE,  // the Lua closure that calls the user's function
+  CLUA_INDEX_NATIVE,   // the store, which calls the user's C function
+} clua_index;
+
+/// Whether tracked getters read the table.
+typedef enum clua_opening {
+  CLUA_OPENING_NEVER,
+  CLUA_OPENING_OVER,  // one did, and may do so again: all keys stay in the store
+  CLUA_OPENING_NOW,   // one that is running does: each read is noted
+} clua_opening;
+
+/// How loops that are under way find keys that have moved (Store/traversal.c).
+typedef enum clua_order_kind {
+  CLUA_ORDER_NONE,      // no key has moved, or no loop was under way
+  CLUA_ORDER_PAIR,      // a chain of one key, which needs no table
+  CLUA_ORDER_CHAIN,     // where keys stood that moved singly
+  CLUA_ORDER_RECORDED,  // how all keys stood, which moved together
+} clua_order_kind;
+
+/// The order of the keys; a table has fewer than 2^32.
+typedef struct clua_order {
+  union {
+    uint32_t links;     // of a pair or a chain: how many keys have moved
+    struct {
+      uint32_t prefix;  // recorded: keys 1…prefix come first,
+      uint32_t length;  // and then so many in CLUA_NODE_ORDER
+    };
+  };
+  clua_order_kind kind : 8;
+  bool unfinished : 1;  // a traversal may stand between two moved keys
+} clua_order;
+
 struct clua_node {
-  const void *mark;        // &clua_node_key
+  const void *mark;         // &clua_node_key
   clua_shared *shared;
-  void *owner;
-  clua_slot *every;
-  clua_record *records;
-  int count, capacity;
-  int positives;           // slots of positive integer keys
-  uint64_t quiet;          // the `armings` at which no slot of a positive key wanted anything
-  int lazies;              // how many keys have a cell
-  int busy;                // a `table.sort` is at work in the store
-  bool disturbed;          // something else wrote during that sort
-  bool journaling;         // every write is reported
-  uint8_t access;          // clua_access
-  bool counting;           // of a dictionary: `size` is kept up to date
-  uint8_t kind;            // clua_kind
-  lua_Integer size;        // of a set; of a dictionary while counting; of a list while
-                           // journaling: #t
-  bool all;                // all keys but `__…` live in the store
-  bool ended;              // nothing is reported any more
-  bool rearmed;            // its sentinel waits for the finalizer of the table
-  bool single;             // CLUA_NODE_KEYS is the key of the only record
-  bool revived;            // a finalizer brought an object back that is a watched key
-  bool indexed;            // CLUA_NODE_PLACES and CLUA_NODE_SLOTS are there
-  bool chained;            // CLUA_NODE_ORDER is a chain
-  bool shortchain;         // the chain has one key, which needs no table
-  bool unfinished;         // a traversal may stand between two moved keys
-  bool nativeindex;        // the user's `__index` is a C function: called after the store
-  bool opened;             // a tracked getter that is running reads it
-  bool tracked;            // it was opened once
-  bool modelled;           // an instance of a model with an access of its own
-  bool userindex;          // `__index` of the private metatable is the closure
-  bool inherits;           // the table has a metatable of its user
-  bool onecell;            // CLUA_NODE_LAZY is a cell
-  bool weak;               // the user's metatable has a `__mode`
-  bool moded;              // CLUA_NODE_LAZYMETATABLE has one
-  bool listed;             // it was a plain list when a key was watched last
-  bool eventsknown;        // as a metatable: `events` is up to date
-  uint32_t events;         // as a metatable: which events it has
-  lua_Integer kept;        // the key of the kept value, where that is a function
-  lua_Integer prefix;      // keys 1…prefix come first in CLUA_NODE_ORDER
-  lua_Integer ordered;     // length of CLUA_NODE_ORDER
-  int links;               // length of the chain
-  lua_Integer place;       // where its table is in the list of tables, 0 for none
-  clua_node *metatable;                            // the node of the user's metatable
-  clua_node *dependents;                           // as a metatable: the nodes that have it
-  clua_node *nextdependent, **previousdependent;
+  void *owner;              // of the engine; NULL where it has none
+  clua_slot *every;         // of the table as a whole
+
+  clua_kind kind : 8;
+  clua_access access : 8;
+  clua_index index : 8;
+  clua_opening opening : 8;
+
+  // Its life.
+  bool ended : 1;           // nothing is reported any more
+  bool rearmed : 1;         // its sentinel waits for the finalizer of the table
+  // What is in the store, and how that is known.
+  bool all : 1;             // all keys but `__…`
+  bool onekey : 1;          // CLUA_NODE_KEYS is the key of the only record
+  bool indexed : 1;         // CLUA_NODE_PLACES and CLUA_NODE_SLOTS are there
+  bool onecell : 1;         // CLUA_NODE_LAZY is a cell
+  bool revived : 1;         // a finalizer brought an object back that is a watched key
+  // What is reported.
+  bool journaling : 1;      // every write
+  bool counting : 1;        // of a dictionary: `size` is kept up to date
+  bool listed : 1;          // it was a plain list when a key was watched last
+  bool disturbed : 1;       // something else wrote during a `table.sort`
+  // The user's metatable.
+  bool inherits : 1;        // there is one
+  bool modelled : 1;        // an instance of a model with an access of its own
+  bool weak : 1;            // it has a `__mode`
+  bool moded : 1;           // CLUA_NODE_LAZYMETATABLE has one
+  uint16_t sorts;           // how many `table.sort` are at work in the store
+
+  // Its keys in the store.
+  clua_record *records;     // `inlined`, or the block of CLUA_NODE_RECORDS
+  int32_t count, capacity;
+  int32_t lazies;           // how many of them have a cell
+  int32_t positives;        // slots of positive integer keys
+  uint64_t quiet;           // the `armings` at which no slot of a positive key wanted anything
+  lua_Integer size;         // of a set; of a dictionary while counting; of a list while
+                            // journaling: #t
+  clua_order order;
+
+  uint32_t place;           // where its table is in the list of tables, 0 for none
+  lua_Integer kept;         // the key of the kept value, where that is a function
+  struct {
+    clua_node *node;        // of the user's metatable
+    clua_node *next, **previous;  // in the list of its dependents
+  } usermetatable;
+  struct {
+    clua_node *dependents;  // the nodes that have it
+    uint32_t events;        // which events it has, where that is known
+    bool known;
+  } asmetatable;
+
   clua_record inlined[CLUA_RECORDS_INLINE];
-  clua_claim claim;        // until it has ended
+  clua_claim claim;         // until it has ended
 };
 
 /// Addresses that no script has: the mark of nodes, and a key in the registry, of the state's
@@ -301,6 +344,15 @@ void clua_forgettable(lua_State *L, clua_node *node);
 /// Prepares a state for nodes and pushes its userdata. [-0, +1, m]
 clua_shared *clua_install_nodes(lua_State *L, const clua_observation *observation,
                                 const clua_handlers *above);
+
+/// Whether a tracked getter that is running reads the table.
+static inline bool clua_isopened(const clua_node *node) {
+  return node->opening == CLUA_OPENING_NOW;
+}
+/// Whether keys of the table have moved singly while a loop may have been under way.
+static inline bool clua_ischained(const clua_node *node) {
+  return node->order.kind == CLUA_ORDER_PAIR || node->order.kind == CLUA_ORDER_CHAIN;
+}
 
 /// Whether all keys are in the store from birth to death.
 static inline bool clua_isstorefixed(const clua_node *node) {

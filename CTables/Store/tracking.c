@@ -26,11 +26,11 @@ static void note(lua_State *L, clua_node *node, clua_slot *slot, int key, clua_r
 }
 
 void clua_noteread(lua_State *L, clua_node *node, clua_reading what) {
-  if (node->opened && stamp_of(node->shared)) note(L, node, NULL, 0, what);
+  if (clua_isopened(node) && stamp_of(node->shared)) note(L, node, NULL, 0, what);
 }
 
 void clua_notekey(lua_State *L, clua_node *node, int userdata, int key) {
-  uint32_t stamp = node->opened ? stamp_of(node->shared) : 0;
+  uint32_t stamp = clua_isopened(node) ? stamp_of(node->shared) : 0;
   if (!stamp || clua_ismetakey(L, key) || lua_isnil(L, key)) return;
   if (lua_type(L, key) == LUA_TNUMBER && lua_tonumber(L, key) != lua_tonumber(L, key)) return;
   clua_record *record = clua_record_of(L, node, userdata, key);
@@ -79,7 +79,7 @@ void clua_track(lua_State *L, int index) {
   clua_checkstack(L, 30, NULL);
   clua_node *node = clua_node_livingat(L, table);
   if (!node) node = clua_node_make(L, table);
-  if (node->opened) return;
+  if (clua_isopened(node)) return;
   clua_shared *shared = node->shared;
   clua_moveall(L, node);
   lua_rawgeti(L, LUA_REGISTRYINDEX, shared->tracked);
@@ -87,7 +87,7 @@ void clua_track(lua_State *L, int index) {
   lua_pushvalue(L, -1);
   lua_rawseti(L, top + 1, shared->opened + 1);
   shared->opened++;
-  node->opened = node->tracked = true;
+  node->opening = CLUA_OPENING_NOW;
   lua_pushliteral(L, "__index");
   lua_pushcfunction(L, tracking_index);
   lua_rawset(L, top + 2);
@@ -107,7 +107,7 @@ void clua_untrack(lua_State *L) {
     lua_rawseti(L, list, last);
     clua_node *node = clua_pushnodeof(L, metatable);
     if (node) {
-      node->opened = false;
+      node->opening = CLUA_OPENING_OVER;
       // Only a field that exists is set, which needs no memory.
       clua_fillindex(L, node, metatable, userdata);
     }

@@ -7,7 +7,7 @@
    another key that moved, a key of the table, or the end. For a key x of the table, or the end, it
    holds the first of the moved keys that stand directly before x. The order of a traversal is then
    that of the table, with the moved keys at their old places, and after it the rest of the store. A
-   chain of one key is a pair in the node, and becomes a table when a loop follows it.
+   chain of one key is a pair of user values, and becomes a table when a loop follows it.
 
    An order (the whole table moved): the list part came first, 1…prefix, then the keys as recorded;
    what is new since comes last. */
@@ -100,7 +100,7 @@ static void repair_chain(lua_State *L, clua_node *node, int table, int userdata,
   lua_settop(L, top);
   if (removed && clua_isstored(L, node, userdata, current)) removed = false;
   if (removed) return;
-  for (int guard = node->links; guard >= 0; guard--) {
+  for (int guard = (int)node->order.links; guard >= 0; guard--) {
     bool found = false;
     lua_pushnil(L);
     while (lua_next(L, chain)) {
@@ -150,13 +150,13 @@ static void begin_chain(lua_State *L, int key, int next) {
 static void lengthen_chain(lua_State *L, clua_node *node, int userdata) {
   int top = lua_gettop(L), key = top + 2, next = top + 3;
   push_empty_chain(L);
-  if (node->shortchain) {
+  if (node->order.kind == CLUA_ORDER_PAIR) {
     lua_getiuservalue(L, userdata, CLUA_NODE_POSITIONS);
     lua_getiuservalue(L, userdata, CLUA_NODE_ORDER);
     lua_pushvalue(L, top + 1);
     begin_chain(L, key, next);
     lua_setiuservalue(L, userdata, CLUA_NODE_ORDER);
-    node->shortchain = false;
+    node->order.kind = CLUA_ORDER_CHAIN;
     lua_pushnil(L);
     lua_setiuservalue(L, userdata, CLUA_NODE_POSITIONS);
   }
@@ -165,7 +165,7 @@ static void lengthen_chain(lua_State *L, clua_node *node, int userdata) {
 
 /* Pushes the chain of a node. [-0, +1, m] */
 static void push_chain_of(lua_State *L, clua_node *node, int userdata) {
-  if (node->shortchain) lengthen_chain(L, node, userdata);
+  if (node->order.kind == CLUA_ORDER_PAIR) lengthen_chain(L, node, userdata);
   lua_getiuservalue(L, userdata, CLUA_NODE_ORDER);
 }
 
@@ -174,7 +174,7 @@ void clua_keepplace(lua_State *L, clua_node *node, int table, int userdata, int 
   // An absent key that still has a place in the table may be the current one of a loop that removed
   // it.
   if (!clua_successor(L, table, key)) {
-    if (node->chained) {
+    if (clua_ischained(node)) {
       // What stood before it when it was the table's must not pass for what follows it in the
       // store.
       lua_pushlightuserdata(L, (void *)&chain_end);
@@ -184,7 +184,7 @@ void clua_keepplace(lua_State *L, clua_node *node, int table, int userdata, int 
     }
     return;
   }
-  if (node->chained) {
+  if (clua_ischained(node)) {
     push_chain_of(L, node, userdata);
     // Before `next` now stand: what stood before the key, the key, what stood before `next`.
     lua_pushvalue(L, key);
@@ -200,8 +200,8 @@ void clua_keepplace(lua_State *L, clua_node *node, int table, int userdata, int 
     lua_rawset(L, chain);
     lua_rawset(L, chain);
   } else {
-    node->shortchain = is_plain(L, key) && is_plain(L, next);
-    if (node->shortchain) {
+    bool pair = is_plain(L, key) && is_plain(L, next);
+    if (pair) {
       lua_pushvalue(L, key);
       lua_setiuservalue(L, userdata, CLUA_NODE_POSITIONS);
       lua_pushvalue(L, next);
@@ -210,26 +210,21 @@ void clua_keepplace(lua_State *L, clua_node *node, int table, int userdata, int 
       begin_chain(L, key, next);
     }
     lua_setiuservalue(L, userdata, CLUA_NODE_ORDER);
-    node->links = 0;
-    node->chained = true;
+    node->order.kind = pair ? CLUA_ORDER_PAIR : CLUA_ORDER_CHAIN;
+    node->order.links = 0;
   }
-  node->links++;
-  node->unfinished = true;
+  node->order.links++;
+  node->order.unfinished = true;
   lua_settop(L, top);
 }
 
 void clua_forgetplaces(lua_State *L, clua_node *node, int userdata) {
-  if (!node->chained && node->ordered == 0 && node->prefix == 0) return;
+  if (node->order.kind == CLUA_ORDER_NONE) return;
   lua_pushnil(L);
   lua_setiuservalue(L, userdata, CLUA_NODE_ORDER);
   lua_pushnil(L);
   lua_setiuservalue(L, userdata, CLUA_NODE_POSITIONS);
-  node->chained = false;
-  node->shortchain = false;
-  node->unfinished = false;
-  node->links = 0;
-  node->ordered = 0;
-  node->prefix = 0;
+  node->order = (clua_order){.kind = CLUA_ORDER_NONE};
 }
 
 /* ---- One step ------------------------------------------------------------------------------- */
@@ -242,13 +237,8 @@ enum { FOUND = 1, NOTFOUND = 0 };
 static int next_stored(lua_State *L, clua_node *node, int store, int places) {
   while (lua_next(L, store)) {
     if (places) {
-      bool placed;
-      if (node->all) {
-        placed = lua_isinteger(L, -2) && lua_tointeger(L, -2) >= 1 &&
-                 lua_tointeger(L, -2) <= node->prefix;
-      } else {
-        placed = false;
-      }
+      bool placed = node->order.kind == CLUA_ORDER_RECORDED && lua_isinteger(L, -2) &&
+                    lua_tointeger(L, -2) >= 1 && lua_tointeger(L, -2) <= node->order.prefix;
       if (!placed) {
         placed = follow(L, places, lua_gettop(L) - 1) != LUA_TNIL;
         lua_pop(L, 1);
@@ -300,7 +290,8 @@ static int next_chained(lua_State *L, clua_node *node, int table, int userdata, 
   int key = lua_gettop(L), chain = key + 1;
   lua_getiuservalue(L, userdata, CLUA_NODE_ORDER);
   bool start = lua_type(L, key) == LUA_TNIL;
-  if (start || node->links <= CHAIN_CHECKED) repair_chain(L, node, table, userdata, chain, key);
+  bool checked = start || node->order.links <= CHAIN_CHECKED;
+  if (checked) repair_chain(L, node, table, userdata, chain, key);
   if (!start && clua_isstored(L, node, userdata, key)) {
     if (follow(L, chain, key) == LUA_TNIL) {
       lua_pushvalue(L, key);
@@ -343,9 +334,9 @@ static int next_ordered(lua_State *L, clua_node *node, int table, int store, int
   lua_Integer index = 0, position = -1;
   if (lua_type(L, key) == LUA_TNIL) exact = 1;
   else if (lua_type(L, key) == LUA_TNUMBER) index = lua_tointegerx(L, key, &exact);
-  if (exact && index >= 0 && index <= node->prefix &&
+  if (exact && index >= 0 && index <= node->order.prefix &&
       (index > 0 || lua_type(L, key) == LUA_TNIL)) {
-    while (index < node->prefix) {
+    while (index < node->order.prefix) {
       index++;
       if (lua_rawgeti(L, store, index) != LUA_TNIL) {
         lua_pushinteger(L, index);
@@ -360,7 +351,7 @@ static int next_ordered(lua_State *L, clua_node *node, int table, int store, int
     lua_pop(L, 1);
   }
   if (position >= 0) {
-    while (position < node->ordered) {
+    while (position < node->order.length) {
       lua_rawgeti(L, order, ++position);
       if (value_of(L, table, store, lua_gettop(L)) != LUA_TNIL) return FOUND;
       lua_pop(L, 2);
@@ -416,15 +407,16 @@ int clua_nodenext(lua_State *L, clua_node *node, int table, int userdata) {
   // With room for what is called, too, no step of the collector is due from the first look at the
   // table to the last.
   clua_checkstack(L, 24 + LUA_MINSTACK, NULL);
-  if (node->shortchain) lengthen_chain(L, node, userdata);
+  if (node->order.kind == CLUA_ORDER_PAIR) lengthen_chain(L, node, userdata);
+  bool recorded = node->order.kind == CLUA_ORDER_RECORDED;
   lua_getiuservalue(L, userdata, CLUA_NODE_STORE);
   lua_pushvalue(L, key);
   if (node->kind == CLUA_KIND_ARRAY) found = next_element(L, store);
   else if (node->kind == CLUA_KIND_SET) found = lua_next(L, store);
-  else if (node->chained) found = next_chained(L, node, table, userdata, store);
-  else if (node->ordered || node->prefix) found = next_ordered(L, node, table, store, userdata);
+  else if (clua_ischained(node)) found = next_chained(L, node, table, userdata, store);
+  else if (recorded) found = next_ordered(L, node, table, store, userdata);
   else found = next_unplaced(L, node, table, userdata, store);
-  node->unfinished = found;
+  node->order.unfinished = found;
   if (!found) {
     lua_settop(L, key - 1);
     return 0;

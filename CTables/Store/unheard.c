@@ -194,7 +194,7 @@ void clua_writeunheard(lua_State *L, clua_node *node, int table, int userdata, i
     lua_pushvalue(L, key);
     lua_pushvalue(L, value);
     lua_rawset(L, table);
-    if (node->dependents && clua_ismetakey(L, key)) {
+    if (node->asmetatable.dependents && clua_ismetakey(L, key)) {
       node->shared->above->metamethod_set(L, node, key);
     }
   } else if (record && record->lazy) {
@@ -222,7 +222,7 @@ void clua_writeunheard(lua_State *L, clua_node *node, int table, int userdata, i
     if (node->journaling || node->counting) {
       clua_keepsize(L, node, store, key, was, !lua_isnil(L, value));
     }
-    if (node->busy) node->disturbed = true;
+    if (node->sorts) node->disturbed = true;
     if (wanted) outdate(L, node, record, table, key, old, value);
   }
   lua_settop(L, top);

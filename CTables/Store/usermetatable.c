@@ -1,5 +1,7 @@
 #include "store.h"
 
+#include <string.h>
+
 const char *const clua_events[CLUA_EVENT_COUNT] = {
   "__len", "__gc", "__name", "__mode", "__call", "__tostring", "__close", "__unm", "__bnot",
   "__eq", "__lt", "__le", "__concat", "__add", "__sub", "__mul", "__div", "__mod", "__pow",
@@ -38,12 +40,11 @@ int clua_pushfield(lua_State *L, int userdata, const char *name) {
 /* ---- Metatables that forward to it ---------------------------------------------------------- */
 
 void clua_unwatchmetatable(clua_node *node) {
-  if (!node->metatable) return;
-  *node->previousdependent = node->nextdependent;
-  if (node->nextdependent) node->nextdependent->previousdependent = node->previousdependent;
-  node->metatable = NULL;
-  node->nextdependent = NULL;
-  node->previousdependent = NULL;
+  clua_node *next = node->usermetatable.next, **previous = node->usermetatable.previous;
+  if (!node->usermetatable.node) return;
+  *previous = next;
+  if (next) next->usermetatable.previous = previous;
+  memset(&node->usermetatable, 0, sizeof node->usermetatable);
 }
 
 void clua_watchmetatable(lua_State *L, clua_node *node, int userdata) {
@@ -51,16 +52,17 @@ void clua_watchmetatable(lua_State *L, clua_node *node, int userdata) {
   clua_unwatchmetatable(node);
   if (lua_getiuservalue(L, userdata, CLUA_NODE_METATABLE) == LUA_TTABLE) {
     clua_node *metatable = clua_node_make(L, top + 1);
-    if (!metatable->dependents || !metatable->eventsknown) {
+    if (!metatable->asmetatable.dependents || !metatable->asmetatable.known) {
       clua_pushstate(L);
-      metatable->events = clua_eventsof(L, top + 1, top + 2);
-      metatable->eventsknown = true;
+      metatable->asmetatable.events = clua_eventsof(L, top + 1, top + 2);
+      metatable->asmetatable.known = true;
     }
-    node->metatable = metatable;
-    node->nextdependent = metatable->dependents;
-    node->previousdependent = &metatable->dependents;
-    if (node->nextdependent) node->nextdependent->previousdependent = &node->nextdependent;
-    metatable->dependents = node;
+    clua_node **first = &metatable->asmetatable.dependents, *next = *first;
+    node->usermetatable.node = metatable;
+    node->usermetatable.next = next;
+    node->usermetatable.previous = first;
+    if (next) next->usermetatable.previous = &node->usermetatable.next;
+    *first = node;
   }
   lua_settop(L, top);
 }
@@ -93,14 +95,14 @@ void clua_setunmarked(lua_State *L, int table) {
 
 void clua_fillindex(lua_State *L, clua_node *node, int metatable, int userdata) {
   lua_pushliteral(L, "__index");
-  if (node->userindex) clua_pushshared(L, CLUA_SHARED_INDEX);
+  if (node->index == CLUA_INDEX_CLOSURE) clua_pushshared(L, CLUA_SHARED_INDEX);
   else if (node->kind == CLUA_KIND_SET) clua_pushfield(L, userdata, "__index");
   else lua_getiuservalue(L, userdata, CLUA_NODE_STORE);
   lua_rawset(L, metatable);
 }
 
 void clua_setstoremetatable(lua_State *L, clua_node *node, int userdata, int store) {
-  if (!node->lazies && !node->nativeindex) {
+  if (!node->lazies && node->index != CLUA_INDEX_NATIVE) {
     lua_getiuservalue(L, userdata, CLUA_NODE_METATABLE);
     clua_setunmarked(L, store);
     return;

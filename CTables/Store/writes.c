@@ -124,14 +124,14 @@ void clua_report(lua_State *L, clua_node *node, clua_slot *slot, int table, int 
   int wants = 0;
   if (slot) wants = slot->wants;
   if (node->every) wants |= node->every->wants;
-  if (node->busy) node->disturbed = true;
+  if (node->sorts) node->disturbed = true;
   if ((!wants && !node->journaling) || !node->owner) return;
   bool objects = wants == CLUA_WANTS_OBJECTS && !node->journaling;
   if (objects && !is_object(L, old) && !is_object(L, new_)) return;
   clua_write write = {
     .node = node, .slot = slot, .every = node->every,
     .key = key, .old = old, .new_ = new_,
-    .same = clua_same(L, old, new_), .unsettled = node->busy > 0,
+    .same = clua_same(L, old, new_), .unsettled = node->sorts > 0,
     .length = node->size, .was = was, .is = is,
   };
   if (!wants) write.slot = write.every = NULL;
@@ -195,7 +195,7 @@ int clua_storenewindex(lua_State *L) {
     lua_pushvalue(L, 2);
     lua_pushvalue(L, 3);
     lua_rawset(L, 1);
-    if (node->dependents) node->shared->above->metamethod_set(L, node, 2);
+    if (node->asmetatable.dependents) node->shared->above->metamethod_set(L, node, 2);
     return 0;
   }
   if (type == LUA_TNIL) return luaL_error(L, "table index is nil");
@@ -339,7 +339,7 @@ void clua_scriptrawset(lua_State *L, int table, int key, int value, bool report)
   lua_pushvalue(L, key);
   lua_pushvalue(L, value);
   lua_rawset(L, table);
-  if (node && node->dependents && clua_ismetakey(L, key)) {
+  if (node && node->asmetatable.dependents && clua_ismetakey(L, key)) {
     node->shared->above->metamethod_set(L, node, key);
   }
   lua_settop(L, top);
