@@ -1,5 +1,8 @@
 // The standard library's functions of these names print nothing in release builds. These functions
 // hide them.
+//
+// Observables has its own: neither target may know the other. In this one they are internal, since
+// a target that imports both would find each name twice.
 
 /// Ends the program where its caller has broken a rule, with a sentence on the standard error
 /// stream.

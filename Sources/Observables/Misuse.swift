@@ -1,5 +1,5 @@
-// The standard library's functions of these names say nothing in release builds. Those here stand
-// in front of them, in this module and in those of this package that import it.
+// The standard library's functions of these names print nothing in release builds. These functions
+// hide them, in this module and in those of this package that import it.
 
 /// Ends the program where its caller has broken a rule, with a sentence on the standard error
 /// stream.
@@ -22,8 +22,8 @@ package func preconditionFailure(
   misuse(sentence(), file: file, line: line)
 }
 
-/// Through which all mistakes of callers go.
-// `fatalError` is what the standard library has that prints in release builds, too.
+/// Ends the program with a sentence; all mistakes of callers are reported here.
+// Of the standard library's functions only `fatalError` prints in release builds, too.
 @inline(never)
 package func misuse(_ sentence: String, file: StaticString, line: UInt) -> Never {
   fatalError("Misuse: \(sentence)", file: file, line: line)
