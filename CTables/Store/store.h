@@ -210,12 +210,14 @@ struct clua_node {
 
   uint32_t place;           // where its table is in the list of tables, 0 for none
   lua_Integer kept;         // the key of the kept value, where that is a function
+
+  // The user's metatable, and the neighbours in the list of its dependents.
   struct {
-    clua_node *node;        // of the user's metatable
-    clua_node *next, **previous;  // in the list of its dependents
+    clua_node *node, *next, **previous;
   } usermetatable;
+  // Where the table is the metatable of others.
   struct {
-    clua_node *dependents;  // the nodes that have it
+    clua_node *dependents;  // the nodes of those
     uint32_t events;        // which events it has, where that is known
     bool known;
   } asmetatable;
