@@ -33,27 +33,35 @@
     /// Reads the paths that the property declares.
     mutating func read() throws {
       for path in root.schema.computed[column.name] ?? [] {
-        try read(Self.components(path), path, from: root, [], depth: 0)
+        try read(path, from: root, [], depth: 0)
       }
     }
 
-    private static func components(_ path: String) -> [String] {
-      path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    private func components(_ path: String) throws(RecordError) -> [Path.Component] {
+      do {
+        return try Path(path).components
+      } catch {
+        throw RecordError(.wrongDependency, table: root.name, column: column.name, "\(error)")
+      }
     }
 
     private mutating func read(
-      _ components: [String], _ path: String, from start: RecordTable,
-      _ steps: [StoredDependency.Hop],
-      depth: Int
+      _ path: String, from start: RecordTable, _ steps: [StoredDependency.Hop], depth: Int
     ) throws {
+      let components = try components(path)
       var (table, hops) = (start, steps)
       var isList = false
-      for (place, name) in components.enumerated() {
-        if isList, name == "count" { continue }
+      for (place, component) in components.enumerated() {
+        let name = component.name
         // What comes behind is a name of the rows, even if that is 'count'.
         let wasList = isList
         isList = false
-        if name.hasPrefix("@") || wasList && (name == "*" || name.hasPrefix("#")) { continue }
+        switch (component.kind, wasList) {
+        case (.operation, _), (.every, true), (.slot, true), (.element, true): continue
+        case (.name, true) where component.isCount: continue
+        case (.name, _): break
+        default: throw noProperty(component, path, table)
+        }
         if let relation = table.schema.relation(name) {
           let target = try store.table(of: relation.target)
           if relation.kind == .reference {
@@ -70,25 +78,21 @@
           table = target
           continue
         }
-        let isLast = !components[(place + 1)...].contains { !$0.hasPrefix("@") }
+        let isLast = components[(place + 1)...].allSatisfy { $0.kind == .operation }
         if table.schema.slots[name] != nil {
           // A value has no parts that are columns.
           guard isLast || table.schema.slots[name]?.isComputed == false else {
-            throw wrong(path, name, table, "is a value, which the path ends at")
+            throw wrong(path, component, table, "is a value, which the path ends at")
           }
           add(hops, table, [name])
           return
         }
         if let paths = table.schema.computed[name] {
-          if depth > 100 { throw wrong(path, name, table, "depends on itself") }
-          for path in paths {
-            try read(Self.components(path), path, from: table, hops, depth: depth + 1)
-          }
+          if depth > 100 { throw wrong(path, component, table, "depends on itself") }
+          for path in paths { try read(path, from: table, hops, depth: depth + 1) }
           return
         }
-        throw wrong(
-          path, name, table,
-          "is no column, no relation, and not computed from those by declared key paths")
+        throw noProperty(component, path, table)
       }
     }
 
@@ -99,12 +103,20 @@
       found.append(StoredDependency(root: root, column: column, hops: hops, slots: slots))
     }
 
+    private func noProperty(
+      _ component: Path.Component, _ path: String, _ table: RecordTable
+    ) -> RecordError {
+      wrong(
+        path, component, table,
+        "is no column, no relation, and not computed from those by declared key paths")
+    }
+
     private func wrong(
-      _ path: String, _ name: String, _ table: RecordTable, _ detail: String
+      _ path: String, _ component: Path.Component, _ table: RecordTable, _ detail: String
     ) -> RecordError {
       RecordError(
         .wrongDependency, table: root.name, column: column.name,
-        "its key path '\(path)': '\(name)' of '\(table.record)' \(detail)")
+        "its key path '\(path)': '\(component)' of '\(table.record)' \(detail)")
     }
   }
 #endif

@@ -6,7 +6,7 @@ local core, obs = ...
 
 local rawget, select, type = rawget, select, type
 local sort = table.sort
-local find, match, sub = string.find, string.match, string.sub
+local find, gsub, match, sub = string.find, string.gsub, string.match, string.sub
 local next, metatable, model_of, record_of = core.next, core.metatable, core.model_of,
   core.model_record
 
@@ -169,24 +169,22 @@ end
 
 -- The object that a path goes through after a key.
 local function through(value, key)
-  if sub(key, 1, 1) == "@" or key == "*" or key == "**" then
-    -- What follows is a key of the elements.
-    if type(value) ~= "table" then return nil end
-    local element = rawget(value, 1)
-    if element ~= nil then return element end
-    local _, content = next(value)
-    return content
-  end
-  local position = match(key, "^#?(%d+)$")
-  local found = field(value, key)
-  if found == nil and position then return field(value, core.math_integer(position)) end
-  return found
+  if key then return field(value, key) end
+  -- What follows is a key of the elements.
+  if type(value) ~= "table" then return nil end
+  local element = rawget(value, 1)
+  if element ~= nil then return element end
+  local _, content = next(value)
+  return content
 end
 
 local function complete_path(value, text, start)
-  local last = find(text, "[^%.]*$")
-  for key in string.gmatch(sub(text, 1, last - 1), "[^%.]+") do value = through(value, key) end
-  local beginning = sub(text, last)
+  local path = gsub(text, "\\([\\\"'])", "%1")
+  local last, keys = core.path_beginning(path)
+  local beginning = last and sub(path, last + 1)
+  -- No candidate is written with an escape.
+  if not last or find(beginning, "[\\\"']") then return start, {} end
+  for i = 1, #keys do value = through(value, keys[i]) end
   local list, add = candidates(beginning)
   if sub(beginning, 1, 1) == "@" then
     for i = 1, #operators do add(operators[i]) end
@@ -197,7 +195,7 @@ local function complete_path(value, text, start)
         and not is_callable(content) then add(key) end
     end)
   end
-  return start + last - 1, list
+  return start + #text - #beginning, list
 end
 
 -- Whether a chain names a function of the module.
@@ -286,7 +284,7 @@ local function complete_module(text, start, environment, list_folder)
   for _, name in next, { "path", "cpath" } do
     local path = rawget(package, name)
     for template in string.gmatch(type(path) == "string" and path or "", "[^;]+") do
-      add_modules(template, (string.gsub(folder, "%.", "/")), add, list_folder)
+      add_modules(template, (gsub(folder, "%.", "/")), add, list_folder)
     end
   end
   return start + #folder, list

@@ -20,7 +20,7 @@ final class PrintingFunctions: ModuleSlice {
         }
       ),
       .init("definition", definition), .init("math_type", numberKind),
-      .init("math_integer", wholeNumber),
+      .init("math_integer", wholeNumber), .init("path_beginning", pathBeginning),
     ]
   }
 
@@ -48,6 +48,26 @@ final class PrintingFunctions: ModuleSlice {
     guard L.isString(at: 1), let number = Int(state.text(at: 1, of: L)) else { return 0 }
     L.push(number)
     return 1
+  }
+
+  /// path_beginning(text) → how many bytes stand before the last component, and the keys of the
+  /// others: false for the elements of a collection; nothing where the text is no beginning of a
+  /// path.
+  private func pathBeginning(_ L: LuaStack) throws -> CInt {
+    let bytes = state.bytes(at: 1, of: L)
+    guard let (components, last) = try? Path.beginning(ofScript: bytes) else { return 0 }
+    L.push(last)
+    try state.pushTable(elements: components.count, to: L)
+    for (step, component) in components.enumerated() {
+      switch component.kind {
+      case .every, .deep, .operation: L.push(false)
+      case .slot, .element: L.push(component.number)
+      case .name, .member, .key: try state.push(bytes: component.bytes, to: L)
+      }
+      // The array part exists already: nothing is allocated.
+      L.rawSet(index: step + 1, at: -2)
+    }
+    return 2
   }
 
   // MARK: Code in Lua

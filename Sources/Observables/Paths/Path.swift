@@ -59,6 +59,15 @@ public final class Path: Sendable {
     return try parser.parse()
   }
 
+  /// The components of what a script has begun to write, without the last one, and where in
+  /// `bytes` that begins.
+  package static func beginning(
+    ofScript bytes: [UInt8]
+  ) throws(PathError) -> (components: [Component], last: Int) {
+    var parser = PathParser(bytes: bytes, language: .lua)
+    return try parser.parseBeginning()
+  }
+
   /// A path with exactly these components, whatever their spelling.
   package init(components: [Component], attachment: (any AnyObject & Sendable)?) {
     precondition(!components.isEmpty, "A key path has at least one component")

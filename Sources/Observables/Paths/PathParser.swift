@@ -14,32 +14,53 @@ struct PathParser {
 
   mutating func parse() throws(PathError) -> [Path.Component] {
     if bytes.isEmpty { throw PathError(.emptyPath, path: "", component: 1) }
+    repeat {
+      let start = position
+      let (text, escaped) = try readText()
+      components.append(try component(text, verbatim: escaped, at: start))
+    } while skipDot()
+    return components
+  }
+
+  /// The components before the last one, which may be incomplete, and where that begins.
+  mutating func parseBeginning() throws(PathError) -> (components: [Path.Component], last: Int) {
     while true {
       let start = position
-      var text: [UInt8] = []
-      var escaped = false
-      while position < bytes.count, bytes[position] != UInt8(ascii: ".") {
-        if bytes[position] == UInt8(ascii: "\\") {
-          position += 1
-          if position == bytes.count { throw error(.danglingEscape, at: start) }
-          // A mark that is escaped is part of the name: `\*` is a key called "*".
-          escaped = true
-        }
-        text.append(bytes[position])
-        position += 1
-      }
-      if position == start { throw error(.emptyComponent, at: start) }
-      if !escaped { try checkSpelling(of: text, at: start) }
+      let (text, escaped) = try readText()
+      guard skipDot() else { return (components, start) }
       components.append(try component(text, verbatim: escaped, at: start))
-      if position == bytes.count { return components }
-      position += 1
-      if position == bytes.count { throw error(.emptyComponent, at: position) }
     }
+  }
+
+  /// Reads up to the next dot.
+  private mutating func readText() throws(PathError) -> (text: [UInt8], isEscaped: Bool) {
+    let start = position
+    var text: [UInt8] = []
+    var escaped = false
+    while position < bytes.count, bytes[position] != UInt8(ascii: ".") {
+      if bytes[position] == UInt8(ascii: "\\") {
+        position += 1
+        if position == bytes.count { throw error(.danglingEscape, at: start) }
+        // A mark that is escaped is part of the name: `\*` is a key called "*".
+        escaped = true
+      }
+      text.append(bytes[position])
+      position += 1
+    }
+    return (text, escaped)
+  }
+
+  private mutating func skipDot() -> Bool {
+    if position == bytes.count { return false }
+    position += 1
+    return true
   }
 
   private func component(
     _ text: [UInt8], verbatim: Bool, at start: Int
   ) throws(PathError) -> Path.Component {
+    if text.isEmpty { throw error(.emptyComponent, at: start) }
+    if !verbatim { try checkSpelling(of: text, at: start) }
     let written = bytes[start]
     if verbatim && written == UInt8(ascii: "\\") { return .init(kind: .name, bytes: text) }
     switch written {

@@ -24,7 +24,8 @@ struct CompletionTests {
         },
       })
       hidden = setmetatable({}, { __index = count, __pairs = count, __len = count })
-      watched = { street = 1, city = { zip = 1, zone = 2 }, list = { { price = 1 } } }
+      watched = { street = 1, city = { zip = 1, zone = 2 }, list = { { price = 1 } },
+        ["a.b"] = { zip = 1 } }
       obs.observe(watched, { "street", "city.zip" }, function() end)
       User = obs.model("User", {
         first = "a", last = "b", greet = function() end,
@@ -104,6 +105,12 @@ struct CompletionTests {
     ("obs.observe(watched, 'list.@su", "obs.observe(watched, 'list.|@sum"),
     ("obs.observe(watched, 'list.@sum.p", "obs.observe(watched, 'list.@sum.|price"),
     ("obs.observe(watched, 'list.*.p", "obs.observe(watched, 'list.*.|price"),
+    ("obs.observe(watched, 'list.#1.p", "obs.observe(watched, 'list.#1.|price"),
+    ("obs.observe(watched, 'list.1.p", "obs.observe(watched, 'list.1.|price"),
+    (#"obs.observe(watched, 'a\\.b.z"#, #"obs.observe(watched, 'a\\.b.|zip"#),
+    (#"obs.observe(watched, '\\city.z"#, #"obs.observe(watched, '\\city.|zip zone"#),
+    (#"obs.observe(watched, 'a\\.b"#, #"obs.observe(watched, '|"#),
+    (#"obs.observe(watched, 'city..z"#, #"obs.observe(watched, '|"#),
     ("obs.observe(user, 'f", "obs.observe(user, '|first full"),
     ("obs.computed(watched, 'sum', {'st", "obs.computed(watched, 'sum', {'|street"),
     ("local o = obs.peek(watched.city, 'z", "local o = obs.peek(watched.city, '|zip zone"),

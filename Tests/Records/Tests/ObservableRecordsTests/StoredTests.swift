@@ -53,6 +53,22 @@ import Testing
   @Computed("basket.owner") var owner: String?
 }
 
+@ObservableModel final class Crate: ObservableRecord {
+  var id: Int64?
+  var name: String
+  @HasMany(\Bottle.crateID) var bottles: ObservableArray<Bottle>
+  @Computed(#"\name"#) @Stored var length: Int
+  private func makeLength() -> Int { name.count }
+  @Computed("bottles.0.size") @Stored var first: Int
+  private func makeFirst() -> Int { bottles.first?.size ?? 0 }
+}
+
+@ObservableModel final class Bottle: ObservableRecord {
+  var id: Int64?
+  var size: Int
+  var crateID: Int64 = 0
+}
+
 /// R5: stored properties are written with what they depend on, also when the row was never shown.
 struct StoredTests {
   private static let shops = """
@@ -121,6 +137,27 @@ struct StoredTests {
     ledger.loop.turn { basket.owner = "Bob" }
     #expect(weights == [9] && apple.owner == "Bob")
     #expect(try ledger.rows("SELECT owner, weight, count FROM basket") == ["Bob 9.0 2"])
+    #expect(ledger.errors.texts == [])
+  }
+
+  @Test func `the key path of a stored property is spelled like any other`() throws {
+    let ledger = try Ledger()
+    try ledger.run(
+      """
+      CREATE TABLE crate(
+        id INTEGER PRIMARY KEY, name TEXT NOT NULL, length INTEGER NOT NULL,
+        first INTEGER NOT NULL);
+      CREATE TABLE bottle(
+        id INTEGER PRIMARY KEY, size INTEGER NOT NULL, crateID INTEGER NOT NULL)
+      """)
+    let (crate, bottle) = (Crate(name: "red"), Bottle(size: 3))
+    try ledger.loop.turn {
+      try ledger.store.insert(crate)
+      crate.bottles.append(bottle)
+    }
+    #expect(try ledger.rows("SELECT length, first FROM crate") == ["3 3"])
+    ledger.loop.turn { (crate.name, bottle.size) = ("white", 7) }
+    #expect(try ledger.rows("SELECT length, first FROM crate") == ["5 7"])
     #expect(ledger.errors.texts == [])
   }
 
