@@ -104,29 +104,36 @@
 
   extension Optional: OptionalColumn { static var wrapped: Any.Type { Wrapped.self } }
 
-  /// How values of a type that the database knows cross to SQLite.
-  ///
-  /// - Returns: what SQLite gets for a value, and what it gets for one that it has, once that is
-  ///   read; nil where it cannot be read.
-  func columnCoding<Value: DatabaseValueConvertible>(
-    _ type: Value.Type
-  ) -> (
-    encode: (Value) throws -> StoredValue,
-    canonical: (StoredValue) -> StoredValue?
-  ) {
-    let isWide = isWideInteger(type)
-    let encode: (Value) throws -> StoredValue = { value in
-      // GRDB traps for it.
-      if isWide, let number = wideInteger(value), number > UInt64(Int64.max) {
-        throw RecordError(
-          .notStorable, table: "", "the number \(number) is larger than SQLite has, \(Int64.max)")
+  /// How values of a column cross to SQLite.
+  struct ColumnCoding<Value> {
+    /// What SQLite gets for a value.
+    let encode: (Value) throws -> StoredValue
+    /// The value that SQLite has; nil where it cannot be read.
+    let decode: (StoredValue) -> Value?
+
+    /// The values of a type that the database knows.
+    static func database() -> Self where Value: DatabaseValueConvertible {
+      let isWide = isWideInteger(Value.self)
+      return Self { value in
+        // GRDB traps for it.
+        if isWide, let number = wideInteger(value), number > UInt64(Int64.max) {
+          throw RecordError(
+            .notStorable, table: "", "the number \(number) is larger than SQLite has, \(Int64.max)")
+        }
+        return StoredValue(value.databaseValue)
+      } decode: {
+        Value.fromDatabaseValue($0.database)
       }
-      return StoredValue(value.databaseValue)
     }
-    let canonical: (StoredValue) -> StoredValue? = { stored in
-      Value.fromDatabaseValue(stored.database).flatMap { try? encode($0) }
+
+    /// Values that are encoded as JSON.
+    static func json() -> Self where Value: Codable {
+      Self {
+        try JSONColumn.encode($0)
+      } decode: {
+        try? JSONColumn.decode(Value.self, $0.database)
+      }
     }
-    return (encode, canonical)
   }
 
   /// Whether a type has integers that SQLite does not have.
@@ -148,12 +155,6 @@
 
   /// Columns with values that are encoded as JSON.
   enum JSONColumn {
-    static func canonical<Value: Codable>(
-      _ type: Value.Type
-    ) -> (StoredValue) -> StoredValue? {
-      { stored in (try? decode(type, stored.database)).flatMap { try? encode($0) } }
-    }
-
     static func encode(_ value: some Encodable) throws -> StoredValue {
       if case Optional<Any>.none = value as Any { return .null }
       let encoder = JSONEncoder()

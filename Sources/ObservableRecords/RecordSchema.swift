@@ -53,7 +53,6 @@
     package func column(of reference: String) -> String? { relation(reference)?.column }
 
     func relation(_ name: String) -> RecordRelation? { relations.first { $0.name == name } }
-
   }
 
   /// A column of a class.
@@ -125,78 +124,49 @@
     public static func column<Value: DatabaseValueConvertible>(
       _ name: String, _ slot: Int, get: @escaping (Record) -> Value,
       set: ((Record, Value) -> Void)? = nil
-    ) -> Self {
-      let (encode, canonical) = columnCoding(Value.self)
-      return Self(
-        name,
-        column: RecordColumn(
-          name: name, slot: slot, isComputed: false, type: Value.self,
-          read: { try encode(get(unsafeDowncast($0, to: Record.self))) },
-          copy: set.map { set in
-            {
-              set(unsafeDowncast($1, to: Record.self), get(unsafeDowncast($0, to: Record.self)))
-            }
-          },
-          write: set.map { set in
-            { object, value in
-              guard let value = Value.fromDatabaseValue(value.database) else { return false }
-              set(unsafeDowncast(object, to: Record.self), value)
-              return true
-            }
-          }, canonical: canonical))
-    }
+    ) -> Self { column(name, slot, .database(), get: get, set: set) }
 
     /// A stored property that is encoded as JSON.
     @_disfavoredOverload
     public static func column<Value: Codable>(
       _ name: String, _ slot: Int, get: @escaping (Record) -> Value,
       set: ((Record, Value) -> Void)? = nil
-    ) -> Self {
-      Self(
-        name,
-        column: RecordColumn(
-          name: name, slot: slot, isComputed: false, type: Value.self,
-          read: { try JSONColumn.encode(get(unsafeDowncast($0, to: Record.self))) },
-          copy: set.map { set in
-            {
-              set(unsafeDowncast($1, to: Record.self), get(unsafeDowncast($0, to: Record.self)))
-            }
-          },
-          write: set.map { set in
-            { object, value in
-              guard let value = try? JSONColumn.decode(Value.self, value.database) else {
-                return false
-              }
-              set(unsafeDowncast(object, to: Record.self), value)
-              return true
-            }
-          }, canonical: JSONColumn.canonical(Value.self)))
-    }
+    ) -> Self { column(name, slot, .json(), get: get, set: set) }
 
     /// A computed property that is a column, too.
     public static func stored<Value: DatabaseValueConvertible>(
       _ name: String, _ slot: Int, _ storage: @escaping (Record) -> Lazy<Value>
-    ) -> Self {
-      let (encode, canonical) = columnCoding(Value.self)
-      return Self(
-        name,
-        column: RecordColumn(
-          name: name, slot: slot, isComputed: true, type: Value.self,
-          read: { try encode(storage(unsafeDowncast($0, to: Record.self)).get()) },
-          copy: nil, write: nil, canonical: canonical))
-    }
+    ) -> Self { column(name, slot, .database(), isComputed: true, get: { try storage($0).get() }) }
 
     /// A computed property that is a column with JSON.
     @_disfavoredOverload
     public static func stored<Value: Codable>(
       _ name: String, _ slot: Int, _ storage: @escaping (Record) -> Lazy<Value>
+    ) -> Self { column(name, slot, .json(), isComputed: true, get: { try storage($0).get() }) }
+
+    private static func column<Value>(
+      _ name: String, _ slot: Int, _ coding: ColumnCoding<Value>, isComputed: Bool = false,
+      get: @escaping (Record) throws -> Value, set: ((Record, Value) -> Void)? = nil
     ) -> Self {
-      Self(
+      let (encode, decode) = (coding.encode, coding.decode)
+      func typed(_ object: AnyObject) -> Record { unsafeDowncast(object, to: Record.self) }
+      return Self(
         name,
         column: RecordColumn(
-          name: name, slot: slot, isComputed: true, type: Value.self,
-          read: { try JSONColumn.encode(storage(unsafeDowncast($0, to: Record.self)).get()) },
-          copy: nil, write: nil, canonical: JSONColumn.canonical(Value.self)))
+          name: name, slot: slot, isComputed: isComputed, type: Value.self,
+          read: { try encode(get(typed($0))) },
+          copy: set.map { set in
+            { source, target in
+              if let value = try? get(typed(source)) { set(typed(target), value) }
+            }
+          },
+          write: set.map { set in
+            { object, value in
+              guard let value = decode(value) else { return false }
+              set(typed(object), value)
+              return true
+            }
+          }, canonical: { decode($0).flatMap { try? encode($0) } }))
     }
 
     /// What a computed property comes from.
@@ -207,31 +177,26 @@
     /// The rows of another class that refer to this one.
     public static func hasMany(
       _ name: String, _ slot: Int, _ target: any ObservableRecord.Type, by column: String
-    ) -> Self {
-      Self(
-        name,
-        relation: RecordRelation(
-          kind: .many, name: name, slot: slot, target: target, column: column))
-    }
+    ) -> Self { relation(.many, name, slot, target, column) }
 
     /// The row of another class that refers to this one.
     public static func hasOne(
       _ name: String, _ slot: Int, _ target: any ObservableRecord.Type, by column: String
-    ) -> Self {
-      Self(
-        name,
-        relation: RecordRelation(kind: .one, name: name, slot: slot, target: target, column: column)
-      )
-    }
+    ) -> Self { relation(.one, name, slot, target, column) }
 
     /// The row that a column of this class refers to.
     public static func belongsTo(
       _ name: String, _ slot: Int, _ target: any ObservableRecord.Type, by column: String
+    ) -> Self { relation(.reference, name, slot, target, column) }
+
+    private static func relation(
+      _ kind: RecordRelation.Kind, _ name: String, _ slot: Int,
+      _ target: any ObservableRecord.Type, _ column: String
     ) -> Self {
       Self(
         name,
         relation: RecordRelation(
-          kind: .reference, name: name, slot: slot, target: target, column: column))
+          kind: kind, name: name, slot: slot, target: target, column: column))
     }
   }
 #endif
