@@ -186,7 +186,10 @@
         waiting.changes.add(changes)
         waiting.count += 1
       }
-      inbox.post { [weak self] in self?.store?.hearChanges() }
+      inbox.post { [weak self] in
+        guard let store = self?.store else { return }
+        store.reads.hearChanges()
+      }
     }
 
     /// All changes since the last call.
@@ -196,13 +199,6 @@
         return waiting
       }
     }
-  }
-
-  /// A value that goes to another thread and is only used by one at a time.
-  struct Handed<Value>: @unchecked Sendable {
-    // The sender does not use the value any more.
-    let value: Value
-    init(_ value: Value) { self.value = value }
   }
 
   /// A value for one thread that another one passes on.

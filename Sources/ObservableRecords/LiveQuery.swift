@@ -73,10 +73,10 @@
       let (request, former, collation) = (request, keys, table.layout.collation)
       return { db in
         let keys = try Self.keys(of: request, collation, db)
-        let edit = KeyEdit(from: former, to: keys)
+        let edit = ListEdit(from: former, to: keys)
         let rows: [Record]
         do {
-          rows = try Self.rows(edit.newKeys, db)
+          rows = try Self.rows(edit.newElements(in: former), db)
         } catch let error as RecordError {
           try fail?(error)
           return { [weak self] in self?.store.report(error) }
@@ -90,24 +90,23 @@
     ) throws -> [RecordKey] {
       let selected = request.select(Column(Record.primaryKeyName), as: DatabaseValue.self)
       let statement = try selected.makePreparedRequest(db, forSingleResult: false).statement
-      return try KeyReader.keys(of: statement, collation)
+      return try statement.keys(collation)
     }
 
     private static func rows(_ keys: [RecordKey], _ db: Database) throws -> [Record] {
       var rows: [Record] = []
       for part in keys.parts(of: 10_000) {
-        let values = part.map(\.databaseValue)
         rows += try RowReader.fetch(
-          db, Record.filter(values.contains(Column(Record.primaryKeyName))))
+          db, Record.filter(keys: part, in: Record.primaryKeyName, .binary))
       }
       return rows
     }
 
     private func show(
-      _ edit: KeyEdit, _ former: [RecordKey], _ rows: [Record], readAfter number: Int
+      _ edit: ListEdit<RecordKey>, _ former: [RecordKey], _ rows: [Record], readAfter number: Int
     ) {
       guard let array else { return }
-      let fresh = store.adopt(rows, table, readAfter: number)
+      let fresh = table.adopt(rows, readAfter: number)
       if keys.count != former.count || array.count != former.count || keys != former {
         // Rows were deleted here meanwhile, or the program has changed the list.
         replaceAll(by: edit.result(of: former), array)
@@ -115,10 +114,10 @@
         apply(edit, array)
       }
       withExtendedLifetime(fresh) {}
-      if isStale { store.readAgain() }
+      if isStale { store.reads.readAgain() }
     }
 
-    private func apply(_ edit: KeyEdit, _ array: ObservableArray<Record>) {
+    private func apply(_ edit: ListEdit<RecordKey>, _ array: ObservableArray<Record>) {
       switch edit.kind {
       case .none: break
       case .move(let from, let to):
@@ -129,14 +128,7 @@
         guard objects.count == new.count else {
           return replaceAll(by: edit.result(of: keys), array)
         }
-        if objects.isEmpty {
-          array.removeSubrange(range)
-        } else if range.isEmpty {
-          array.insert(contentsOf: objects, at: range.lowerBound)
-        } else {
-          array.set(
-            array.elements[..<range.lowerBound] + objects + array.elements[range.upperBound...])
-        }
+        array.replace(range, with: objects)
         keys.replaceSubrange(range, with: new)
       }
     }

@@ -113,7 +113,7 @@
       watchers = [
         isEdited,
         try array.observeEdits(in: loop) { [weak self] _, _ in
-          self?.owner?.store?.synchronizeEditedLists()
+          self?.owner?.store?.relations.synchronizeEdited()
           // Moves are edits that the other watcher does not hear of.
           self?.synchronize()
         },
@@ -124,11 +124,11 @@
     private func noteEdit() {
       if !isNoted, let store = owner?.store {
         isNoted = true
-        store.noteFreshEdit(self)
+        store.relations.noteFreshEdit(self)
       }
       if isEdited { return }
       isEdited = true
-      owner?.store?.keepUntilTurnEnd(self)
+      owner?.store?.relations.keepUntilTurnEnd(self)
     }
 
     override func endEdit() { isEdited = false }
@@ -266,44 +266,10 @@
         }
         if column.write?(object, .null) == true { return }
         state.newParents[column.slot] = nil
-        store.noteOrphan(object, column, of: self)
+        store.unsaved.noteOrphan(object, column, of: self)
       } catch {
         store.report(error)
       }
-    }
-  }
-
-  extension ObservableArray where Element: AnyObject {
-    /// Becomes a list of these objects: one event, and one small edit where that is enough.
-    func become(_ objects: [Element]) {
-      let old = elements
-      var start = 0
-      while start < old.count, start < objects.count, old[start] === objects[start] { start += 1 }
-      var (oldEnd, newEnd) = (old.count, objects.count)
-      while oldEnd > start, newEnd > start, old[oldEnd - 1] === objects[newEnd - 1] {
-        (oldEnd, newEnd) = (oldEnd - 1, newEnd - 1)
-      }
-      let (gone, come) = (old[start..<oldEnd], objects[start..<newEnd])
-      if gone.isEmpty, come.isEmpty { return }
-      if gone.isEmpty {
-        insert(contentsOf: Array(come), at: start)
-      } else if come.isEmpty {
-        removeSubrange(start..<oldEnd)
-      } else if gone.count == come.count, isSame(gone.dropFirst(), come.dropLast()),
-        gone.first === come.last
-      {
-        move(from: start, to: oldEnd - 1)
-      } else if gone.count == come.count, isSame(gone.dropLast(), come.dropFirst()),
-        gone.last === come.first
-      {
-        move(from: oldEnd - 1, to: start)
-      } else {
-        set(objects)
-      }
-    }
-
-    private func isSame(_ a: ArraySlice<Element>, _ b: ArraySlice<Element>) -> Bool {
-      a.count == b.count && zip(a, b).allSatisfy { $0 === $1 }
     }
   }
 #endif

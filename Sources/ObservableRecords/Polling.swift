@@ -29,7 +29,7 @@
       ask(store)
       timer = store.loop.every(interval) { [weak self, weak store] in
         guard let self, let store else { return }
-        if store.needsPolling { ask(store) } else { stop() }
+        if store.reads.needsPolling { ask(store) } else { stop() }
       }
       timer?.keepsLoopRunning = false
     }
@@ -41,12 +41,12 @@
         return
       }
       isAsking = true
-      let (home, inbox) = (Handed(WeakStore(store)), store.loop.inbox)
+      let (home, inbox) = (Parcel(Question(polling: self, store: store)), store.loop.inbox)
       store.database.asyncWriteWithoutTransaction { db in
         let version = Result { try db.dataVersion() }
         inbox.post {
-          guard let store = home.value.store else { return }
-          store.polling.answer(version, store)
+          let question = home.open()
+          if let store = question.store { question.polling.answer(version, store) }
         }
       }
     }
@@ -62,7 +62,7 @@
         if found == version { return }
         let isFirst = version == nil
         version = found
-        if !isFirst { store.everythingChanged() }
+        if !isFirst { store.reads.everythingChanged() }
       case .failure(let error):
         // A lock passes; a closed connection does not.
         if SaveRetry.mayPass(error) { return }
@@ -72,24 +72,9 @@
     }
   }
 
-  private struct WeakStore {
+  /// Who gets an answer.
+  private struct Question {
+    let polling: Polling
     weak var store: RecordStore?
-    init(_ store: RecordStore) { self.store = store }
-  }
-
-  extension RecordStore {
-    /// Whether rows in memory could become stale.
-    var needsPolling: Bool {
-      queries.removeAll { !$0.isNeeded }
-      return !queries.isEmpty || tables.values.contains { $0.isAnythingObserved }
-    }
-
-    func startPolling() { polling.start(self) }
-
-    /// A row began to be observed.
-    func noteObservation() { polling.start(self) }
-
-    /// Looks now whether another process has written, instead of waiting for the next time.
-    public func lookForChanges() { polling.ask(self) }
   }
 #endif

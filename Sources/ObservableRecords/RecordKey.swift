@@ -64,4 +64,16 @@
       }
     }
   }
+
+  extension Statement {
+    /// The values of the first column that are keys.
+    func keys(_ collation: Collation) throws -> [RecordKey] {
+      let values = try DatabaseValue.fetchCursor(self)
+      var keys: [RecordKey] = []
+      while let value = try values.next() {
+        if let key = RecordKey(StoredValue(value), collation) { keys.append(key) }
+      }
+      return keys
+    }
+  }
 #endif

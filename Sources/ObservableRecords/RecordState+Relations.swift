@@ -14,12 +14,12 @@
       let array = ObservableArray<Target>()
       guard let relation = type(of: owner).recordSchema.relation(name) else { return array }
       array.owner = owner
-      if let store, let slot = try store.slot(of: relation) {
+      if let store, let slot = try store.tables.slot(of: relation) {
         array.append(contentsOf: try rows(relation, slot, store))
         let loaded = LoadedArray(relation, self, array)
         relations[name] = loaded
         try loaded.watch(in: store.loop)
-        store.note(loaded)
+        store.relations.note(loaded)
       } else {
         relations[name] = LoadedArray(relation, self, array)
       }
@@ -35,11 +35,11 @@
     ) throws -> Target? {
       guard let relation = type(of: owner).recordSchema.relation(name) else { return nil }
       guard relation.kind == .reference else {
-        guard let store, let slot = try store.slot(of: relation) else { return nil }
+        guard let store, let slot = try store.tables.slot(of: relation) else { return nil }
         if relations[name] == nil {
           let loaded = LoadedRelation(relation, self)
           relations[name] = loaded
-          store.note(loaded)
+          store.relations.note(loaded)
         }
         return try (rows(relation, slot, store) as [Target]).first
       }
@@ -48,7 +48,7 @@
       if let parent = newParents[column.slot] {
         found = parent.object as? Target
       } else if let store, let key = try store.table(of: Target.self).key(column.read(owner)) {
-        found = try store.referenced(Target.self, key, column, by: self)
+        found = try store.relations.row(of: Target.self, key, column, by: self)
         if found == nil {
           try store.table(of: Target.self).await(key, Referrer(state: self, name: name))
         }
@@ -65,11 +65,12 @@
       _ relation: RecordRelation, _ slot: Int, _ store: RecordStore
     ) throws -> [Target] {
       if isDeleted { return [] }
-      guard let key, let table else { return store.unsaved(Target.self, slot, of: self) }
-      let saved: [Target] = try store.related(relation, slot, to: key, of: table, self)
+      guard let key, let table else { return store.unsaved.rows(slot, of: self) }
+      let saved: [Target] = try store.relations.rows(
+        relation, slot, to: key, of: table, self)
       let known = Set(saved.map(ObjectIdentifier.init))
       return saved
-        + store.unsaved(Target.self, slot, of: self).filter {
+        + store.unsaved.rows(slot, of: self).filter {
           !known.contains(ObjectIdentifier($0))
         }
     }
@@ -128,15 +129,14 @@
         parent.gained(object, link.relation)
       }
       invalidateReferences(slot, object)
-      table.store.noteChange(of: self, object)
+      table.store.unsaved.note(self, object)
     }
 
     /// A column has what was written to it, and does not refer to a row without a key any more.
     func leaveNewParent(_ slot: Int, _ object: any ObservableRecord) {
       guard let table, let parent = newParents.removeValue(forKey: slot) else { return }
       for link in table.incoming[slot] ?? [] { parent.lost(object, link.relation) }
-      let value = table.column(slot).flatMap { try? $0.read(object) } ?? .null
-      table.relink(object, slot, from: .null, to: value)
+      table.link(object, slot)
       invalidateReferences(slot, object)
     }
 

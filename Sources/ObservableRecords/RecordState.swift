@@ -91,6 +91,14 @@
       return "row \(key.map { "\($0)" } ?? "(new)") of '\(table.name)'"
     }
 
+    /// An error of the row.
+    func error(
+      _ code: RecordError.Code, column: String? = nil, _ detail: String
+    ) -> RecordError {
+      RecordError(
+        code, table: table?.name ?? "", column: column, row: key?.description, detail)
+    }
+
     // MARK: What most rows do not have
 
     /// What is known of a row that is observed, written, or asked for others.
@@ -188,11 +196,11 @@
       extra.referrers.append(Referrer(state: state, name: name))
     }
 
-    /// The objects that were noted, which are noted anew when they ask again.
-    func takeReferrers() -> [Referrer] {
+    /// Has properties that refer to the row computed anew: they are noted again when they are.
+    func invalidateReferrers() {
       let referrers = extra?.referrers ?? []
       extra?.referrers = []
-      return referrers
+      for referrer in referrers { try? referrer.state?.object?.invalidate(referrer.name) }
     }
 
     /// What columns that refer to rows had before they were written.
@@ -328,13 +336,13 @@
       let isLink = table.isLink(slot)
       let isKnown = phase == .new || changed[slot] != nil
       // What could not be saved is tried again with the next change.
-      if isKnown { table.store.askForTurnEnd() }
+      if isKnown { table.store.saves.askForTurnEnd() }
       if !isLink, isKnown { return }
       let value = (try? column.read(object)) ?? .null
       if isLink { formerKeys[slot] = value }
       if isKnown { return }
       changed[slot] = value
-      table.store.noteChange(of: self, object)
+      table.store.unsaved.note(self, object)
     }
 
     @usableFromInline
@@ -365,7 +373,7 @@
     package func observedChanged(isObserved: Bool) {
       madeExtra.observedKeys += isObserved ? 1 : -1
       updateKeeping()
-      if isObserved { table?.store.noteObservation() }
+      if isObserved, let store { store.reads.polling.start(store) }
     }
   }
 

@@ -1,8 +1,75 @@
 #if Records
   public import Observables
 
-  /// Queries, whose lists are kept up to date.
+  /// Reading rows: by their keys, once, and by queries, whose lists are kept up to date.
   extension RecordStore {
+    /// The row with a primary key; nil where there is none.
+    ///
+    /// - Throws: ``RecordError`` for a row that does not fit, and errors of the database.
+    public func find<Record: ObservableRecord>(
+      _ record: Record.Type, _ key: some DatabaseValueConvertible
+    ) throws -> Record? {
+      let table = try table(of: record)
+      let value = StoredValue(key.databaseValue)
+      // SQLite would look for another value.
+      guard value.obstacle == nil, let key = table.key(value) else { return nil }
+      if let state = table.state(key) { return state.isDeleted ? nil : state.object as? Record }
+      let request = record.filter(Column(record.primaryKeyName) == key.databaseValue)
+      return try fetch(request).first
+    }
+
+    /// The rows of a request, once: the list is not kept up to date.
+    ///
+    /// - Throws: ``RecordError`` for a row that does not fit, and errors of the database.
+    public func fetch<Record: ObservableRecord>(
+      _ request: some FetchRequest<Record>
+    ) throws -> [Record] {
+      let table = try table(of: Record.self)
+      return try load(request, table)
+    }
+
+    /// Reads the rows of a request; `alsoRead` reads more in the same transaction.
+    ///
+    /// Rows that are not in memory become objects of the store where they are read, while the loop
+    /// waits: later they would have to be fetched into the processor's caches again.
+    func load<Record: ObservableRecord>(
+      _ request: some FetchRequest, _ table: RecordTable,
+      alsoRead: (Database) throws -> Void = { _ in }
+    ) throws -> [Record] {
+      let group = FetchGroup(table)
+      var rows: [Record] = []
+      var known: [Int] = []
+      try read { db in
+        try RowReader.forEach(
+          db, request,
+          { (row: Record, statement) in
+            guard let key = table.key(of: row, in: statement) else { return }
+            // A row that a request has twice is one object, too.
+            if table.isKnown(key) {
+              known.append(rows.count)
+            } else {
+              let state = row.recordState
+              state.join(table, row, .saved, key: key, with: group)
+              state.mayBeUnlisted = true
+            }
+            rows.append(row)
+          }, { throw $0 })
+        try alsoRead(db)
+      }
+      if known.isEmpty { return rows }
+      var isGone: Set<Int> = []
+      for place in known {
+        guard let object = table.adopt(rows[place], readAfter: saves.number) else {
+          isGone.insert(place)
+          continue
+        }
+        object.recordState.join(group)
+        rows[place] = unsafeDowncast(object, to: Record.self)
+      }
+      return isGone.isEmpty
+        ? rows : rows.enumerated().filter { !isGone.contains($0.offset) }.map(\.element)
+    }
+
     /// The rows of a request, as a list that is kept up to date by the smallest edits (C10) as long
     /// as the program has it.
     ///
@@ -37,11 +104,8 @@
         names = try Self.tables(of: request, db)
       }
       let array = ObservableArray(rows)
-      for name in names { collector.follow(name) }
       let query = RowQuery(array, request, table, self, tables: names)
-      queries.removeAll { !$0.isNeeded }
-      queries.append(query)
-      startPolling()
+      reads.add(query)
       return (array, query)
     }
 
@@ -61,111 +125,8 @@
           .map { $0.lowercased() })
     }
 
-    // MARK: Rows of relations
-
-    /// Rows that refer to a row, as they are saved.
-    ///
-    /// What one query has brought is asked for together: one query for all.
-    func related<Target: ObservableRecord>(
-      _ relation: RecordRelation, _ slot: Int, to key: RecordKey, of table: RecordTable,
-      _ state: RecordState
-    ) throws -> [Target] {
-      let name = PrefetchKey(table: ObjectIdentifier(table), name: relation.name)
-      if prefetched[name]?[key] == nil {
-        let target = try self.table(of: Target.self)
-        let keys = siblings(of: state, key) { sibling in
-          relation.kind == .one || sibling.relations[relation.name] == nil
-        }
-        let request = Target.filter(keys: keys, in: relation.column, table.layout.collation)
-          .order(Column(Target.primaryKeyName))
-        let rows: [Target] = try read { try RowReader.fetch($0, request) }
-        var lists = Dictionary(
-          keys.map { ($0, [any ObservableRecord]()) }, uniquingKeysWith: { $1 })
-        let column = target.column(slot)
-        let owners = rows.map { row in
-          column.flatMap { try? $0.read(row) }.flatMap(table.key)
-        }
-        var objects: [Target] = []
-        for (row, owner) in zip(rows, owners) {
-          guard let owner, let object = target.adopt(row, readAfter: saveNumber) else { continue }
-          if target.hasOneLink { object.recordState.mayBeUnlisted = false }
-          lists[owner]?.append(object)
-          objects.append(unsafeDowncast(object, to: Target.self))
-        }
-        group(objects, of: target)
-        prefetched[name, default: [:]].merge(lists) { $1 }
-        forgetPrefetchedAtTurnEnd()
-      }
-      let rows = prefetched[name]?.removeValue(forKey: key) ?? []
-      let column = try self.table(of: Target.self).column(slot)
-      return rows.compactMap { $0 as? Target }.filter { object in
-        !object.isDeleted && state.isKey(try? column?.read(object))
-      }
-    }
-
-    /// The row that a column refers to.
-    func referenced<Target: ObservableRecord>(
-      _ record: Target.Type, _ key: RecordKey, _ column: RecordColumn, by state: RecordState
-    ) throws -> Target? {
-      let target = try table(of: record)
-      if let known = target.state(key) { return known.object as? Target }
-      var wanted: [RecordKey] = []
-      var seen: Set<RecordKey> = []
-      for sibling in [state] + siblingStates(of: state) {
-        guard let object = sibling.object, let other = target.key(try column.read(object)),
-          seen.insert(other).inserted, target.state(other) == nil
-        else { continue }
-        wanted.append(other)
-      }
-      let request = record.filter(
-        keys: wanted.prefix(10_000), in: record.primaryKeyName, .binary)
-      let rows: [Target] = try read { try RowReader.fetch($0, request) }
-      let objects = adopt(rows, target, readAfter: saveNumber)
-      // The objects stay until the end of the turn, as their siblings ask for them next.
-      let name = PrefetchKey(table: ObjectIdentifier(target), name: "")
-      for object in objects {
-        if let key = object.recordState.key { prefetched[name, default: [:]][key] = [object] }
-      }
-      forgetPrefetchedAtTurnEnd()
-      return target.state(key)?.object as? Target
-    }
-
-    /// Objects that refer to a row and are not saved so yet.
-    func unsaved<Target: ObservableRecord>(
-      _ record: Target.Type, _ slot: Int, of owner: RecordState
-    ) -> [Target] {
-      guard let target = tables[ObjectIdentifier(record)], let column = target.column(slot) else {
-        return []
-      }
-      return listed.compactMap { state in
-        guard state.table === target, !state.isDeleted, let object = state.object as? Target else {
-          return nil
-        }
-        if let parent = state.newParents[slot] { return parent === owner ? object : nil }
-        return owner.isKey(try? column.read(object)) ? object : nil
-      }
-    }
-
-    /// The objects came together: what is loaded for one of them is loaded for all.
-    private func group(_ objects: [some ObservableRecord], of table: RecordTable) {
-      let group = FetchGroup(table)
-      for object in objects { object.recordState.join(group) }
-    }
-
-    private func siblingStates(of state: RecordState) -> [RecordState] {
-      guard let group = state.group else { return [] }
-      return group.states.filter { sibling in
-        sibling !== state && sibling.hasObject && !sibling.isDeleted
-      }
-    }
-
-    private func siblings(
-      of state: RecordState, _ key: RecordKey, _ isWanted: (RecordState) -> Bool
-    ) -> [RecordKey] {
-      [key] + siblingStates(of: state).filter(isWanted).prefix(9_999).compactMap(\.key)
-    }
-
-    private func forgetPrefetchedAtTurnEnd() { askForTurnEnd() }
+    /// Looks now whether another process has written, instead of waiting for the next time.
+    public func lookForChanges() { reads.polling.ask(self) }
   }
 
   extension Database {
@@ -183,12 +144,6 @@
         return sum + (try Int.fetchOne(self, sql: "PRAGMA \(name).data_version") ?? 0)
       }
     }
-  }
-
-  /// What was loaded for rows that are still to ask for it.
-  struct PrefetchKey: Hashable {
-    let table: ObjectIdentifier
-    let name: String
   }
 
   /// The rows of a long result, of which one page is in memory.
@@ -223,7 +178,7 @@
       precondition(page >= 0, "Pages are counted from 0, not \(page)")
       query.replace(request.limit(size, offset: page * size))
       self.page = page
-      try store.readNow(query)
+      try store.reads.readNow(query)
     }
   }
 

@@ -44,60 +44,19 @@
     /// A row that was deleted elsewhere, while it had changes here, has all its columns.
     public var onConflict: ((any ObservableRecord, [String]) -> Void)?
 
-    var tables: [ObjectIdentifier: RecordTable] = [:]
-    /// The tables of classes that are being compared with them.
-    var registering: [RecordTable] = []
-    /// The objects that have changes, in the order in which they got them.
-    var listed: [RecordState] = []
-    /// Objects that were taken out of a list, and whose column cannot be NULL.
-    var orphans: [Orphan] = []
-    var runningSave: RunningSave?
-    /// How many saves have begun.
-    var saveNumber = 0
-    var pauses = 0
-    private(set) var isClosed = false
-    private var hasAskedForTurnEnd = false
-    /// Whether a turn has ended whose changes wait for the save under way.
-    var isSaveDue = false
-    var queries: [LiveQuery] = []
-    /// The lists of rows that are loaded.
-    private var lists: [WeakList] = []
-    private var listLimit = 64
-    /// Objects whose lists the program has asked for in this turn.
-    private var keptInTurn: [any ObservableRecord] = []
-    /// Lists that the program has changed in this turn, with the objects that they belong to.
-    private var editedLists: [(list: LoadedRelation, object: any ObservableRecord)] = []
-    /// Those of them that were not looked at since.
-    private var freshlyEdited: [LoadedRelation] = []
-    var prefetched: [PrefetchKey: [RecordKey: [any ObservableRecord]]] = [:]
-    /// Those who wait for the save that begins next.
-    var waiters: [RunningSave.Waiter] = []
-    let collector: ChangeCollector
-    let polling: Polling
-    let retry: SaveRetry
-    /// What is to be read again, and whether a read is under way.
-    var pendingChanges = DatabaseChanges()
-    var isReading = false
-    /// What the read under way is for.
-    var changesBeingRead = DatabaseChanges()
-    /// Counts what reads are about: one that was begun before is made again.
-    var readGeneration = 0
-    /// What the save under way, or one that was given up, deletes or changes with deleted rows.
-    var dependentRows: [DependentRow] = []
-    /// Rows and those whose stored properties depend on them, in the save that is being prepared.
-    var relatedRows: [(RecordState, RecordState)] = []
-    /// How many saves in a row were given up as others had written meanwhile.
-    var outdatedSaves = 0
-    /// What was read while a save was under way.
-    var heldRows: (() -> Void)?
-    /// How often in a row a read was made again, as others had written meanwhile.
-    var rereads = 0
-    /// The transaction under way.
-    var transaction: RecordTransaction?
-    /// How many transactions of others the store has heard of.
-    var heardTransactions = 0
-    /// Whether stored properties are being computed for a save.
-    var isSettling = false
+    private enum Phase {
+      case open
+      case inTransaction(RecordTransaction)
+      case closed
+    }
+
+    private var phase = Phase.open
+    // What works for the store knows it, and is made when it is there.
+    private(set) var tables: RecordTables!
+    private(set) var unsaved: UnsavedRows!
+    private(set) var relations: LoadedRelations!
+    private(set) var reads: ReadCycle!
+    private(set) var saves: SaveCycle!
 
     /// Opens a store on a queue or a pool of GRDB, for a loop of this thread.
     ///
@@ -117,14 +76,13 @@
       saving: Saving = .asynchronous, pollInterval: Double? = 1, retryInterval: Double? = 1
     ) throws {
       (self.database, self.loop, self.saving) = (database, loop, saving)
-      let mail = ChangeMail(inbox: loop.inbox)
-      collector = ChangeCollector(mail)
-      polling = Polling(pollInterval)
-      retry = SaveRetry(retryInterval)
-      mail.set(self)
-      database.add(transactionObserver: collector, extent: .observerLifetime)
-      polling.note(try database.writeWithoutTransaction { try $0.dataVersion() })
-      for record in records { _ = try table(of: record) }
+      tables = RecordTables(self)
+      unsaved = UnsavedRows(self)
+      relations = LoadedRelations(self)
+      reads = ReadCycle(self, pollInterval: pollInterval)
+      saves = SaveCycle(self, retryInterval: retryInterval)
+      reads.polling.note(try database.writeWithoutTransaction { try $0.dataVersion() })
+      for record in records { try use(record) }
     }
 
     deinit {
@@ -140,26 +98,22 @@
       if isClosed { return }
       try checkNoTransaction("closed")
       defer { end() }
-      try saveNow()
+      try saves.saveNow()
     }
 
     private func end() {
-      isClosed = true
-      polling.stop()
-      retry.stop()
-      collector.stop()
-      let queries = queries
-      self.queries = []
-      for query in queries { query.end() }
-      (listed, orphans, prefetched, dependentRows) = ([], [], [:], [])
-      if heldRows != nil {
-        heldRows = nil
-        loop.release()
-      }
-      (editedLists, keptInTurn, freshlyEdited) = ([], [], [])
-      let tables = Array(tables.values)
-      self.tables = [:]
-      for table in tables { table.close() }
+      phase = .closed
+      reads.end(loop)
+      saves.end()
+      unsaved.close()
+      relations.close()
+      tables.close()
+    }
+
+    var isClosed: Bool { if case .closed = phase { true } else { false } }
+
+    func checkOpen() throws {
+      if isClosed { throw RecordError(.closed, table: "", "the store is closed") }
     }
 
     func report(_ error: any Error) {
@@ -171,7 +125,7 @@
     /// Reads the database on its own thread, after the save under way.
     func read<Result>(_ body: (Database) throws -> Result) throws -> Result {
       try checkOpen()
-      waitForSave()
+      saves.wait()
       return try readDatabase(body)
     }
 
@@ -198,214 +152,79 @@
       }
     }
 
-    func checkOpen() throws {
-      if isClosed { throw RecordError(.closed, table: "", "the store is closed") }
+    // MARK: Classes
+
+    func table(of record: any ObservableRecord.Type) throws -> RecordTable {
+      try tables.table(of: record)
     }
 
-    /// The row with a primary key; nil where there is none.
+    /// Compares a class with its table now.
+    package func use(_ record: any ObservableRecord.Type) throws { _ = try table(of: record) }
+
+    // MARK: Transactions
+
+    /// The transaction under way.
+    var transaction: RecordTransaction? {
+      if case .inTransaction(let transaction) = phase { transaction } else { nil }
+    }
+
+    /// Whatever a transaction could take back is not in the database before its end.
+    func checkNoTransaction(_ what: String) throws(RecordError) {
+      if transaction != nil {
+        throw RecordError(
+          .inTransaction, table: "",
+          "a transaction of the store is under way: nothing is \(what) inside of it")
+      }
+      if loop.engine.isInTransaction {
+        throw RecordError(
+          .inTransaction, table: "",
+          "a transaction is under way that could take changes back: nothing is \(what) inside of it"
+        )
+      }
+    }
+
+    /// Runs `body` and saves what it has changed, or takes all of that back: rows, lists,
+    /// insertions and deletions (S8).
     ///
-    /// - Throws: ``RecordError`` for a row that does not fit, and errors of the database.
-    public func find<Record: ObservableRecord>(
-      _ record: Record.Type, _ key: some DatabaseValueConvertible
-    ) throws -> Record? {
-      let table = try table(of: record)
-      let value = StoredValue(key.databaseValue)
-      // SQLite would look for another value.
-      guard value.obstacle == nil, let key = table.key(value) else { return nil }
-      if let state = table.state(key) { return state.isDeleted ? nil : state.object as? Record }
-      let request = record.filter(Column(record.primaryKeyName) == key.databaseValue)
-      return try fetch(request).first
-    }
-
-    /// The rows of a request, once: the list is not kept up to date.
+    /// Waits for the database, whatever ``saving`` is. Unsaved changes from before are saved first.
+    /// Coalesced watchers are not called for what was taken back; immediate ones are called for the
+    /// way back. Changes of other models in `body` stay. `body` must neither flush nor wait, and
+    /// has no transaction of the store inside of it.
     ///
-    /// - Throws: ``RecordError`` for a row that does not fit, and errors of the database.
-    public func fetch<Record: ObservableRecord>(
-      _ request: some FetchRequest<Record>
-    ) throws -> [Record] {
-      let table = try table(of: Record.self)
-      return try load(request, table)
-    }
-
-    /// Reads the rows of a request; `alsoRead` reads more in the same transaction.
-    ///
-    /// Rows that are not in memory become objects of the store where they are read, while the loop
-    /// waits: later they would have to be fetched into the processor's caches again.
-    func load<Record: ObservableRecord>(
-      _ request: some FetchRequest, _ table: RecordTable,
-      alsoRead: (Database) throws -> Void = { _ in }
-    ) throws -> [Record] {
-      let group = FetchGroup(table)
-      var rows: [Record] = []
-      var known: [Int] = []
-      try read { db in
-        try RowReader.forEach(
-          db, request,
-          { (row: Record, statement) in
-            guard let key = table.key(of: row, in: statement) else { return }
-            // A row that a request has twice is one object, too.
-            if table.isKnown(key) {
-              known.append(rows.count)
-            } else {
-              let state = row.recordState
-              state.join(table, row, .saved, key: key, with: group)
-              state.mayBeUnlisted = true
-            }
-            rows.append(row)
-          }, { throw $0 })
-        try alsoRead(db)
+    /// - Throws: what `body` throws, and ``SaveError`` where the changes cannot be saved: then they
+    ///   are taken back. ``SaveError`` for changes from before, which stay; `body` does not run
+    /// then.
+    public func transaction<Result>(_ body: () throws -> Result) throws -> Result {
+      if transaction != nil {
+        throw RecordError(
+          .inTransaction, table: "",
+          "a transaction of the store is under way: it has none inside of it")
       }
-      if known.isEmpty { return rows }
-      var isGone: Set<Int> = []
-      for place in known {
-        guard let object = table.adopt(rows[place], readAfter: saveNumber) else {
-          isGone.insert(place)
-          continue
-        }
-        object.recordState.join(group)
-        rows[place] = unsafeDowncast(object, to: Record.self)
+      try checkNoTransaction("saved")
+      try saves.saveNow()
+      // What others have written is no part of the transaction.
+      if reads.isBehind { try reads.catchUp(to: nil) }
+      guard let transaction = RecordTransaction(loop.engine) else {
+        throw RecordError(
+          .inTransaction, table: "", "transactions are too many, one inside of the other")
       }
-      return isGone.isEmpty
-        ? rows : rows.enumerated().filter { !isGone.contains($0.offset) }.map(\.element)
-    }
-
-    /// The one object for each of the rows that were just read.
-    func adopt<Record: ObservableRecord>(
-      _ rows: [Record], _ table: RecordTable, readAfter number: Int
-    ) -> [Record] {
-      let group = FetchGroup(table)
-      return rows.compactMap { row in
-        guard let object = table.adopt(row, readAfter: number) else { return nil }
-        object.recordState.join(group)
-        return unsafeDowncast(object, to: Record.self)
+      phase = .inTransaction(transaction)
+      let generation = reads.generation
+      for list in relations.all { list.cover(by: transaction) }
+      do {
+        let result = try body()
+        try saves.saveNow()
+        transaction.close(isUndone: false)
+        phase = .open
+        return result
+      } catch {
+        revert()
+        // What others have written has come in meanwhile: its watchers are called.
+        transaction.close(isUndone: reads.generation == generation)
+        phase = .open
+        throw error
       }
     }
-
-    // MARK: Lists
-
-    /// Notes a list of rows that is loaded.
-    func note(_ list: LoadedRelation) {
-      if lists.count >= listLimit {
-        lists.removeAll { $0.list == nil }
-        listLimit = max(64, 2 * lists.count)
-      }
-      lists.append(WeakList(list: list))
-    }
-
-    var loadedLists: [LoadedRelation] { lists.compactMap(\.list) }
-
-    /// Handles what the program has put into lists, and taken out, since this was done last, in the
-    /// order in which the lists were edited: a row that is put into several belongs to the last.
-    func synchronizeEditedLists() {
-      let lists = freshlyEdited
-      freshlyEdited = []
-      for list in lists { list.synchronize() }
-    }
-
-    /// Notes a list that the program has changed, once until it is synchronized.
-    func noteFreshEdit(_ list: LoadedRelation) { freshlyEdited.append(list) }
-
-    /// Handles what the program has put into lists, and taken out, in this turn so far.
-    func synchronizeLists() {
-      synchronizeEditedLists()
-      for list in lists { list.list?.synchronize() }
-    }
-
-    /// Keeps an object whose list the program has changed, until that was handled.
-    func keepUntilTurnEnd(_ list: LoadedRelation) {
-      guard let object = list.owner?.object else { return }
-      editedLists.append((list, object))
-      askForTurnEnd()
-    }
-
-    /// Keeps an object until the turn is over: `find(…)!.items.append(…)` changes a list whose
-    /// object that no other code may hold.
-    func keepUntilTurnEnd(_ object: any ObservableRecord) {
-      let state = object.recordState
-      if state.isKeptInTurn || !state.hasObject { return }
-      state.isKeptInTurn = true
-      keptInTurn.append(object)
-      askForTurnEnd()
-    }
-
-    /// Handles what the program has put into lists, and taken out, in this turn.
-    private func endEdits() {
-      synchronizeEditedLists()
-      let edited = editedLists
-      editedLists = []
-      for (list, _) in edited {
-        list.synchronize()
-        list.endEdit()
-      }
-      let kept = keptInTurn
-      keptInTurn = []
-      for object in kept { object.recordState.isKeptInTurn = false }
-    }
-
-    // MARK: Turns
-
-    /// An object got its first change since it was saved.
-    func noteChange(of state: RecordState, _ object: any ObservableRecord) {
-      if state.hasObject { coverInTransaction(object) }
-      if !state.isListed {
-        state.isListed = true
-        listed.append(state)
-        state.updateKeeping()
-      }
-      askForTurnEnd()
-    }
-
-    func askForTurnEnd() {
-      // A save that is being prepared has what is found out for it.
-      if hasAskedForTurnEnd || isClosed || isSettling { return }
-      hasAskedForTurnEnd = true
-      loop.whenTurnEnds { [weak self] in self?.turnEnded() }
-    }
-
-    private func turnEnded() {
-      hasAskedForTurnEnd = false
-      prefetched = [:]
-      if isClosed { return }
-      endEdits()
-      removeOrphans()
-      if transaction != nil { return }
-      if isSaveDue, !waiters.isEmpty, runningSave == nil { return beginSave() }
-      if pauses > 0 || saving == .explicit { return }
-      saveTurn()
-    }
-
-    /// Saves what a turn has changed.
-    func saveTurn() {
-      if saving == .synchronous {
-        do { try saveNow() } catch  where retry.isNews { report(error) } catch {}
-      } else if runningSave == nil {
-        beginSave()
-      } else {
-        isSaveDue = true
-      }
-    }
-
-    /// Changes made in `body` are not saved before it returns: the end of a turn inside of it saves
-    /// nothing.
-    ///
-    /// They are saved at the end of the turn in which it returns.
-    public func pauseSaving<Result>(_ body: () throws -> Result) rethrows -> Result {
-      pauses += 1
-      defer {
-        pauses -= 1
-        if pauses == 0, !listed.isEmpty { askForTurnEnd() }
-      }
-      return try body()
-    }
-  }
-
-  private struct WeakList { weak var list: LoadedRelation? }
-
-  /// An object that a list has lost, and that has to go unless another row gets it.
-  struct Orphan {
-    let object: any ObservableRecord
-    let column: RecordColumn
-    let owner: RecordState
   }
 
   // A store is confined to the thread of its loop.

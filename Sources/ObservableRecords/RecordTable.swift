@@ -177,12 +177,22 @@
       guard let key = key(of: fresh) else { return nil }
       if let state = state(key) {
         if state.isDeleted { return nil }
-        store.refresh(state, from: fresh, readAfter: number)
+        state.refresh(from: fresh, readAfter: number)
         return state.object
       }
       fresh.recordState.join(self, fresh, .saved, key: key)
       fresh.recordState.mayBeUnlisted = true
       return fresh
+    }
+
+    /// The one object for each of the rows that were just read, which came together.
+    func adopt<Record: ObservableRecord>(_ rows: [Record], readAfter number: Int) -> [Record] {
+      let group = FetchGroup(self)
+      return rows.compactMap { row in
+        guard let object = adopt(row, readAfter: number) else { return nil }
+        object.recordState.join(group)
+        return unsafeDowncast(object, to: Record.self)
+      }
     }
 
     // MARK: Rows that are missing
@@ -234,6 +244,17 @@
 
     func isLink(_ slot: Int) -> Bool { !incoming.isEmpty && incoming[slot] != nil }
 
+    /// Puts an object into the lists of the row that one of its columns refers to.
+    func link(_ object: any ObservableRecord, _ slot: Int) {
+      let owner = column(slot).flatMap { try? $0.read(object) }
+      relink(object, slot, from: .null, to: owner ?? .null)
+    }
+
+    /// Puts an object into the lists of all rows that it refers to.
+    func link(_ object: any ObservableRecord) {
+      for slot in incoming.keys { link(object, slot) }
+    }
+
     /// Takes an object out of the lists of one row, and puts it into those of another.
     func relink(_ object: any ObservableRecord, _ slot: Int, from: StoredValue, to: StoredValue) {
       for link in incoming[slot] ?? [] {
@@ -257,9 +278,7 @@
           object.recordState.newParents[slot]?.lost(object, link.relation)
         }
       }
-      for referrer in object.recordState.takeReferrers() {
-        try? referrer.state?.object?.invalidate(referrer.name)
-      }
+      object.recordState.invalidateReferrers()
     }
   }
 #endif

@@ -46,7 +46,7 @@
       _enclosingInstance model: Model, wrapped wrapped: KeyPath<Model, Value>,
       storage storage: ReferenceWritableKeyPath<Model, Related>
     ) -> Value {
-      model.recordState.store?.keepUntilTurnEnd(model)
+      model.recordState.store?.relations.keepUntilTurnEnd(model)
       return model[keyPath: storage].make().value(in: model) { error, isHeard in
         if !isHeard { model.recordState.store?.report(error) }
         return .withoutRows

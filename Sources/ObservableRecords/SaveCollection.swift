@@ -160,16 +160,12 @@
         }
         if column.isComputed { plan.needsPresent = true }
         operation.columns.append(column)
-        operation.values.append(parentKey(state, column) ?? value)
+        operation.values.append(state.newParents[column.slot]?.key?.value ?? value)
       }
       for (value, parent) in waiting {
         later.append((operation: states.count, value: value, parent: parent))
       }
       append(state, operation)
-    }
-
-    private func parentKey(_ state: RecordState, _ column: RecordColumn) -> StoredValue? {
-      state.newParents[column.slot]?.key?.value
     }
 
     private mutating func addUpdate(

@@ -145,6 +145,8 @@
     let waiters: [Waiter]
     let plan: SavePlan
     let end = SaveEnd()
+    /// Whether another save follows: a turn has ended meanwhile, or somebody waits for it.
+    var isFollowed = false
 
     init(_ states: [RecordState], _ plan: SavePlan, _ waiters: [Waiter]) {
       (self.states, self.plan, self.waiters) = (states, plan, waiters)

@@ -22,7 +22,10 @@
       isNews = found != code
       code = found
       timer?.stop()
-      timer = store.loop.after(interval) { [weak store] in store?.tryAgain() }
+      timer = store.loop.after(interval) { [weak store] in
+        guard let store else { return }
+        store.saves.tryAgain()
+      }
       timer?.keepsLoopRunning = false
     }
 
@@ -39,15 +42,6 @@
       ]
       return (error as? DatabaseError).map { codes.contains($0.resultCode.primaryResultCode) }
         ?? false
-    }
-  }
-
-  extension RecordStore {
-    /// Saves, and reads, what has failed before.
-    func tryAgain() {
-      if isClosed { return }
-      if !listed.isEmpty { askForTurnEnd() }
-      if !pendingChanges.isEmpty { readAgain() }
     }
   }
 #endif

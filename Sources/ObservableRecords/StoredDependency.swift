@@ -21,13 +21,13 @@
 
   /// Finds what the key paths of a stored property depend on.
   struct StoredPathReader {
-    let store: RecordStore
+    let tables: RecordTables
     let root: RecordTable
     let column: RecordColumn
     private(set) var found: [StoredDependency] = []
 
-    init(_ store: RecordStore, _ root: RecordTable, _ column: RecordColumn) {
-      (self.store, self.root, self.column) = (store, root, column)
+    init(_ tables: RecordTables, _ root: RecordTable, _ column: RecordColumn) {
+      (self.tables, self.root, self.column) = (tables, root, column)
     }
 
     /// Reads the paths that the property declares.
@@ -63,7 +63,7 @@
         default: throw noProperty(component, path, table)
         }
         if let relation = table.schema.relation(name) {
-          let target = try store.table(of: relation.target)
+          let target = try tables.table(of: relation.target)
           if relation.kind == .reference {
             add(hops, table, [relation.column])
           }

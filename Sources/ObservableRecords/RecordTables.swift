@@ -1,11 +1,27 @@
 #if Records
   internal import Observables
 
-  /// The classes of a store, each compared with its table when it is used for the first time.
-  extension RecordStore {
+  /// The tables of the classes of a store, each compared with its class when that is used for the
+  /// first time.
+  final class RecordTables {
+    private unowned let store: RecordStore
+    private var tables: [ObjectIdentifier: RecordTable] = [:]
+    /// The tables of classes that are being compared with them.
+    private var registering: [RecordTable] = []
+
+    init(_ store: RecordStore) { self.store = store }
+
+    /// The tables that are in use, by their names.
+    var all: [RecordTable] { tables.values.sorted { $0.name < $1.name } }
+
+    /// The table of a class that is in use.
+    func existing(_ record: any ObservableRecord.Type) -> RecordTable? {
+      tables[ObjectIdentifier(record)]
+    }
+
     func table(of record: any ObservableRecord.Type) throws -> RecordTable {
-      if let table = tables[ObjectIdentifier(record)] { return table }
-      try checkOpen()
+      if let table = existing(record) { return table }
+      try store.checkOpen()
       let isOutermost = registering.isEmpty
       do {
         let table = try register(record)
@@ -17,15 +33,27 @@
       }
     }
 
+    /// The slot of the column, in the other class, that refers to a row.
+    func slot(of relation: RecordRelation) throws -> Int? {
+      try table(of: relation.target).schema.slots[relation.column]?.slot
+    }
+
+    /// Makes the objects free: the store is closed.
+    func close() {
+      let tables = tables.values
+      self.tables = [:]
+      for table in tables { table.close() }
+    }
+
     /// Compares a class with its table, and all classes that its relations lead to with theirs.
     private func register(_ record: any ObservableRecord.Type) throws -> RecordTable {
       let schema = record.recordSchema
-      let layout = try read { try TableLayout($0, schema) }
+      let layout = try store.read { try TableLayout($0, schema) }
       try layout.check(schema)
-      let table = RecordTable(record, self, layout)
+      let table = RecordTable(record, store, layout)
       tables[ObjectIdentifier(record)] = table
       registering.append(table)
-      collector.follow(layout)
+      store.reads.collector.follow(layout)
       try link(table)
       return table
     }
@@ -38,10 +66,8 @@
       for table in tables.values { table.forget(failed) }
     }
 
-    /// Compares a class with its table now.
-    package func use(_ record: any ObservableRecord.Type) throws { _ = try table(of: record) }
-
-    /// Tells the tables that have the columns of the relations of this one.
+    /// Tells the tables that have the columns of the relations of this one, and those on which its
+    /// stored properties depend.
     private func link(_ table: RecordTable) throws {
       for relation in table.schema.relations where relation.kind != .reference {
         let target = try self.table(of: relation.target)
@@ -56,12 +82,11 @@
       for relation in table.schema.relations where relation.kind == .reference {
         _ = try self.table(of: relation.target)
       }
-      try checkStored(table)
-    }
-
-    /// The slot of the column, in the other class, that refers to a row.
-    func slot(of relation: RecordRelation) throws -> Int? {
-      try table(of: relation.target).schema.slots[relation.column]?.slot
+      for column in table.schema.stored {
+        var reader = StoredPathReader(self, table, column)
+        try reader.read()
+        for dependency in reader.found { (dependency.hops.last?.target ?? table).add(dependency) }
+      }
     }
   }
 #endif

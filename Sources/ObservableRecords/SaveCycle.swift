@@ -1,0 +1,369 @@
+#if Records
+  internal import Observables
+
+  /// Saves what was changed: it is collected on the loop's thread, written where GRDB writes, and
+  /// the outcome comes back to the loop's thread.
+  final class SaveCycle {
+    private enum Phase {
+      case idle
+      /// The changes of a turn that has ended wait for a save.
+      case due
+      case writing(RunningSave)
+    }
+
+    private enum Outcome {
+      case saved
+      /// Others had written before: what they wrote is in memory now, and the changes wait for
+      /// another save.
+      case outdated
+      case failed(SaveError)
+    }
+
+    private unowned let store: RecordStore
+    private var phase = Phase.idle
+    /// How many saves have begun.
+    private(set) var number = 0
+    private var pauses = 0
+    private var hasAskedForTurnEnd = false
+    /// Those who wait for the save that begins next.
+    private var waiters: [RunningSave.Waiter] = []
+    /// What the save under way, or one that was given up, deletes or changes with deleted rows.
+    private var dependentRows: [DependentRow] = []
+    /// How many saves in a row were given up as others had written meanwhile.
+    private var outdatedSaves = 0
+    let stored: StoredProperties
+    let retry: SaveRetry
+
+    init(_ store: RecordStore, retryInterval: Double?) {
+      self.store = store
+      stored = StoredProperties(store)
+      retry = SaveRetry(retryInterval)
+    }
+
+    /// Ends the cycle; the store may be about to go.
+    func end() {
+      retry.stop()
+      dependentRows = []
+    }
+
+    /// Whether a save is under way.
+    var isWriting: Bool { if case .writing = phase { true } else { false } }
+
+    /// The number of the last save whose rows each read finds.
+    ///
+    /// What the save under way writes may be seen by a read, or not.
+    var endedNumber: Int { isWriting ? number - 1 : number }
+
+    // MARK: Turns
+
+    func askForTurnEnd() {
+      // A save that is being prepared has what is found out for it.
+      if hasAskedForTurnEnd || store.isClosed || stored.areBeingSettled { return }
+      hasAskedForTurnEnd = true
+      store.loop.whenTurnEnds { [weak store] in
+        guard let store else { return }
+        store.saves.turnEnded()
+      }
+    }
+
+    private func turnEnded() {
+      hasAskedForTurnEnd = false
+      store.relations.forgetPrefetched()
+      if store.isClosed { return }
+      store.relations.endTurn()
+      store.unsaved.deleteOrphans()
+      if store.transaction != nil { return }
+      if case .due = phase, !waiters.isEmpty { return begin() }
+      if pauses > 0 { return }
+      switch store.saving {
+      case .explicit: break
+      case .synchronous:
+        do { try saveNow() } catch  where retry.isNews { store.report(error) } catch {}
+      case .asynchronous: saveSoon()
+      }
+    }
+
+    /// Saves nothing at the ends of turns inside of `body`.
+    func pause<Result>(_ body: () throws -> Result) rethrows -> Result {
+      pauses += 1
+      defer {
+        pauses -= 1
+        if pauses == 0, !store.unsaved.isEmpty { askForTurnEnd() }
+      }
+      return try body()
+    }
+
+    /// Saves, and reads, what has failed before.
+    func tryAgain() {
+      if store.isClosed { return }
+      if !store.unsaved.isEmpty { askForTurnEnd() }
+      store.reads.readPending()
+    }
+
+    // MARK: Saving
+
+    /// Saves all changes, and waits for that.
+    func saveNow() throws {
+      try store.checkOpen()
+      wait()
+      forgetDue()
+      synchronize()
+      do {
+        while let save = try collect() {
+          phase = .writing(save)
+          let collector = store.reads.collector
+          let result = store.database.writeWithoutTransaction { save.plan.run($0, collector) }
+          switch finish(save, result) {
+          case .saved: return
+          case .outdated: forgetDue()
+          case .failed(let error): throw error
+          }
+        }
+      } catch {
+        retry.noteFailure(error, store)
+        throw error
+      }
+    }
+
+    /// Saves all changes, and calls `body` when that is done.
+    func whenSaved(_ body: @escaping RunningSave.Waiter) {
+      waiters.append(body)
+      saveSoon()
+    }
+
+    /// Saves in the background, after the save under way.
+    private func saveSoon() {
+      noteDue()
+      if case .due = phase { begin() }
+    }
+
+    private func noteDue() {
+      if case .writing(let save) = phase { save.isFollowed = true } else { phase = .due }
+    }
+
+    private func forgetDue() { if case .due = phase { phase = .idle } }
+
+    /// Begins to save in the background, where no save is under way.
+    private func begin() {
+      phase = .idle
+      synchronize()
+      let hasWaiters = !waiters.isEmpty
+      do {
+        guard let save = try collect() else { return }
+        phase = .writing(save)
+        store.loop.retain()
+        let (home, inbox) = (Parcel((store, save)), store.loop.inbox)
+        let (plan, end, collector) = (save.plan, save.end, store.reads.collector)
+        store.database.asyncWriteWithoutTransaction { db in
+          end.arrive(plan.run(db, collector))
+          inbox.post {
+            let (store, save) = home.open()
+            store.loop.release()
+            store.saves.saved(save)
+          }
+        }
+      } catch {
+        failed(error, isTold: hasWaiters)
+      }
+    }
+
+    private func synchronize() {
+      store.relations.synchronize()
+      store.unsaved.deleteOrphans()
+    }
+
+    /// The save of the background is done.
+    private func saved(_ save: RunningSave) {
+      // Code that could not wait for the message may have handled the result.
+      guard case .writing(let running) = phase, running === save, let result = save.end.result
+      else { return }
+      conclude(save, result, isAwaited: false)
+    }
+
+    /// Waits for the save under way, if there is one, and for those that wait for it.
+    func wait() {
+      while case .writing(let save) = phase {
+        // What the thread of the database was given before is done then.
+        store.database.writeWithoutTransaction { _ in }
+        guard let result = save.end.result else { return }
+        conclude(save, result, isAwaited: true)
+      }
+    }
+
+    /// Ends a save of the background, and begins the one that is to follow.
+    private func conclude(_ save: RunningSave, _ result: SaveResult, isAwaited: Bool) {
+      var isWanted = false
+      switch finish(save, result) {
+      case .saved: break
+      case .outdated: isWanted = isAwaited
+      case .failed(let error): failed(error, isTold: !save.waiters.isEmpty)
+      }
+      guard case .due = phase, !store.isClosed else { return }
+      // The turn under way belongs to the save as a whole.
+      if store.loop.engine.isInTransaction || waiters.isEmpty && !isWanted {
+        askForTurnEnd()
+      } else {
+        begin()
+      }
+    }
+
+    /// What the program did not wait for has failed; `isTold` where others get the error.
+    func failed(_ error: any Error, isTold: Bool = false) {
+      retry.noteFailure(error, store)
+      if !isTold, retry.isNews { store.report(error) }
+    }
+
+    // MARK: Before
+
+    /// What is to be saved now, with those who wait for it; nil where nothing is, which they hear.
+    private func collect() throws(SaveError) -> RunningSave? {
+      let waiters = waiters
+      self.waiters = []
+      do {
+        // What was loaded for others does not have what is saved now.
+        store.relations.forgetPrefetched()
+        let hasComputed = try stored.settle()
+        number += 1
+        var collection = SaveCollection(store.unsaved.states)
+        collection.addAll()
+        collection.relate(stored.related)
+        collection.relate(dependentRows.map { ($0.object.recordState, $0.owner) })
+        if hasComputed { collection.needPresent() }
+        let all = store.unsaved.takeAll()
+        for state in all where collection.places[ObjectIdentifier(state)] == nil {
+          state.changed = [:]
+        }
+        var plan = collection.plan
+        (plan.knownOthers, plan.knownVersion) = store.reads.known
+        // Who writes all the time cannot keep the store from saving.
+        plan.needsPresent = plan.needsPresent && outdatedSaves < 20
+        plan.findsReplaced = outdatedSaves < 20
+        plan.isWhole = store.transaction != nil
+        for (state, operation) in zip(collection.states, plan.operations) {
+          state.begin(operation.kind, number)
+        }
+        for state in all { state.updateKeeping() }
+        if !plan.isEmpty { return RunningSave(collection.states, plan, waiters) }
+        for waiter in waiters { waiter(.success(())) }
+        return nil
+      } catch {
+        restoreDependentRows()
+        throw fail(store.unsaved.states, error, waiters)
+      }
+    }
+
+    /// Nothing was saved, which those who wait hear.
+    private func fail(
+      _ states: [RecordState], _ error: any Error, _ waiters: [RunningSave.Waiter]
+    ) -> SaveError {
+      let failure = SaveError(
+        underlying: error, statement: nil, objects: states.compactMap(\.object))
+      for waiter in waiters { waiter(.failure(failure)) }
+      return failure
+    }
+
+    /// Notes a row that the next save deletes or changes with another one.
+    func note(_ row: DependentRow) { dependentRows.append(row) }
+
+    /// Rows that were to go, or to change, with others are as before, where those were not saved.
+    private func restoreDependentRows(of unsaved: [RecordState]? = nil) {
+      let wanted = unsaved.map { Set($0.map(ObjectIdentifier.init)) }
+      let rows = dependentRows.filter { wanted?.contains(ObjectIdentifier($0.owner)) ?? true }
+      dependentRows = []
+      store.unsaved.restore(rows)
+    }
+
+    // MARK: After
+
+    /// Notes the outcome of a save.
+    private func finish(_ save: RunningSave, _ result: SaveResult) -> Outcome {
+      phase = save.isFollowed ? .due : .idle
+      defer { store.reads.useHeldRows() }
+      if result.isOutdated {
+        return repeatLater(save) { try store.reads.catchUp(to: result.version) }
+      }
+      if !result.replaced.isEmpty {
+        return repeatLater(save) { try deleteReplaced(result, save) }
+      }
+      outdatedSaves = 0
+      let failed = result.failed
+      let errors = result.failures.map { failure in
+        let first = failure.operation.map { [$0] } ?? []
+        let objects = (first + failure.group.filter { $0 != failure.operation }).compactMap {
+          save.states[$0].object
+        }
+        return SaveError(
+          underlying: failure.error, statement: (failure.error as? DatabaseError)?.sql,
+          objects: objects)
+      }
+      let unsaved = failed.sorted().map { save.states[$0] }
+      store.unsaved.putBack(unsaved)
+      restoreDependentRows(of: unsaved)
+      if errors.isEmpty {
+        retry.stop()
+        if store.unsaved.isEmpty { store.relations.forgetOrders() }
+      }
+      if let version = result.version { store.reads.polling.note(version) }
+      let saved = save.states.indices.filter { !failed.contains($0) }
+      for place in saved {
+        if let key = result.keys[place] { save.states[place].inserted(as: key) }
+      }
+      for place in saved { save.states[place].end(save.plan.operations[place], result.keys) }
+      for place in result.missing { save.states[place].vanished() }
+      for place in saved { save.states[place].updateKeeping() }
+      // The program may read and save in its hook: the objects know their rows by now.
+      reportConflicts(result, save)
+      if !errors.isEmpty { store.reads.markStale() }
+      if !saved.isEmpty { store.reads.changed(by: result.changes, saved.map { save.states[$0] }) }
+      for error in errors.dropFirst() { store.report(error) }
+      for waiter in save.waiters {
+        waiter(errors.first.map { .failure($0) } ?? .success(()))
+      }
+      return errors.first.map { .failed($0) } ?? .saved
+    }
+
+    /// Prepares for another save of the same changes, which are what `body` makes of them.
+    private func repeatLater(_ save: RunningSave, _ body: () throws -> Void) -> Outcome {
+      store.unsaved.putBack(save.states)
+      do {
+        try body()
+      } catch {
+        restoreDependentRows()
+        return .failed(fail(save.states, error, save.waiters))
+      }
+      outdatedSaves += 1
+      waiters.insert(contentsOf: save.waiters, at: 0)
+      noteDue()
+      return .outdated
+    }
+
+    /// Deletes the rows here that constraints delete for rows of a save: lists lose them, and
+    /// stored properties that depend on them are computed.
+    private func deleteReplaced(_ result: SaveResult, _ save: RunningSave) throws {
+      for replaced in result.replaced {
+        let state = save.states[replaced.operation]
+        if let insertion = replaced.insertion {
+          if let object = save.states[insertion].object { store.delete(object) }
+          continue
+        }
+        guard let table = state.table, let key = table.key(replaced.key) else { continue }
+        for object in try table.rows([key], in: table.record.primaryKeyName) {
+          note(DependentRow(object: object, owner: state, reference: nil))
+          store.delete(object)
+        }
+      }
+    }
+
+    private func reportConflicts(_ result: SaveResult, _ save: RunningSave) {
+      for (place, columns) in result.conflicts.sorted(by: { $0.key < $1.key }) {
+        if let object = save.states[place].object { store.onConflict?(object, columns) }
+      }
+      for place in result.missing {
+        let columns = save.plan.operations[place].columns.filter { !$0.isComputed }.map(\.name)
+        if let object = save.states[place].object, !columns.isEmpty {
+          store.onConflict?(object, columns)
+        }
+      }
+    }
+  }
+#endif

@@ -1,0 +1,221 @@
+#if Records
+  internal import Observables
+
+  /// Computes `@Stored` properties, which are written in the same transaction as what they depend
+  /// on.
+  final class StoredProperties {
+    private unowned let store: RecordStore
+    /// Whether they are being computed for a save.
+    private(set) var areBeingSettled = false
+    /// Rows and those whose stored properties depend on them, in the save that is being prepared.
+    private(set) var related: [(RecordState, RecordState)] = []
+    /// Objects that were fetched for a save, which stay until all is computed.
+    private var held: [any ObservableRecord] = []
+
+    init(_ store: RecordStore) { self.store = store }
+
+    /// Computes the stored properties that depend on what has changed, also of rows that are not in
+    /// memory: those that differ are changes, too.
+    ///
+    /// Each property of a row becomes a change at most once, and is looked at with what depends on
+    /// it in the next round.
+    ///
+    /// - Returns: whether any property was computed.
+    func settle() throws -> Bool {
+      if areBeingSettled || !store.tables.all.contains(where: { !$0.schema.stored.isEmpty }) {
+        return false
+      }
+      areBeingSettled = true
+      related = []
+      defer { (areBeingSettled, held) = (false, []) }
+      var hasComputed = false
+      try deleteDependents()
+      var states = store.unsaved.states
+      while !states.isEmpty {
+        var next: [RecordState] = []
+        for table in store.tables.all {
+          let changed = states.filter { $0.table === table }
+          if changed.isEmpty { continue }
+          for dependency in table.dependents {
+            let relevant = changed.filter { $0.affects(dependency) }
+            if relevant.isEmpty { continue }
+            for root in try climb(dependency.hops, from: relevant) {
+              hasComputed = true
+              if compute(dependency.column, of: root) { next.append(root) }
+            }
+          }
+        }
+        states = next
+      }
+      return hasComputed
+    }
+
+    /// Computes all stored properties of a row; those that differ are changes.
+    func compute(of state: RecordState) {
+      for column in state.table?.schema.stored ?? [] { _ = compute(column, of: state) }
+    }
+
+    /// Computes one property; true where it has become a change, as the row has another value.
+    private func compute(_ column: RecordColumn, of state: RecordState) -> Bool {
+      guard let table = state.table, let object = state.object, state.phase == .saved else {
+        return false
+      }
+      let saved = state.storedValues[column.slot] ?? .null
+      // A value that cannot be stored is an error of the row when it is saved.
+      let value = try? table.value(of: column, object)
+      if value == saved || state.changed[column.slot] != nil { return false }
+      state.changed[column.slot] = saved
+      store.unsaved.note(state, object)
+      return true
+    }
+
+    // MARK: Rows that go with others
+
+    /// Does here what the database would do with rows that refer to deleted ones, where stored
+    /// properties of others depend on those.
+    private func deleteDependents() throws {
+      var place = 0
+      while place < store.unsaved.states.count {
+        let states = store.unsaved.states[place...].filter { $0.phase == .deleting }
+        place = store.unsaved.states.count
+        let groups = Dictionary(grouping: states) { $0.table.map(ObjectIdentifier.init) }
+        for group in groups.values {
+          guard let owner = group.first?.table else { continue }
+          for table in store.tables.all {
+            for (column, key) in table.foreignKeys
+            where key.action != .other && key.target == owner.name.lowercased()
+              && table.isNeeded(by: column, key.action, of: owner)
+            {
+              try deleteRows(of: table, column, key, referringTo: group, of: owner)
+            }
+          }
+        }
+      }
+    }
+
+    /// Deletes the rows of one table that refer to deleted ones, or has them refer to none.
+    private func deleteRows(
+      of table: RecordTable, _ column: RecordColumn, _ key: ForeignKey,
+      referringTo deleted: [RecordState], of owner: RecordTable
+    ) throws {
+      let objects =
+        try table.rows(deleted.compactMap(\.key), in: column.name, key.collation)
+        + store.unsaved.states.filter { $0.table === table }.compactMap(\.object)
+      held += objects
+      let owners = byKey(deleted)
+      for object in objects {
+        let (state, value) = (object.recordState, try column.read(object))
+        guard state.phase == .saved, state.newParents[column.slot] == nil,
+          let owner = owner.key(value).flatMap({ owners[$0] })
+        else { continue }
+        let isCascade = key.action == .cascade
+        store.saves.note(
+          DependentRow(object: object, owner: owner, reference: isCascade ? nil : (column, value)))
+        if isCascade { store.delete(object) } else { _ = column.write?(object, .null) }
+      }
+    }
+
+    private func byKey(_ states: [RecordState]) -> [RecordKey: RecordState] {
+      Dictionary(
+        states.compactMap { state in state.key.map { ($0, state) } },
+        uniquingKeysWith: { first, _ in first })
+    }
+
+    // MARK: The way to the rows that have the properties
+
+    /// The rows from which the steps lead to these ones.
+    private func climb(
+      _ hops: [StoredDependency.Hop], from states: [RecordState]
+    ) throws -> [RecordState] {
+      var states = states
+      for hop in hops.reversed() {
+        var owners: [RecordState] = []
+        var seen: Set<ObjectIdentifier> = []
+        func add(_ owner: RecordState, for others: [RecordState]) {
+          if owner.isDeleted { return }
+          related += others.map { ($0, owner) }
+          if seen.insert(ObjectIdentifier(owner)).inserted { owners.append(owner) }
+        }
+        if hop.relation.kind == .reference {
+          try findReferring(hop, states, add)
+        } else {
+          try findReferred(hop, states, add)
+        }
+        states = owners
+      }
+      return states
+    }
+
+    /// Finds the rows that refer to rows.
+    private func findReferring(
+      _ hop: StoredDependency.Hop, _ states: [RecordState],
+      _ add: (RecordState, [RecordState]) -> Void
+    ) throws {
+      guard let column = hop.owner.schema.slots[hop.relation.column] else { return }
+      let targets = byKey(states)
+      let objects = try hop.owner.rows(
+        states.compactMap(\.key), in: column.name, hop.target.layout.collation)
+      held += objects
+      func target(of object: any ObservableRecord) -> RecordState? {
+        (try? column.read(object)).flatMap(hop.target.key).flatMap { targets[$0] }
+      }
+      for object in objects { add(object.recordState, target(of: object).map { [$0] } ?? []) }
+      for state in store.unsaved.states where state.table === hop.owner {
+        if let found = state.object.flatMap(target) { add(state, [found]) }
+      }
+    }
+
+    /// Finds the rows that rows refer to, or have referred to.
+    private func findReferred(
+      _ hop: StoredDependency.Hop, _ states: [RecordState],
+      _ add: (RecordState, [RecordState]) -> Void
+    ) throws {
+      guard let column = hop.target.schema.slots[hop.relation.column] else { return }
+      var keys: [RecordKey] = []
+      var members: [RecordKey: [RecordState]] = [:]
+      for state in states {
+        let parent = state.newParents[column.slot]
+        if let parent { add(parent, [state]) }
+        // A new row that refers to a new one has no key in the column until both are saved.
+        guard let object = state.object, parent == nil || state.phase != .new else { continue }
+        let values = [state.changed[column.slot], try? column.read(object)]
+        for key in values.compactMap({ $0.flatMap(hop.owner.key) }) {
+          if members[key] == nil { keys.append(key) }
+          members[key, default: []].append(state)
+        }
+      }
+      let missing = keys.filter { hop.owner.state($0) == nil }
+      held += try hop.owner.rows(missing, in: hop.owner.record.primaryKeyName)
+      for key in keys {
+        if let owner = hop.owner.state(key) { add(owner, members[key] ?? []) }
+      }
+    }
+  }
+
+  extension RecordTable {
+    /// Whether stored properties, of others than a row of `owner`, depend on rows that go, or lose
+    /// a reference, with that row.
+    fileprivate func isNeeded(
+      by column: RecordColumn, _ action: ForeignKey.Action, of owner: RecordTable
+    ) -> Bool {
+      dependents.contains { dependency in
+        if let hop = dependency.hops.first, dependency.hops.count == 1, hop.owner === owner,
+          hop.relation.column == column.name
+        {
+          return false
+        }
+        return action == .cascade
+          ? !dependency.hops.isEmpty : dependency.slots.contains(column.slot)
+      }
+    }
+  }
+
+  extension RecordState {
+    /// Whether the changes of the row may change a stored property.
+    func affects(_ dependency: StoredDependency) -> Bool {
+      if phase != .saved { return true }
+      return changed.keys.contains { dependency.slots.contains($0) }
+        || newParents.keys.contains { dependency.slots.contains($0) }
+    }
+  }
+#endif
