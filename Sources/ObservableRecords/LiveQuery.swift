@@ -5,59 +5,58 @@
   typealias ReadJob = (Database) throws -> () -> Void
 
   /// A list that shows the result of a request, as long as the program has it.
-  class LiveQuery {
+  protocol LiveQuery: AnyObject {
     /// The tables that the request reads, in lower case.
-    let tables: Set<String>
+    var tables: Set<String> { get }
     /// Whether the list may differ from the result.
-    var isStale = false
-
-    init(_ tables: Set<String>) { self.tables = tables }
-
+    var isStale: Bool { get set }
     /// Whether the program still has the list.
-    var isNeeded: Bool { false }
+    var isNeeded: Bool { get }
+    func lists(_ table: RecordTable) -> Bool
+    /// Takes out rows that are deleted here.
+    func removeDeleted()
+    /// What brings the list up to date; a row that does not fit is an error, which `fail` may
+    /// throw, and else the list stays as it is.
+    func job(readAfter number: Int, fail: ((any Error) throws -> Void)?) -> ReadJob?
+    /// The list stays as it is from now on.
+    func end()
+  }
+
+  extension LiveQuery {
     func isConcerned(by changes: DatabaseChanges) -> Bool {
       isStale || changes.isEverything || changes.tables.keys.contains { tables.contains($0) }
     }
-
-    func lists(_ table: RecordTable) -> Bool { false }
-    /// Takes out rows that are deleted here.
-    func removeDeleted() {}
-    /// What brings the list up to date; a row that does not fit is an error, which `fail` may
-    /// throw, and else the list stays as it is.
-    func job(readAfter number: Int, fail: ((any Error) throws -> Void)?) -> ReadJob? { nil }
-    /// The list stays as it is from now on.
-    func end() {}
   }
 
   /// A list of rows of one class.
   final class RowQuery<Record: ObservableRecord>: LiveQuery {
+    let tables: Set<String>
+    var isStale = false
     private weak var array: ObservableArray<Record>?
     private var request: QueryInterfaceRequest<Record>
     private let table: RecordTable
-    private unowned let store: RecordStore
     private var keys: [RecordKey]
 
     init(
       _ array: ObservableArray<Record>, _ request: QueryInterfaceRequest<Record>,
-      _ table: RecordTable, _ store: RecordStore, tables: Set<String>
+      _ table: RecordTable, tables: Set<String>
     ) {
-      (self.array, self.request, self.table, self.store) = (array, request, table, store)
+      (self.array, self.request, self.table, self.tables) = (array, request, table, tables)
       keys = array.compactMap { $0.recordState.key }
-      super.init(tables)
     }
 
-    override var isNeeded: Bool { array != nil }
+    var isNeeded: Bool { array != nil }
 
-    override func lists(_ table: RecordTable) -> Bool { table === self.table }
+    func lists(_ table: RecordTable) -> Bool { table === self.table }
 
-    override func removeDeleted() {
+    func removeDeleted() {
       guard let array, array.contains(where: \.isDeleted) else { return }
       array.removeAll { $0.isDeleted }
       keys = array.compactMap { $0.recordState.key }
       isStale = true
     }
 
-    override func end() { array = nil }
+    func end() { array = nil }
 
     /// Asks for other rows from now on.
     func replace(_ request: QueryInterfaceRequest<Record>) {
@@ -65,7 +64,7 @@
       isStale = true
     }
 
-    override func job(
+    func job(
       readAfter number: Int, fail: ((any Error) throws -> Void)?
     ) -> ReadJob? {
       if array == nil { return nil }
@@ -76,10 +75,10 @@
         let edit = ListEdit(from: former, to: keys)
         let rows: [Record]
         do {
-          rows = try Self.rows(edit.newElements(in: former), db)
+          rows = try Record.rows(with: edit.newElements(in: former), from: db)
         } catch let error as RecordError {
           try fail?(error)
-          return { [weak self] in self?.store.report(error) }
+          return { [weak self] in self?.table.store.report(error) }
         }
         return { [weak self] in self?.show(edit, former, rows, readAfter: number) }
       }
@@ -91,15 +90,6 @@
       let selected = request.select(Column(Record.primaryKeyName), as: DatabaseValue.self)
       let statement = try selected.makePreparedRequest(db, forSingleResult: false).statement
       return try statement.keys(collation)
-    }
-
-    private static func rows(_ keys: [RecordKey], _ db: Database) throws -> [Record] {
-      var rows: [Record] = []
-      for part in keys.parts(of: 10_000) {
-        rows += try RowReader.fetch(
-          db, Record.filter(keys: part, in: Record.primaryKeyName, .binary))
-      }
-      return rows
     }
 
     private func show(
@@ -114,7 +104,7 @@
         apply(edit, array)
       }
       withExtendedLifetime(fresh) {}
-      if isStale { store.reads.readAgain() }
+      if isStale { table.store.reads.readAgain() }
     }
 
     private func apply(_ edit: ListEdit<RecordKey>, _ array: ObservableArray<Record>) {

@@ -195,18 +195,18 @@
 
     /// A row does not belong to this one any more.
     func lost(_ object: any ObservableRecord, _ relation: RecordRelation) {
-      switch relation.kind {
-      case .many: relations[relation.name]?.remove(object)
-      case .one: try? self.object?.invalidate(relation.name)
-      case .reference: break
-      }
+      change(relation) { $0.remove(object) }
     }
 
     /// A row belongs to this one now.
     func gained(_ object: any ObservableRecord, _ relation: RecordRelation) {
+      change(relation) { $0.insert(object) }
+    }
+
+    private func change(_ relation: RecordRelation, _ body: (LoadedRelation) -> Void) {
       switch relation.kind {
-      case .many: relations[relation.name]?.insert(object)
-      case .one: try? self.object?.invalidate(relation.name)
+      case .many: if let list = relations[relation.name] { body(list) }
+      case .one: try? object?.invalidate(relation.name)
       case .reference: break
       }
     }

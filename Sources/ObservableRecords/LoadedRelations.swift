@@ -99,20 +99,19 @@
     ///
     /// What one query has brought is asked for together: one query for all.
     func rows<Target: ObservableRecord>(
-      _ relation: RecordRelation, _ slot: Int, to key: RecordKey, of table: RecordTable,
-      _ state: RecordState
+      _ relation: RecordRelation, in target: RecordTable, to key: RecordKey,
+      of table: RecordTable, _ state: RecordState
     ) throws -> [Target] {
       let name = PrefetchKey(table: ObjectIdentifier(table), name: relation.name)
-      let target = try store.table(of: Target.self)
-      let column = target.column(slot)
+      let column = target.schema.slots[relation.column]
       if prefetched[name]?[key] == nil {
         let siblings = siblings(of: state).filter { sibling in
           relation.kind == .one || sibling.relations[relation.name] == nil
         }
         let keys = [key] + siblings.prefix(9_999).compactMap(\.key)
-        let request = Target.filter(keys: keys, in: relation.column, table.layout.collation)
-          .order(Column(Target.primaryKeyName))
-        let rows: [Target] = try store.read { try RowReader.fetch($0, request) }
+        let rows = try store.read {
+          try Target.rows(with: keys, in: relation.column, table.layout.collation, from: $0)
+        }
         var lists = Dictionary(
           keys.map { ($0, [any ObservableRecord]()) }, uniquingKeysWith: { $1 })
         let owners = rows.map { row in
@@ -150,9 +149,8 @@
         else { continue }
         wanted.append(other)
       }
-      let request = record.filter(
-        keys: wanted.prefix(10_000), in: record.primaryKeyName, .binary)
-      let rows: [Target] = try store.read { try RowReader.fetch($0, request) }
+      let keys = Array(wanted.prefix(10_000))
+      let rows = try store.read { try record.rows(with: keys, from: $0) }
       // The objects stay until the end of the turn, as their siblings ask for them next.
       let name = PrefetchKey(table: ObjectIdentifier(target), name: "")
       for object in target.adopt(rows, readAfter: store.saves.number) {

@@ -3,11 +3,15 @@
 
   /// Looks now and then whether another process has written to the database.
   final class Polling {
+    private enum Phase {
+      case idle, asking
+      /// Somebody has asked while an answer was to come, which may be too old for that.
+      case askedAgain
+    }
+
     private let interval: Double?
     private var timer: LoopTimer?
-    private var isAsking = false
-    /// Whether somebody has asked while an answer was to come, which may be too old for that.
-    private var isAskedAgain = false
+    private var phase = Phase.idle
     /// The version of the database that was seen last; SQLite counts those of other connections.
     private(set) var version: Int?
 
@@ -36,27 +40,26 @@
 
     /// Looks now.
     func ask(_ store: RecordStore) {
-      if isAsking {
-        isAskedAgain = true
+      if phase != .idle {
+        phase = .askedAgain
         return
       }
-      isAsking = true
-      let (home, inbox) = (Parcel(Question(polling: self, store: store)), store.loop.inbox)
+      phase = .asking
+      let answered = { [weak self, weak store] (version: Result<Int, any Error>) in
+        guard let self, let store else { return }
+        answer(version, store)
+      }
+      let (home, inbox) = (Parcel(answered), store.loop.inbox)
       store.database.asyncWriteWithoutTransaction { db in
         let version = Result { try db.dataVersion() }
-        inbox.post {
-          let question = home.open()
-          if let store = question.store { question.polling.answer(version, store) }
-        }
+        inbox.post { home.open()(version) }
       }
     }
 
     private func answer(_ found: Result<Int, any Error>, _ store: RecordStore) {
-      isAsking = false
-      if isAskedAgain {
-        isAskedAgain = false
-        ask(store)
-      }
+      let isAskedAgain = phase == .askedAgain
+      phase = .idle
+      if isAskedAgain { ask(store) }
       switch found {
       case .success(let found):
         if found == version { return }
@@ -70,11 +73,5 @@
         store.report(error)
       }
     }
-  }
-
-  /// Who gets an answer.
-  private struct Question {
-    let polling: Polling
-    weak var store: RecordStore?
   }
 #endif

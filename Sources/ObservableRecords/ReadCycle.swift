@@ -25,7 +25,7 @@
     private unowned let store: RecordStore
     let collector: ChangeCollector
     let polling: Polling
-    private var queries: [LiveQuery] = []
+    private var queries: [any LiveQuery] = []
     private var phase = Phase.idle
     /// What is to be read next.
     private var pending = DatabaseChanges()
@@ -89,7 +89,7 @@
     // MARK: Queries
 
     /// Keeps a query up to date from now on.
-    func add(_ query: LiveQuery) {
+    func add(_ query: any LiveQuery) {
       for name in query.tables { collector.follow(name) }
       queries.removeAll { !$0.isNeeded }
       queries.append(query)
@@ -107,7 +107,7 @@
     }
 
     /// Brings one query up to date, waiting for the database.
-    func readNow(_ query: LiveQuery) throws {
+    func readNow(_ query: any LiveQuery) throws {
       store.saves.wait()
       guard let job = query.job(readAfter: store.saves.number, fail: { throw $0 }) else { return }
       try store.read(job)()

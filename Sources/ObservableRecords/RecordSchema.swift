@@ -14,8 +14,11 @@
     /// The declared key paths of computed properties.
     let computed: [String: [String]]
     let slots: [String: RecordColumn]
+    private let columnsBySlot: [RecordColumn?]
     /// The column that is the primary key; nil where no property has its name.
     let key: RecordColumn?
+    /// The place of the key in the list of columns, where keys are integers; else nil.
+    let integerKeyPlace: Int?
     /// The columns of computed properties.
     let stored: [RecordColumn]
     /// The columns of stored properties.
@@ -32,7 +35,13 @@
         entries.compactMap { entry in entry.paths.map { (entry.name, $0) } },
         uniquingKeysWith: { first, _ in first })
       slots = Dictionary(columns.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
-      key = slots[record.primaryKeyName]
+      let last = columns.map(\.slot).max() ?? -1
+      var columnsBySlot = [RecordColumn?](repeating: nil, count: last + 1)
+      for column in columns { columnsBySlot[column.slot] = column }
+      self.columnsBySlot = columnsBySlot
+      let key = slots[record.primaryKeyName]
+      self.key = key
+      integerKeyPlace = columns.firstIndex { $0 === key && $0.hasEachInteger }
       stored = columns.filter(\.isComputed)
       plain = columns.filter { !$0.isComputed }
     }
@@ -51,6 +60,10 @@
     }
     /// The column by which a property refers to a row.
     package func column(of reference: String) -> String? { relation(reference)?.column }
+
+    func column(_ slot: Int) -> RecordColumn? {
+      slot < columnsBySlot.count ? columnsBySlot[slot] : nil
+    }
 
     func relation(_ name: String) -> RecordRelation? { relations.first { $0.name == name } }
   }
@@ -99,7 +112,6 @@
     enum Kind { case many, one, reference }
     let kind: Kind
     let name: String
-    let slot: Int
     /// The class of the other rows.
     let target: any ObservableRecord.Type
     /// The column that refers to a row: of the other class, or of this one where it is a reference.
@@ -177,26 +189,24 @@
     /// The rows of another class that refer to this one.
     public static func hasMany(
       _ name: String, _ slot: Int, _ target: any ObservableRecord.Type, by column: String
-    ) -> Self { relation(.many, name, slot, target, column) }
+    ) -> Self { relation(.many, name, target, column) }
 
     /// The row of another class that refers to this one.
     public static func hasOne(
       _ name: String, _ slot: Int, _ target: any ObservableRecord.Type, by column: String
-    ) -> Self { relation(.one, name, slot, target, column) }
+    ) -> Self { relation(.one, name, target, column) }
 
     /// The row that a column of this class refers to.
     public static func belongsTo(
       _ name: String, _ slot: Int, _ target: any ObservableRecord.Type, by column: String
-    ) -> Self { relation(.reference, name, slot, target, column) }
+    ) -> Self { relation(.reference, name, target, column) }
 
     private static func relation(
-      _ kind: RecordRelation.Kind, _ name: String, _ slot: Int,
-      _ target: any ObservableRecord.Type, _ column: String
+      _ kind: RecordRelation.Kind, _ name: String, _ target: any ObservableRecord.Type,
+      _ column: String
     ) -> Self {
       Self(
-        name,
-        relation: RecordRelation(
-          kind: kind, name: name, slot: slot, target: target, column: column))
+        name, relation: RecordRelation(kind: kind, name: name, target: target, column: column))
     }
   }
 #endif

@@ -14,8 +14,8 @@
       let array = ObservableArray<Target>()
       guard let relation = type(of: owner).recordSchema.relation(name) else { return array }
       array.owner = owner
-      if let store, let slot = try store.tables.slot(of: relation) {
-        array.append(contentsOf: try rows(relation, slot, store))
+      if let store {
+        array.append(contentsOf: try rows(relation, store))
         let loaded = LoadedArray(relation, self, array)
         relations[name] = loaded
         try loaded.watch(in: store.loop)
@@ -35,13 +35,13 @@
     ) throws -> Target? {
       guard let relation = type(of: owner).recordSchema.relation(name) else { return nil }
       guard relation.kind == .reference else {
-        guard let store, let slot = try store.tables.slot(of: relation) else { return nil }
+        guard let store else { return nil }
         if relations[name] == nil {
           let loaded = LoadedRelation(relation, self)
           relations[name] = loaded
           store.relations.note(loaded)
         }
-        return try (rows(relation, slot, store) as [Target]).first
+        return try (rows(relation, store) as [Target]).first
       }
       guard let column = type(of: owner).recordSchema.slots[relation.column] else { return nil }
       let found: Target?
@@ -62,15 +62,15 @@
 
     /// The rows that refer to this one, as they are now: what is not saved yet counts.
     private func rows<Target: ObservableRecord>(
-      _ relation: RecordRelation, _ slot: Int, _ store: RecordStore
+      _ relation: RecordRelation, _ store: RecordStore
     ) throws -> [Target] {
+      let target = try store.table(of: Target.self)
       if isDeleted { return [] }
-      guard let key, let table else { return store.unsaved.rows(slot, of: self) }
-      let saved: [Target] = try store.relations.rows(
-        relation, slot, to: key, of: table, self)
+      guard let key, let table else { return store.unsaved.rows(relation, in: target, of: self) }
+      let saved: [Target] = try store.relations.rows(relation, in: target, to: key, of: table, self)
       let known = Set(saved.map(ObjectIdentifier.init))
       return saved
-        + store.unsaved.rows(slot, of: self).filter {
+        + store.unsaved.rows(relation, in: target, of: self).filter {
           !known.contains(ObjectIdentifier($0))
         }
     }

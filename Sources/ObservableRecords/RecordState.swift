@@ -102,6 +102,8 @@
     // MARK: What most rows do not have
 
     /// What is known of a row that is observed, written, or asked for others.
+    ///
+    /// It has many properties, as they are one block of memory for rows that need any of them.
     @usableFromInline
     final class Extra {
       /// The watchers of the object.
@@ -120,8 +122,7 @@
       fileprivate var newParents: [Int: RecordState] = [:]
       fileprivate var keptParents: [Int: any ObservableRecord] = [:]
       fileprivate var relations: [String: LoadedRelation] = [:]
-      fileprivate var referrers: [Referrer] = []
-      fileprivate var referrerLimit = 16
+      fileprivate var referrers = Referrers()
       fileprivate var formerKeys: [Int: StoredValue] = [:]
     }
 
@@ -184,23 +185,14 @@
     }
     /// Notes an object with a property that has this one as the row it refers to.
     func addReferrer(_ state: RecordState, _ name: String) {
-      let extra = madeExtra
-      if extra.referrers.count >= extra.referrerLimit {
-        // Each time that the property is computed it is noted again; one note is enough.
-        var seen: Set<Referrer.Identity> = []
-        extra.referrers.removeAll { referrer in
-          referrer.identity.map { !seen.insert($0).inserted } ?? true
-        }
-        extra.referrerLimit = max(16, 2 * extra.referrers.count)
-      }
-      extra.referrers.append(Referrer(state: state, name: name))
+      madeExtra.referrers.add(Referrer(state: state, name: name))
     }
 
     /// Has properties that refer to the row computed anew: they are noted again when they are.
     func invalidateReferrers() {
-      let referrers = extra?.referrers ?? []
-      extra?.referrers = []
-      for referrer in referrers { try? referrer.state?.object?.invalidate(referrer.name) }
+      guard let referrers = extra?.referrers else { return }
+      extra?.referrers = Referrers()
+      referrers.invalidate()
     }
 
     /// What columns that refer to rows had before they were written.
@@ -422,19 +414,5 @@
     fileprivate func remove(_ place: Place) {
       if place < members.count { members[Int(place)] = nil }
     }
-  }
-
-  /// An object with a property that refers to another one.
-  struct Referrer {
-    weak var state: RecordState?
-    let name: String
-
-    struct Identity: Hashable {
-      let state: ObjectIdentifier
-      let name: String
-    }
-
-    /// nil where the object is gone.
-    var identity: Identity? { state.map { Identity(state: ObjectIdentifier($0), name: name) } }
   }
 #endif

@@ -104,7 +104,7 @@
         names = try Self.tables(of: request, db)
       }
       let array = ObservableArray(rows)
-      let query = RowQuery(array, request, table, self, tables: names)
+      let query = RowQuery(array, request, table, tables: names)
       reads.add(query)
       return (array, query)
     }

@@ -128,7 +128,7 @@
         try record.select(Column(record.primaryKeyName), as: DatabaseValue.self).fetchAll(db)
       }
       for part in keys.compactMap({ table.key(StoredValue($0)) }).parts(of: 1_000) {
-        let objects = try table.rows(Array(part), in: record.primaryKeyName)
+        let objects = try table.rows(Array(part))
         for object in objects { saves.stored.compute(of: object.recordState) }
         count += objects.count { $0.hasUnsavedChanges }
         try save()

@@ -12,7 +12,10 @@
         let keys = Array(Set(liveKeys + awaitedKeys))
         if !keys.isEmpty { jobs.append(reload(record, keys, readAfter: number)) }
         for (column, lists) in Dictionary(grouping: lists, by: { $0.relation.column }) {
-          jobs.append(relist(record, column, lists, readAfter: number))
+          let collation = lists.lazy.compactMap { $0.owner?.table?.layout.collation }
+            .first { $0 != .binary }
+          let keys = lists.compactMap { $0.owner?.key }
+          jobs.append(reload(record, keys, in: column, collation ?? .binary, readAfter: number))
         }
       } else if let rows {
         let keys = rows.numbers.map(RecordKey.integer)
@@ -25,17 +28,23 @@
       return jobs
     }
 
+    /// Reads the rows with these keys, or those whose column has one of them.
     private func reload<Record: ObservableRecord>(
-      _ record: Record.Type, _ keys: [RecordKey], readAfter number: Int
+      _ record: Record.Type, _ keys: [RecordKey], in column: String? = nil,
+      _ collation: Collation = .binary, readAfter number: Int
     ) -> ReadJob {
       { db in
-        let (rows, errors) = try Self.rows(record, keys, in: record.primaryKeyName, .binary, db)
+        var errors: [any Error] = []
+        let rows = try record.rows(with: keys, in: column, collation, from: db) {
+          errors.append($0)
+        }
         return { [weak self] in
           guard let self else { return }
           for error in errors { store.report(error) }
+          let found = take(rows, readAfter: number)
+          if column != nil { return }
           // Rows that do not fit are still there.
           let broken = Set(errors.compactMap { ($0 as? RecordError)?.row })
-          let found = take(rows, readAfter: number)
           vanished(
             keys.filter { !found.contains($0) && !broken.contains($0.description) },
             readAfter: number)
@@ -60,37 +69,6 @@
         }
         return { [weak self] in self?.vanished(keys.filter(missing.contains), readAfter: number) }
       }
-    }
-
-    /// Reads the lists of rows again that refer to rows by one column.
-    private func relist<Record: ObservableRecord>(
-      _ record: Record.Type, _ column: String, _ lists: [LoadedRelation], readAfter number: Int
-    ) -> ReadJob {
-      let owners = lists.compactMap { $0.owner?.key }
-      let collation = lists.lazy.compactMap { $0.owner?.table?.layout.collation }
-        .first { $0 != .binary }
-      return { db in
-        let (rows, errors) = try Self.rows(record, owners, in: column, collation ?? .binary, db)
-        return { [weak self] in
-          guard let self else { return }
-          for error in errors { store.report(error) }
-          _ = take(rows, readAfter: number)
-        }
-      }
-    }
-
-    private static func rows<Record: ObservableRecord>(
-      _ record: Record.Type, _ keys: [RecordKey], in column: String, _ collation: Collation,
-      _ db: Database
-    ) throws -> (rows: [Record], errors: [any Error]) {
-      var rows: [Record] = []
-      var errors: [any Error] = []
-      for part in keys.parts(of: 10_000) {
-        let request = record.filter(keys: part, in: column, collation)
-          .order(Column(record.primaryKeyName))
-        rows += try RowReader.fetch(db, request) { errors.append($0) }
-      }
-      return (rows, errors)
     }
 
     /// Rows are not there any more, where the database was read.
@@ -121,29 +99,36 @@
       return found
     }
 
-    /// The objects of the rows whose column has one of these keys, read now.
+    /// The objects of the rows with these keys, or whose column has one of them, read now.
     func rows(
-      _ keys: [RecordKey], in column: String, _ collation: Collation = .binary
+      _ keys: [RecordKey], in column: String? = nil, _ collation: Collation = .binary
     ) throws -> [any ObservableRecord] {
       func rows<Record: ObservableRecord>(_ record: Record.Type) throws -> [any ObservableRecord] {
-        var objects: [any ObservableRecord] = []
-        for part in keys.parts(of: 10_000) {
-          let request = record.filter(keys: part, in: column, collation)
-          let rows: [Record] = try store.read { try RowReader.fetch($0, request) }
-          objects += adopt(rows, readAfter: store.saves.number)
-        }
-        return objects
+        if keys.isEmpty { return [] }
+        let rows = try store.read { try record.rows(with: keys, in: column, collation, from: $0) }
+        return adopt(rows, readAfter: store.saves.number)
       }
       return try rows(record)
     }
   }
 
   extension ObservableRecord {
-    /// The rows whose column has one of these keys, compared as those are.
-    static func filter(
-      keys: some Sequence<RecordKey>, in column: String, _ collation: Collation
-    ) -> QueryInterfaceRequest<Self> {
-      filter(keys.map(\.databaseValue).contains(collation.column(column)))
+    /// The rows with these keys, or whose column has one of them, compared as it says, in the order
+    /// of their own keys.
+    ///
+    /// `fail` gets the errors of rows that do not fit.
+    static func rows(
+      with keys: [RecordKey], in column: String? = nil, _ collation: Collation = .binary,
+      from db: Database, _ fail: (any Error) throws -> Void = { throw $0 }
+    ) throws -> [Self] {
+      var rows: [Self] = []
+      for part in keys.parts(of: 10_000) {
+        let wanted = part.map(\.databaseValue).contains(
+          collation.column(column ?? primaryKeyName))
+        try RowReader.forEach(
+          db, filter(wanted).order(Column(primaryKeyName)), { row, _ in rows.append(row) }, fail)
+      }
+      return rows
     }
   }
 

@@ -4,8 +4,6 @@
   /// The objects of one class in a store: one for each row that is in memory.
   final class RecordTable {
     let schema: RecordSchema
-    let record: any ObservableRecord.Type
-    let name: String
     /// What the database says of the table.
     let layout: TableLayout
     unowned let store: RecordStore
@@ -17,18 +15,12 @@
     private(set) lazy var loners = FetchGroup(self, areAlone: true)
     /// The states of objects that are not found by a key: new ones, and deleted ones.
     private var strays: [ObjectIdentifier: Unmanaged<RecordState>] = [:]
-    /// Properties that refer to rows which are not there, by the keys of those.
-    private var awaited: [RecordKey: [Referrer]] = [:]
-    private var awaitedLimit = 64
+    private var awaited = AwaitedRows()
     /// What SQLite makes of values, by the slots of columns that may have other values than those
     /// which are written to them.
     private let affinities: [Int: ColumnAffinity]
-    private let columnsBySlot: [RecordColumn?]
-    /// The place of the key in the list of columns, where keys are integers; else nil.
-    private let integerKeyPlace: Int?
     /// The properties of other classes that list rows of this one, by the slot of the column.
     private(set) var incoming: [Int: [IncomingLink]] = [:]
-
     /// The stored properties of other classes that depend on rows of this one.
     private(set) var dependents: [StoredDependency] = []
 
@@ -39,17 +31,9 @@
     }
 
     init(_ record: any ObservableRecord.Type, _ store: RecordStore, _ layout: TableLayout) {
-      self.record = record
       self.store = store
       self.layout = layout
       schema = record.recordSchema
-      name = schema.table
-      let last = schema.columns.map(\.slot).max() ?? -1
-      var columns = [RecordColumn?](repeating: nil, count: last + 1)
-      for column in schema.columns { columns[column.slot] = column }
-      columnsBySlot = columns
-      let key = schema.key
-      integerKeyPlace = schema.columns.firstIndex { $0 === key && $0.hasEachInteger }
       var affinities: [Int: ColumnAffinity] = [:]
       for column in schema.columns {
         let affinity = layout.affinity(of: column.name)
@@ -62,6 +46,8 @@
       }
     }
 
+    var record: any ObservableRecord.Type { schema.recordType }
+    var name: String { layout.name }
     /// Whether SQLite gives new rows their key.
     var hasAutomaticKey: Bool { layout.hasAutomaticKey }
 
@@ -78,9 +64,9 @@
     /// the columns of the class in their order.
     func key(of object: any ObservableRecord, in statement: SQLiteStatement?) -> RecordKey? {
       // Asking the object takes longer, and gives the same.
-      if let statement, let integerKeyPlace,
+      if let statement, let place = schema.integerKeyPlace,
         case .int64(let number) = DatabaseValue(
-          sqliteStatement: statement, index: CInt(integerKeyPlace)
+          sqliteStatement: statement, index: CInt(place)
         ).storage
       {
         return .integer(number)
@@ -166,9 +152,7 @@
     var liveKeys: [RecordKey] { live.keys }
     var isAnythingObserved: Bool { live.contains { $0.isObserved } }
 
-    func column(_ slot: Int) -> RecordColumn? {
-      slot < columnsBySlot.count ? columnsBySlot[slot] : nil
-    }
+    func column(_ slot: Int) -> RecordColumn? { schema.column(slot) }
 
     /// The one object for a row: `fresh`, or the one that was there, which gets the values.
     ///
@@ -198,30 +182,13 @@
     // MARK: Rows that are missing
 
     /// Notes a property whose column refers to a row that is not there.
-    func await(_ key: RecordKey, _ referrer: Referrer) {
-      if awaited.count >= awaitedLimit {
-        awaited = awaited.compactMapValues { referrers in
-          let alive = referrers.filter { $0.state != nil }
-          return alive.isEmpty ? nil : alive
-        }
-        awaitedLimit = max(64, 2 * awaited.count)
-      }
-      let referrers = awaited[key] ?? []
-      if !referrers.contains(where: { $0.identity == referrer.identity }) {
-        awaited[key] = referrers + [referrer]
-      }
-    }
+    func await(_ key: RecordKey, _ referrer: Referrer) { awaited.add(key, referrer) }
 
     /// A row is there now: properties that refer to it are computed anew.
-    func answer(_ key: RecordKey) {
-      if awaited.isEmpty { return }
-      for referrer in awaited.removeValue(forKey: key) ?? [] {
-        try? referrer.state?.object?.invalidate(referrer.name)
-      }
-    }
+    func answer(_ key: RecordKey) { awaited.take(key)?.invalidate() }
 
-    func isAwaited(_ key: RecordKey) -> Bool { awaited[key] != nil }
-    var awaitedKeys: [RecordKey] { Array(awaited.keys) }
+    func isAwaited(_ key: RecordKey) -> Bool { awaited.contains(key) }
+    var awaitedKeys: [RecordKey] { awaited.keys }
 
     // MARK: Links
 

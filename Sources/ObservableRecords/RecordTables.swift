@@ -14,13 +14,8 @@
     /// The tables that are in use, by their names.
     var all: [RecordTable] { tables.values.sorted { $0.name < $1.name } }
 
-    /// The table of a class that is in use.
-    func existing(_ record: any ObservableRecord.Type) -> RecordTable? {
-      tables[ObjectIdentifier(record)]
-    }
-
     func table(of record: any ObservableRecord.Type) throws -> RecordTable {
-      if let table = existing(record) { return table }
+      if let table = tables[ObjectIdentifier(record)] { return table }
       try store.checkOpen()
       let isOutermost = registering.isEmpty
       do {
@@ -31,11 +26,6 @@
         if isOutermost { forgetRegistered() }
         throw error
       }
-    }
-
-    /// The slot of the column, in the other class, that refers to a row.
-    func slot(of relation: RecordRelation) throws -> Int? {
-      try table(of: relation.target).schema.slots[relation.column]?.slot
     }
 
     /// Makes the objects free: the store is closed.

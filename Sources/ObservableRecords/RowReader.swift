@@ -31,22 +31,6 @@
       return reading.statement
     }
 
-    /// The rows of a request.
-    static func fetch<Record: ObservableRecord>(
-      _ db: Database, _ request: some FetchRequest
-    ) throws -> [Record] {
-      try fetch(db, request) { throw $0 }
-    }
-
-    /// The rows of a request; those that do not fit are given to `fail`.
-    static func fetch<Record: ObservableRecord>(
-      _ db: Database, _ request: some FetchRequest, _ fail: (any Error) throws -> Void
-    ) throws -> [Record] {
-      var rows: [Record] = []
-      try forEach(db, request, { (row: Record, _) in rows.append(row) }, fail)
-      return rows
-    }
-
     /// Calls `use` with each row of a request that fits, and `fail` with the error of another one.
     ///
     /// With a row `use` gets the statement that reads it, where that has the columns of the class

@@ -347,7 +347,7 @@
           continue
         }
         guard let table = state.table, let key = table.key(replaced.key) else { continue }
-        for object in try table.rows([key], in: table.record.primaryKeyName) {
+        for object in try table.rows([key]) {
           note(DependentRow(object: object, owner: state, reference: nil))
           store.delete(object)
         }

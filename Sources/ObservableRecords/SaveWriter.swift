@@ -159,9 +159,7 @@
         guard case .update = operation.kind else { continue }
         for (column, value) in zip(operation.columns, operation.values)
         where operation.layout.isUnique(column.name) {
-          let name = column.name.quotedDatabaseIdentifier
-          let update = try db.cachedStatement(
-            sql: "UPDATE \(operation.table) SET \(name) = ? WHERE \(operation.keyName) = ?")
+          let update = try db.cachedStatement(sql: operation.update([column]))
           let free = try freeValue(like: value.database, of: column, operation)
           // A table that does not take the value may take the one that is to be written.
           if (try? update.execute(arguments: [free, operation.key?.database])) != nil {
@@ -191,10 +189,7 @@
       for place in group {
         let operation = plan.operations[place]
         for (value, parent) in operation.parents where parent >= place {
-          let column = operation.columns[value].name.quotedDatabaseIdentifier
-          let statement = try db.cachedStatement(
-            sql: "UPDATE \(operation.table) SET \(column) = ? WHERE \(operation.keyName) = ?")
-          try statement.execute(
+          try db.cachedStatement(sql: operation.update([operation.columns[value]])).execute(
             arguments: [
               result.keys[parent]?.database, (result.keys[place] ?? operation.key)?.database,
             ])
@@ -245,27 +240,28 @@
         result.keys[place] =
           operation.key ?? StoredValue(db.lastInsertedRowID.databaseValue)
       case .update:
-        let statement = try db.cachedStatement(
-          sql: """
-            UPDATE \(operation.table) SET \(names.map { "\($0) = ?" }.joined(separator: ", ")) \
-            WHERE \(operation.keyName) = ?
-            """)
-        try statement.execute(
+        try db.cachedStatement(sql: operation.update(operation.columns)).execute(
           arguments: StatementArguments((values + [operation.key ?? .null]).map(\.database)))
         if db.changesCount == 0 {
-          let isThere = try Bool.fetchOne(
-            db, sql: "SELECT 1 FROM \(operation.table) WHERE \(operation.keyName) = ?",
-            arguments: [operation.key?.database])
-          if isThere != nil { throw operation.error("the table has ignored the change") }
+          if try exists(operation.key, operation) {
+            throw operation.error("the table has ignored the change")
+          }
           result.missing.append(place)
         }
       case .delete:
-        let statement = try db.cachedStatement(
-          sql: "DELETE FROM \(operation.table) WHERE \(operation.keyName) = ?")
-        try statement.execute(arguments: [operation.key?.database])
+        try db.cachedStatement(
+          sql: "DELETE FROM \(operation.table) WHERE \(operation.keyName) = ?"
+        ).execute(arguments: [operation.key?.database])
       case .refused(let error): throw error
       }
       try findReplaced(rivals, by: place)
+    }
+
+    /// Whether the table of an operation has a row.
+    private func exists(_ key: StoredValue?, _ operation: SavePlan.Operation) throws -> Bool {
+      let statement = try db.cachedStatement(
+        sql: "SELECT 1 FROM \(operation.table) WHERE \(operation.keyName) = ?")
+      return try Bool.fetchOne(statement, arguments: [key?.database]) != nil
     }
 
     // MARK: Constraints that replace rows
@@ -319,9 +315,7 @@
     private mutating func findReplaced(_ rivals: [StoredValue], by place: Int) throws {
       if rivals.isEmpty || !plan.findsReplaced { return }
       let operation = plan.operations[place]
-      let isThere = try db.cachedStatement(
-        sql: "SELECT 1 FROM \(operation.table) WHERE \(operation.keyName) = ?")
-      for key in rivals where try Bool.fetchOne(isThere, arguments: [key.database]) == nil {
+      for key in rivals where try !exists(key, operation) {
         let insertion = result.keys.first {
           $0.value == key && plan.operations[$0.key].layout === operation.layout
         }
@@ -345,5 +339,11 @@
     fileprivate var table: String { layout.name.quotedDatabaseIdentifier }
     /// The name of the key for statements.
     fileprivate var keyName: String { layout.keyName.quotedDatabaseIdentifier }
+
+    /// The statement that writes columns of a row.
+    fileprivate func update(_ columns: [RecordColumn]) -> String {
+      let values = columns.map { "\($0.name.quotedDatabaseIdentifier) = ?" }
+      return "UPDATE \(table) SET \(values.joined(separator: ", ")) WHERE \(keyName) = ?"
+    }
   }
 #endif

@@ -4,6 +4,9 @@
   /// Computes `@Stored` properties, which are written in the same transaction as what they depend
   /// on.
   final class StoredProperties {
+    /// A row that a step leads to, and the rows from which.
+    private typealias Step = (owner: RecordState, others: [RecordState])
+
     private unowned let store: RecordStore
     /// Whether they are being computed for a save.
     private(set) var areBeingSettled = false
@@ -129,29 +132,22 @@
     ) throws -> [RecordState] {
       var states = states
       for hop in hops.reversed() {
+        let isReference = hop.relation.kind == .reference
+        let found = try isReference ? referring(hop, states) : referred(hop, states)
         var owners: [RecordState] = []
         var seen: Set<ObjectIdentifier> = []
-        func add(_ owner: RecordState, for others: [RecordState]) {
-          if owner.isDeleted { return }
+        for (owner, others) in found where !owner.isDeleted {
           related += others.map { ($0, owner) }
           if seen.insert(ObjectIdentifier(owner)).inserted { owners.append(owner) }
-        }
-        if hop.relation.kind == .reference {
-          try findReferring(hop, states, add)
-        } else {
-          try findReferred(hop, states, add)
         }
         states = owners
       }
       return states
     }
 
-    /// Finds the rows that refer to rows.
-    private func findReferring(
-      _ hop: StoredDependency.Hop, _ states: [RecordState],
-      _ add: (RecordState, [RecordState]) -> Void
-    ) throws {
-      guard let column = hop.owner.schema.slots[hop.relation.column] else { return }
+    /// The rows that refer to rows, with those.
+    private func referring(_ hop: StoredDependency.Hop, _ states: [RecordState]) throws -> [Step] {
+      guard let column = hop.owner.schema.slots[hop.relation.column] else { return [] }
       let targets = byKey(states)
       let objects = try hop.owner.rows(
         states.compactMap(\.key), in: column.name, hop.target.layout.collation)
@@ -159,23 +155,24 @@
       func target(of object: any ObservableRecord) -> RecordState? {
         (try? column.read(object)).flatMap(hop.target.key).flatMap { targets[$0] }
       }
-      for object in objects { add(object.recordState, target(of: object).map { [$0] } ?? []) }
-      for state in store.unsaved.states where state.table === hop.owner {
-        if let found = state.object.flatMap(target) { add(state, [found]) }
+      let saved = objects.map { object -> Step in
+        (object.recordState, target(of: object).map { [$0] } ?? [])
       }
+      return saved
+        + store.unsaved.states.filter { $0.table === hop.owner }.compactMap { state in
+          state.object.flatMap(target).map { (state, [$0]) }
+        }
     }
 
-    /// Finds the rows that rows refer to, or have referred to.
-    private func findReferred(
-      _ hop: StoredDependency.Hop, _ states: [RecordState],
-      _ add: (RecordState, [RecordState]) -> Void
-    ) throws {
-      guard let column = hop.target.schema.slots[hop.relation.column] else { return }
+    /// The rows that rows refer to, or have referred to, with those.
+    private func referred(_ hop: StoredDependency.Hop, _ states: [RecordState]) throws -> [Step] {
+      guard let column = hop.target.schema.slots[hop.relation.column] else { return [] }
+      var found: [Step] = []
       var keys: [RecordKey] = []
       var members: [RecordKey: [RecordState]] = [:]
       for state in states {
         let parent = state.newParents[column.slot]
-        if let parent { add(parent, [state]) }
+        if let parent { found.append((parent, [state])) }
         // A new row that refers to a new one has no key in the column until both are saved.
         guard let object = state.object, parent == nil || state.phase != .new else { continue }
         let values = [state.changed[column.slot], try? column.read(object)]
@@ -185,10 +182,9 @@
         }
       }
       let missing = keys.filter { hop.owner.state($0) == nil }
-      held += try hop.owner.rows(missing, in: hop.owner.record.primaryKeyName)
-      for key in keys {
-        if let owner = hop.owner.state(key) { add(owner, members[key] ?? []) }
-      }
+      held += try hop.owner.rows(missing)
+      return found
+        + keys.compactMap { key in hop.owner.state(key).map { ($0, members[key] ?? []) } }
     }
   }
 

@@ -134,17 +134,12 @@
             (info.name, "it cannot be NULL, and '\(schema.recordType)' has no such property"))
         }
       }
-      let keyName = schema.recordType.primaryKeyName
       if schema.key == nil {
         problems.append(
           (nil, "'\(schema.recordType)' has no property '\(keyName)' for the key"))
       } else if key.map({ $0.lowercased() }) != [keyName.lowercased()] {
         let found = key.joined(separator: ", ")
-        problems.append(
-          (
-            nil,
-            "the primary key is (\(found)), the class has '\(keyName)'"
-          ))
+        problems.append((nil, "the primary key is (\(found)), the class has '\(keyName)'"))
       }
       guard let first = problems.first else { return }
       let texts = problems.map { problem in

@@ -35,15 +35,15 @@
     }
 
     /// Objects that refer to a row and are not saved so yet.
-    func rows<Target: ObservableRecord>(_ slot: Int, of owner: RecordState) -> [Target] {
-      guard let target = store.tables.existing(Target.self), let column = target.column(slot) else {
-        return []
-      }
+    func rows<Target: ObservableRecord>(
+      _ relation: RecordRelation, in target: RecordTable, of owner: RecordState
+    ) -> [Target] {
+      guard let column = target.schema.slots[relation.column] else { return [] }
       return states.compactMap { state in
         guard state.table === target, !state.isDeleted, let object = state.object as? Target else {
           return nil
         }
-        if let parent = state.newParents[slot] { return parent === owner ? object : nil }
+        if let parent = state.newParents[column.slot] { return parent === owner ? object : nil }
         return owner.isKey(try? column.read(object)) ? object : nil
       }
     }
