@@ -58,8 +58,6 @@
       }
     }
 
-    // MARK: What is known
-
     /// What a save has to find in the database, to write what was computed from rows in memory.
     ///
     /// While rows of others are being read, those in memory are older than what was heard of.

@@ -99,8 +99,6 @@
       if let key { table?.enter(self, key) }
     }
 
-    // MARK: Others
-
     /// The object gets the values that its row has now; unsaved changes stay, column by column.
     func refresh(from fresh: any ObservableRecord, readAfter number: Int) {
       // A new object is no row, even if somebody else has inserted one with its key.

@@ -21,17 +21,10 @@
   @propertyWrapper
   public struct Related<Value: RelatedValue> {
     // Most objects of a query are never asked for their relations.
-    private var made: Lazy<Value>?
+    fileprivate var made: Lazy<Value>?
 
     /// A property that is not loaded.
     public init() {}
-
-    private mutating func make() -> Lazy<Value> {
-      if let made { return made }
-      let lazy = Lazy<Value>()
-      made = lazy
-      return lazy
-    }
 
     /// Only a property of a record can have rows.
     @available(*, unavailable, message: "relations are for properties of ObservableRecord")
@@ -47,10 +40,7 @@
       storage storage: ReferenceWritableKeyPath<Model, Related>
     ) -> Value {
       model.recordState.store?.relations.keepUntilTurnEnd(model)
-      return model[keyPath: storage].make().value(in: model) { error, isHeard in
-        if !isHeard { model.recordState.store?.report(error) }
-        return .withoutRows
-      }
+      return model[keyPath: storage].made.make().rows(of: model)
     }
 
     /// The lazy property itself, by which `try get()` tells errors.
@@ -58,7 +48,7 @@
       _enclosingInstance model: Model, projected projected: KeyPath<Model, Lazy<Value>>,
       storage storage: ReferenceWritableKeyPath<Model, Related>
     ) -> Lazy<Value> {
-      let lazy = model[keyPath: storage].make()
+      let lazy = model[keyPath: storage].made.make()
       lazy.join(model)
       return lazy
     }
@@ -68,17 +58,10 @@
   @propertyWrapper
   public struct Referenced<Value: RelatedValue> {
     private let column: String
-    private var made: Lazy<Value>?
+    fileprivate var made: Lazy<Value>?
 
     /// A property that is not loaded.
     public init(_ column: String) { self.column = column }
-
-    private mutating func make() -> Lazy<Value> {
-      if let made { return made }
-      let lazy = Lazy<Value>()
-      made = lazy
-      return lazy
-    }
 
     /// Only a property of a record can have rows.
     @available(*, unavailable, message: "relations are for properties of ObservableRecord")
@@ -100,10 +83,7 @@
       storage storage: ReferenceWritableKeyPath<Model, Referenced>
     ) -> Value {
       get {
-        model[keyPath: storage].make().value(in: model) { error, isHeard in
-          if !isHeard { model.recordState.store?.report(error) }
-          return .withoutRows
-        }
+        model[keyPath: storage].made.make().rows(of: model)
       }
       set {
         let other = (newValue as any RelatedValue) as? any ObservableRecord
@@ -116,10 +96,28 @@
       _enclosingInstance model: Model, projected projected: KeyPath<Model, Lazy<Value>>,
       storage storage: ReferenceWritableKeyPath<Model, Referenced>
     ) -> Lazy<Value> {
-      let lazy = model[keyPath: storage].make()
+      let lazy = model[keyPath: storage].made.make()
       lazy.join(model)
       return lazy
     }
   }
+  extension Optional {
+    /// The lazy property, made when it is first asked for.
+    fileprivate mutating func make<Value>() -> Lazy<Value> where Wrapped == Lazy<Value> {
+      if let self { return self }
+      let lazy = Lazy<Value>()
+      self = lazy
+      return lazy
+    }
+  }
 
+  extension Lazy where Value: RelatedValue {
+    /// The rows; none, with an error for the store, where they cannot be read.
+    fileprivate func rows(of model: some ObservableRecord) -> Value {
+      value(in: model) { error, isHeard in
+        if !isHeard { model.recordState.store?.report(error) }
+        return .withoutRows
+      }
+    }
+  }
 #endif

@@ -162,9 +162,7 @@
         operation.columns.append(column)
         operation.values.append(state.newParents[column.slot]?.key?.value ?? value)
       }
-      for (value, parent) in waiting {
-        later.append((operation: states.count, value: value, parent: parent))
-      }
+      later += waiting.map { (operation: states.count, value: $0.value, parent: $0.parent) }
       append(state, operation)
     }
 

@@ -213,8 +213,6 @@
       if !isTold, retry.isNews { store.report(error) }
     }
 
-    // MARK: Before
-
     /// What is to be saved now, with those who wait for it; nil where nothing is, which they hear.
     private func collect() throws(SaveError) -> RunningSave? {
       let waiters = waiters
@@ -272,8 +270,6 @@
       dependentRows = []
       store.unsaved.restore(rows)
     }
-
-    // MARK: After
 
     /// Notes the outcome of a save.
     private func finish(_ save: RunningSave, _ result: SaveResult) -> Outcome {

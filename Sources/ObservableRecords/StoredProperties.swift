@@ -72,8 +72,6 @@
       return true
     }
 
-    // MARK: Rows that go with others
-
     /// Does here what the database would do with rows that refer to deleted ones, where stored
     /// properties of others depend on those.
     private func deleteDependents() throws {
@@ -123,8 +121,6 @@
         states.compactMap { state in state.key.map { ($0, state) } },
         uniquingKeysWith: { first, _ in first })
     }
-
-    // MARK: The way to the rows that have the properties
 
     /// The rows from which the steps lead to these ones.
     private func climb(

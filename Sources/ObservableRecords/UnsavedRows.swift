@@ -80,8 +80,6 @@
       }
     }
 
-    // MARK: Orphans
-
     func noteOrphan(_ object: any ObservableRecord, _ column: RecordColumn, of owner: RecordState) {
       orphans.append(Orphan(object: object, column: column, owner: owner))
       store.saves.askForTurnEnd()
@@ -113,8 +111,6 @@
         }
       }
     }
-
-    // MARK: New rows
 
     /// Takes rows out that were never saved, and new ones that have to refer to them; others that
     /// refer to them keep what they had before.
