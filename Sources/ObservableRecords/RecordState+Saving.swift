@@ -1,8 +1,6 @@
 #if Records
   /// What a save, another user of the database, or the program's change of mind makes of a row.
   extension RecordState {
-    // MARK: Saving
-
     /// A save has begun that writes the row.
     func begin(_ kind: SavePlan.Operation.Kind, _ number: Int) {
       savedNumber = number

@@ -123,6 +123,7 @@
       fileprivate var keptParents: [Int: any ObservableRecord] = [:]
       fileprivate var relations: [String: LoadedRelation] = [:]
       fileprivate var referrers = Referrers()
+      /// What columns that refer to rows had before they were written.
       fileprivate var formerKeys: [Int: StoredValue] = [:]
     }
 
@@ -193,12 +194,6 @@
       guard let referrers = extra?.referrers else { return }
       extra?.referrers = Referrers()
       referrers.invalidate()
-    }
-
-    /// What columns that refer to rows had before they were written.
-    private var formerKeys: [Int: StoredValue] {
-      get { extra?.formerKeys ?? [:] }
-      set { if extra != nil || !newValue.isEmpty { madeExtra.formerKeys = newValue } }
     }
 
     // MARK: Joining a store
@@ -331,7 +326,7 @@
       if isKnown { table.store.saves.askForTurnEnd() }
       if !isLink, isKnown { return }
       let value = (try? column.read(object)) ?? .null
-      if isLink { formerKeys[slot] = value }
+      if isLink { madeExtra.formerKeys[slot] = value }
       if isKnown { return }
       changed[slot] = value
       table.store.unsaved.note(self, object)
@@ -341,10 +336,10 @@
     func noteWritten(_ slot: Int, _ object: any ObservableRecord) {
       guard let table else { return }
       if newParents[slot] != nil {
-        formerKeys[slot] = nil
+        extra?.formerKeys[slot] = nil
         return leaveNewParent(slot, object)
       }
-      guard let former = formerKeys.removeValue(forKey: slot) else { return }
+      guard let former = extra?.formerKeys.removeValue(forKey: slot) else { return }
       let now = table.column(slot).flatMap { try? $0.read(object) } ?? .null
       if now == former { return }
       table.relink(object, slot, from: former, to: now)
