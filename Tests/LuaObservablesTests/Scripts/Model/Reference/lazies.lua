@@ -23,19 +23,26 @@ return function(M)
     if M.tracer then table.insert(M.tracer.routes, {object, path}) end
   end
 
+  -- Whether a property, or an operator, has a value, and that value or the error. A stack that
+  -- overflows may leave getters anywhere.
+  function M.attempt(source)
+    local tracer, running = M.tracer, M.running
+    local ok, value = pcall(type(source) == "function" and source or M.value_of, source)
+    M.tracer, M.running = tracer, running
+    return ok, value
+  end
+
   -- Evaluates without a trace: nothing is kept, counted or reported.
   function M.supposing(source)
     local is_supposing, tracer = M.is_supposing, M.tracer
     M.is_supposing, M.tracer = true, nil
-    local ok, value = pcall(type(source) == "function" and source or M.value_of, source)
+    local ok, value = M.attempt(source)
     M.is_supposing, M.tracer = is_supposing, tracer
     return ok, value
   end
 
   local function evaluated(source)
-    local tracer = M.tracer
-    local ok, value = pcall(type(source) == "function" and source or M.value_of, source)
-    M.tracer = tracer
+    local ok, value = M.attempt(source)
     if ok then return {source = source, value = value} end
     return {source = source, failure = {value}}
   end

@@ -42,9 +42,8 @@ return function(M)
   local function computed(source)
     -- What is being computed now is looked at later.
     if type(source) == "table" and source.is_running then return FAILED end
-    local tracer, is_known = M.tracer, type(source) == "table" and source.failed
-    local ok, value = pcall(type(source) == "function" and source or M.value_of, source)
-    M.tracer = tracer
+    local is_known = type(source) == "table" and source.failed
+    local ok, value = M.attempt(source)
     if ok then return value end
     if type(source) == "table" then
       if not is_known then M.report(value, "getter", source.name) end
