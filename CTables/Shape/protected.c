@@ -38,7 +38,7 @@ static int run(lua_State *L, lua_CFunction body, int operands, operation *wanted
 BODY(prepare, clua_poll(L); wanted->node = clua_node_prepare(L, 1, 2, CLUA_PREPARE_HELD))
 BODY(watch, clua_poll(L); clua_node_watch(L, wanted->node, 1, wanted->slot))
 BODY(watchevery, clua_node_watchevery(L, wanted->node, wanted->slot))
-BODY(settle, clua_node_settle(L, wanted->node))
+BODY(unobserve, clua_node_unobserve(L, wanted->node))
 BODY(tidy, clua_node_tidy(L, wanted->node))
 BODY(lazy, clua_node_lazy(L, wanted->node, 1, 2, 3, wanted->flags, wanted->number))
 BODY(declare, clua_node_declare(L, wanted->node, 1))
@@ -59,8 +59,8 @@ int clua_try_node_watchevery(lua_State *L, clua_node *node, clua_slot *slot) {
   return run(L, watchevery, 0, &(operation){.node = node, .slot = slot});
 }
 
-int clua_try_node_settle(lua_State *L, clua_node *node) {
-  return run(L, settle, 0, &(operation){.node = node});
+int clua_try_node_unobserve(lua_State *L, clua_node *node) {
+  return run(L, unobserve, 0, &(operation){.node = node});
 }
 
 int clua_try_node_tidy(lua_State *L, clua_node *node) {

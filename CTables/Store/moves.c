@@ -384,7 +384,7 @@ void clua_node_tidy(lua_State *L, clua_node *node) {
   lua_settop(L, top);
 }
 
-void clua_node_settle(lua_State *L, clua_node *node) {
+void clua_node_unobserve(lua_State *L, clua_node *node) {
   int top = lua_gettop(L);
   clua_checkstack(L, 24, NULL);
   if (node->sorts || clua_isopened(node) || !clua_pushnode(L, node)) return;

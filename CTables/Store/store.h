@@ -111,7 +111,7 @@ typedef struct clua_record {
     const void *pointer;   // of the key, NULL where it is a number, a boolean or a long string
     lua_Integer position;  // where the key is a positive integer
   };
-  clua_slot *slot;      // NULL after the last watcher left, until the table settles
+  clua_slot *slot;      // NULL after the last watcher left, until the turn ends
   int8_t type;          // of the key: a light pointer may equal an object's
   bool positive;        // the key is a positive integer
   bool lazy;            // it has a cell, and stays in the store

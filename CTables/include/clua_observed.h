@@ -202,7 +202,7 @@ void clua_node_pushkey(lua_State *L, clua_node *node, const clua_slot *slot);
 /// table; with no slot left at all the table gets its own metatable back and the node is dropped
 /// (owner must be NULL then; a metatable of observed tables keeps its node, since new metamethods
 /// have to be noticed). What was kept for loops under way is forgotten, unless one is. [-0, +0, m]
-void clua_node_settle(lua_State *L, clua_node *node);
+void clua_node_unobserve(lua_State *L, clua_node *node);
 /// At the end of a turn in which a node lost one of its slots: its key moves back, unless all keys
 /// are in the store, and the node keeps nothing for it. [-0, +0, m]
 void clua_node_tidy(lua_State *L, clua_node *node);
@@ -257,8 +257,8 @@ int clua_try_node_prepare(lua_State *L, clua_node **node);
 int clua_try_node_watch(lua_State *L, clua_node *node, clua_slot *slot);
 /// As clua_node_watchevery. [-0, +(0|1), -]
 int clua_try_node_watchevery(lua_State *L, clua_node *node, clua_slot *slot);
-/// As clua_node_settle. [-0, +(0|1), -]
-int clua_try_node_settle(lua_State *L, clua_node *node);
+/// As clua_node_unobserve. [-0, +(0|1), -]
+int clua_try_node_unobserve(lua_State *L, clua_node *node);
 /// As clua_node_tidy. [-0, +(0|1), -]
 int clua_try_node_tidy(lua_State *L, clua_node *node);
 /// As clua_absorbtable for the table at `index`. [-0, +(0|1), -]

@@ -219,7 +219,7 @@ static int settle(lua_State *L) {
     free_owner(owner);
   }
   if (clua_node_owner(node)) clua_node_tidy(L, node);
-  else clua_node_settle(L, node);
+  else clua_node_unobserve(L, node);
   return 0;
 }
 

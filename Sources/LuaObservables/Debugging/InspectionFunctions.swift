@@ -106,7 +106,7 @@ final class InspectionFunctions: ModuleSlice {
       if let root = try arguments.existingNode(at: 1, of: L, "on_observed") {
         observed.forget(ScriptWatcher.hookKey(of: sandbox), of: root, L)
         if !host.receiver.hasHook(root) { endHooks(of: root) }
-        engine.settleWhenIdle(root)
+        engine.unobserveWhenIdle(root)
       }
       return 0
     }

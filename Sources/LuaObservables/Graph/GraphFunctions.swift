@@ -33,7 +33,7 @@ final class GraphFunctions: ModuleSlice {
       L.copy(from: -1, to: 1)
       L.pop()
       let root = try arguments.observed(at: 1, of: L, "graph")
-      engine.settleWhenIdle(root)
+      engine.unobserveWhenIdle(root)
       roots.append(root)
       try state.checkStop()
     }

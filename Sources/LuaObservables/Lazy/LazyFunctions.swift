@@ -71,7 +71,7 @@ final class LazyFunctions: ModuleSlice {
     L.pushCopy(at: 1)
     let root = try host.tables.node(L)
     let table = TableKind.table(root)
-    engine.settleWhenIdle(root)
+    engine.unobserveWhenIdle(root)
     let slot = try host.tables.slot(forKeyAt: 2, of: root, L)
     let wasPlain = slot.pointee.lazy == nil
     if let lazy = slot.pointee.lazy {

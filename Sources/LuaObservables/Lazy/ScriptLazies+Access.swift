@@ -85,7 +85,7 @@ extension ScriptLazies {
       : try? host.tables.everySlot(of: root, L)
     guard let made else { return }
     engine.noteRead(made, reading == CLUA_READ_COUNT ? .count : .value)
-    if !made.isLinked { engine.settleWhenIdle(root) }
+    if !made.isLinked { engine.unobserveWhenIdle(root) }
   }
 
   /// Makes a change that has no values.

@@ -138,7 +138,7 @@ final class RegisteringFunctions: ModuleSlice {
       try observed.keep(made.key, of: root, L)
     }
     // If the registration fails, a node without watchers is forgotten when the turn ends.
-    engine.settleWhenIdle(root)
+    engine.unobserveWhenIdle(root)
     let options =
       L.isNil(at: 4) ? ObserveOptions() : try ObserveOptions(at: 4, of: L, host, request)
     let site = host.sources.current(L)

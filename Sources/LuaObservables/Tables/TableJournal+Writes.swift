@@ -32,10 +32,10 @@ extension TableJournal {
       if at <= length || !L.isNil(at: write.element) {
         record(.insert(keep(write.element, L), at: at - 1))
       }
-      settle(write, L)
+      moveBorder(write, L)
     case CLUA_EDIT_REMOVE where at >= 1 && at <= length:
       record(.remove(keep(write.element, L), at: at - 1))
-      settle(write, L)
+      moveBorder(write, L)
     case CLUA_EDIT_MOVE where (1...max(1, length)).contains(at) && from >= 1 && from <= length:
       record(.move(keep(write.element, L), from: from - 1, at: at - 1))
     case CLUA_EDIT_SWAP where (1...max(1, length)).contains(at) && from >= 1 && from <= length:
@@ -94,7 +94,7 @@ extension TableJournal {
     } else if position > length, position > now {
       recordKey(write, L)
     }
-    settle(write, L) { key in
+    moveBorder(write, L) { key in
       key == position ? .some(write.was ? keep(oldIndex(write), L) : .nothing) : nil
     }
   }
@@ -120,13 +120,13 @@ extension TableJournal {
         recordKey(key, from: keep(-2, L), to: keep(-1, L))
       }
     }
-    settle(write, L, old: old)
+    moveBorder(write, L, old: old)
   }
 
   /// Records that the border of the list moved: keys become elements, or elements become keys.
   ///
   /// `old` returns the value before at a key that the write itself changed.
-  private func settle(
+  private func moveBorder(
     _ write: clua_write, _ L: LuaStack, old: (Int) -> KeptValue? = { _ in nil }
   ) {
     let now = Int(write.length)

@@ -507,16 +507,18 @@ final class TableKind: NodeKind {
 
   /// A turn in which scripts were stopped, or whose time is up, ends soon: to move a long list back
   /// takes a while.
-  override var settlesLater: Bool { state.interrupter.hasStopped || state.interrupter.isStopping }
+  override var unobservesLater: Bool {
+    state.interrupter.hasStopped || state.interrupter.isStopping
+  }
 
-  override func settle(_ node: NodeRef) -> Bool {
+  override func unobserve(_ node: NodeRef) -> Bool {
     let L = L
     let table = TableKind.table(node)
     let height = L.height
     clua_node_setowner(table, nil)
     // The slots were forgotten one by one; a failure leaves the table as it is, which a script
     // cannot notice.
-    _ = clua_try_node_settle(L.pointer, table)
+    _ = clua_try_node_unobserve(L.pointer, table)
     L.height = height
     return true
   }

@@ -165,7 +165,7 @@ final class CollectionKind: NodeKind {
     if !slot.pointee.isEvery { with(slot.pointee.node) { $0.forget(slot) } }
   }
 
-  override func settle(_ node: NodeRef) -> Bool {
+  override func unobserve(_ node: NodeRef) -> Bool {
     with(node) { $0.detach() }
     return true
   }

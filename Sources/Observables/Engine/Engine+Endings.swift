@@ -35,7 +35,7 @@ extension Engine {
         watcher.pointee.holdsReceiver = false
         receiver.release()
       }
-      if !root.isDead { makeIdle(root) }
+      if !root.isDead { unobserveWhenIdle(root) }
       releaseAnchor(of: watcher, on: root)
       freeIfUnused(watcher)
     }
@@ -136,7 +136,7 @@ extension Engine {
   ///
   /// Not earlier than at the end of a turn: what stops being observed is often observed again at
   /// once. Nodes whose kind has no time for it wait for one turn, unless it is `isLast`.
-  func settle(isLast: Bool = false) {
+  func unobserveIdle(isLast: Bool = false) {
     if !waitingNodes.hasIdle || operations.isBusy || hookCalls.isRunning { return }
     busy {
       let mayWait = !isLast && !waitingNodes.hasWaited
@@ -144,11 +144,11 @@ extension Engine {
       for node in waitingNodes.takeIdle() {
         node.pointee.isIdle = false
         if !node.isDead {
-          if mayWait, node.kind.settlesLater {
-            makeIdle(node)
+          if mayWait, node.kind.unobservesLater {
+            unobserveWhenIdle(node)
             waitingNodes.hasWaited = true
           } else {
-            settle(node)
+            unobserve(node)
           }
         } else if node.pointee.isBuried {
           freeIfUnlisted(node)
@@ -157,7 +157,7 @@ extension Engine {
     }
   }
 
-  private func settle(_ node: NodeRef) {
+  private func unobserve(_ node: NodeRef) {
     var hasForgotten = false
     if let every = node.pointee.every, every.pointee.links.isEmpty {
       hasForgotten = true
@@ -173,7 +173,7 @@ extension Engine {
       free(slot)
     }
     if node.pointee.slots.isEmpty, node.pointee.every == nil, node.pointee.watchers.isEmpty,
-      !node.pointee.isHooked, !node.isDead, node.kind.settle(node)
+      !node.pointee.isHooked, !node.isDead, node.kind.unobserve(node)
     {
       node.die()
       bury(node)

@@ -115,11 +115,11 @@ extension ObservationCore {
       hookCalls.removeAll()
       forEachNode { node in
         node.pointee.isHooked = false
-        makeIdle(node)
+        unobserveWhenIdle(node)
       }
       // The objects may be observed by another loop now.
       rearmQuietSlots()
-      settle(isLast: true)
+      unobserveIdle(isLast: true)
       letGoOfModels()
     }
 

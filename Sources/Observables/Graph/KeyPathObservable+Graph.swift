@@ -31,7 +31,7 @@ extension KeyPathObservable {
     guard let engine = currentObservation?.node.engine ?? LoopChoice.engineForReading,
       let root = currentObservation?.node ?? observationToken(in: engine)?.node
     else { return ObservationGraph().text(format) }
-    defer { engine.settleWhenIdle(root) }
+    defer { engine.unobserveWhenIdle(root) }
     return engine.graph(of: [root]).text(format)
   }
 }

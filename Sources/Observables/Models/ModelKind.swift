@@ -50,7 +50,7 @@ final class ModelKind: NodeKind {
       if slot.pointee.lazy == nil, let lazy = entries[key].lazy,
         isAttached(lazy, elsewhereThan: node)
       {
-        node.engine.settleWhenIdle(node)
+        node.engine.unobserveWhenIdle(node)
         throw PathError(.otherLoop, path: path.description, component: step + 1)
       }
       return slot
@@ -178,7 +178,7 @@ final class ModelKind: NodeKind {
     }
   }
 
-  override func settle(_ node: NodeRef) -> Bool {
+  override func unobserve(_ node: NodeRef) -> Bool {
     // The node may hold the last reference to one of several parts.
     withExtendedLifetime(ModelObservation.of(node)) { $0.detach() }
     return true

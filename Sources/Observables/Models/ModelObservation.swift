@@ -105,7 +105,7 @@ public final class ModelObservation {
     if let node = currentNode, node.pointee.every != nil, self.slot(slot) == nil {
       // A change without values needs the slot to say which property was written.
       setSlot(slot, node.engine.makeSlot(on: node, key: slot))
-      node.engine.settleWhenIdle(node)
+      node.engine.unobserveWhenIdle(node)
     }
     reportChange(slot)
   }

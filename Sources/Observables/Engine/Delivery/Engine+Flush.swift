@@ -270,7 +270,7 @@ extension Engine {
     if hasOrphans { stopOrphans() }
     if waitingNodes.hasNoted { trimJournals() }
     runHooks()
-    settle()
+    unobserveIdle()
     if !heldModels.isEmpty { letGoOfModels() }
     turnNumber.pointee += 1
     (heldRounds, goesOn) = (rounds, delivery.hasHeld)

@@ -46,7 +46,7 @@ extension Engine {
       adapt(link, to: slot)
     }
     if slot.pointee.node.isDead { return }
-    makeIdle(slot.pointee.node)
+    unobserveWhenIdle(slot.pointee.node)
   }
 
   /// Schedules the watcher of a link to which the present value of the property was not delivered

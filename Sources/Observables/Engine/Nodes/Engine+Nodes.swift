@@ -31,9 +31,6 @@ extension Engine {
     if !node.pointee.isIdle, !node.pointee.isNoted { records.end(node) }
   }
 
-  /// A node may have become unobserved by something else than the end of a watcher.
-  package func settleWhenIdle(_ node: NodeRef) { makeIdle(node) }
-
   /// Has the node examined when the turn ends: something of it may be observed no longer.
-  func makeIdle(_ node: NodeRef) { waitingNodes.noteIdle(node) }
+  package func unobserveWhenIdle(_ node: NodeRef) { waitingNodes.noteIdle(node) }
 }

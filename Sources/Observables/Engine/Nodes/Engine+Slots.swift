@@ -23,7 +23,7 @@ extension Engine {
     } else {
       node.pointee.slots.removeAll(where: { $0 == slot }, free)
     }
-    makeIdle(node)
+    unobserveWhenIdle(node)
   }
 
   /// Ends a slot that is in no list of its node.

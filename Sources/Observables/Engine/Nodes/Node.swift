@@ -261,9 +261,9 @@ extension ObservationCore {
     /// The turn is over and slots of the node were forgotten, while others are left.
     open func tidy(_ node: NodeRef) {}
     /// Whether what is to be done at the end of a turn has to wait for that of the next one.
-    open var settlesLater: Bool { false }
+    open var unobservesLater: Bool { false }
     /// The turn is over and nothing of the node is observed any longer; true when the node goes.
-    open func settle(_ node: NodeRef) -> Bool { false }
+    open func unobserve(_ node: NodeRef) -> Bool { false }
 
     /// The key of `slot` got its first or lost its last watcher, on a node that is hooked.
     open func observedChanged(_ slot: SlotRef, name: String, isObserved: Bool) {}

@@ -220,7 +220,7 @@ extension Engine {
     let node = slot.pointee.node
     if wire.hasEnded || node.isDead || parent?.pointee.isDead == true {
       if let anchor = place.anchor { node.kind.releaseElement(anchor, of: node) }
-      makeIdle(node)
+      unobserveWhenIdle(node)
       return nil
     }
     let isTerminal = step == path.kinds.count - 1 && !place.isSpread

@@ -136,7 +136,7 @@ extension Engine {
       }
       if slot.pointee.links.isEmpty {
         slot.pointee.wants = 0
-        makeIdle(node)
+        unobserveWhenIdle(node)
       } else {
         arm(slot)
       }
