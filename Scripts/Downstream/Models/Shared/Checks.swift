@@ -145,7 +145,8 @@ extension Panel: @MainActor ScriptModel {
     Check("observe immediately, with an observer", "a") { log in
       let (panel, screen) = (made("-"), Screen(log))
       panel.child = Panel()
-      panel.observeImmediately(#path(\.child?.text), observer: screen) { panel, screen, _ in
+      let options = WatcherOptions(observer: screen)
+      panel.observeImmediately(#path(\.child?.text), options: options) { [unowned screen] panel, _ in
         screen.heard(panel.child!.text)
       }
       return {
@@ -155,7 +156,10 @@ extension Panel: @MainActor ScriptModel {
     },
     Check("observe with an observer", "a") { log in
       let (panel, screen) = (Panel(), Screen(log))
-      try panel.observe("parts.text", observer: screen) { $1.heard($0.parts[0].text) }
+      let options = WatcherOptions(observer: screen)
+      try panel.observe("parts.text", options: options) { [unowned screen] in
+        screen.heard($0.parts[0].text)
+      }
       return {
         kept = [screen]
         panel.parts = [made("a")]
