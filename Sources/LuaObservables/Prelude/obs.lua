@@ -548,6 +548,7 @@ end
 
 -- How a task registers the watcher that it waits for.
 local function waiting_for(path)
+  if path == nil then bad_argument(2, "next_change", "key path expected, got nil") end
   if type(path) ~= "table" then return { path, kind = "wait" } end
   local request = { kind = "wait" }
   for i = 1, #path do request[i] = path[i] end
