@@ -4,10 +4,7 @@
 /* The upvalues of both functions: the Swift function and its context. */
 enum { FUNCTION = 1, CONTEXT };
 
-/* What a text was checked as, in the prelude's table of these, too. */
-enum { CHECKED_NAME = 1, CHECKED_PATH = 2 };
-
-/* More paths than that are left to the prelude. */
+/* The prelude checks longer lists of paths. */
 enum { MOST_PATHS = 16 };
 
 /* Has Swift declare a lazy property: table, key, declaration, getter and flags are at 1 to 5. The
@@ -59,13 +56,13 @@ static void set_field(lua_State *L, int table, const char *name, int value) {
   lua_rawset(L, table);
 }
 
-/* Replaces the paths, if there are some, and the getter by the last arguments of `declare`; false
-   where the prelude has to check them. [-0, +any, m] */
+/* Turns the arguments of `declare_usual` into those of `declare`, at 2 to 6; false, with the stack
+   in any state, if the prelude must check them. [-0, +any, m] */
 static bool compile_usual(lua_State *L) {
   int getter = lua_gettop(L), paths = 4, declaration = getter + 1, flags = getter + 2;
   bool tracked = getter == paths;
   if ((getter != 5 && !tracked) || lua_type(L, getter) != LUA_TFUNCTION) return false;
-  if (!is_checked(L, 3, CHECKED_NAME) || !is_plain(L, 2)) return false;
+  if (!is_checked(L, 3, CLUA_CHECKED_NAME) || !is_plain(L, 2)) return false;
   lua_Integer count = 0;
   if (!tracked) {
     if (lua_type(L, paths) != LUA_TTABLE || lua_getmetatable(L, paths)) return false;
@@ -79,7 +76,7 @@ static bool compile_usual(lua_State *L) {
   set_field(L, declaration, "flags", flags);
   for (lua_Integer i = 1; i <= count; i++) {
     lua_rawgeti(L, paths, i);
-    if (!is_checked(L, flags + 1, CHECKED_PATH)) return false;
+    if (!is_checked(L, flags + 1, CLUA_CHECKED_PATH)) return false;
     lua_rawseti(L, declaration, i);
   }
   lua_pushvalue(L, getter);

@@ -23,6 +23,9 @@ enum {
   CLUA_LAZY_OFMODEL = 512,   // the instances of a model share the declaration
 };
 
+/// The uses for which the prelude has checked a text, as bits.
+enum { CLUA_CHECKED_NAME = 1, CLUA_CHECKED_PATH = 2 };
+
 /// The result of a computation.
 typedef enum clua_computation {
   CLUA_COMPUTED_SAME,      // the value that it had
@@ -112,8 +115,9 @@ void clua_untrack(lua_State *L);
 /// [-0, +(0|1), -]
 int clua_try_track(lua_State *L, int index);
 
-/// Pushes the functions `declare(table, key, declaration, getter, flags)` and `declare_usual`,
-/// which makes these arguments. Both prepare the key, then call Swift. [-0, +2, -]
+/// Pushes `declare(table, key, declaration, getter, flags)` and `declare_usual(checked, table, key,
+/// [paths,] getter)`, which makes the declaration itself and returns whether it could. Both prepare
+/// the key, then call Swift. [-0, +2, -]
 int clua_try_pushdeclare(lua_State *L, clua_function function, void *context);
 /// As clua_node_lazy; key, getter and declaration are on top. [-3, +(0|1), -]
 int clua_try_node_lazy(lua_State *L, clua_node *node, int flags, lua_Integer number);

@@ -228,7 +228,7 @@ local function run(seed)
       assert(not observed or mirror[i] == plain[i], ("seed %d step %d copy"):format(seed, step))
     end
     assert(not observed or #mirror == #plain)
-    if observed and random(20) == 1 then core.settle(array) end
+    if observed and random(20) == 1 then core.unobserve(array) end
   end
 end
 

@@ -210,7 +210,7 @@ static int unwatch(lua_State *L) {
   return 1;
 }
 
-static int settle(lua_State *L) {
+static int unobserve(lua_State *L) {
   clua_node *node;
   owner *owner = owner_of(L, false, &node);
   if (!node) return 0;
@@ -335,14 +335,14 @@ static const char obs_source[] =
     "  end\n"
     "  local settled = touched\n"
     "  touched = {}\n"
-    "  for t in next, settled do core.settle(t) end\n"
+    "  for t in next, settled do core.unobserve(t) end\n"
     "  return calls\n"
     "end\n"
     "return obs\n";
 
 static int open_obs(lua_State *L) {
   static const luaL_Reg functions[] = {
-    {"watch", watch}, {"unwatch", unwatch}, {"quiet", quiet}, {"settle", settle},
+    {"watch", watch}, {"unwatch", unwatch}, {"quiet", quiet}, {"unobserve", unobserve},
     {"on_written", on_written}, {"on_edit", on_edit}, {"journal", journal},
     {"observed", observed}, {"stats", stats}, {"recover", recover},
     {NULL, NULL},

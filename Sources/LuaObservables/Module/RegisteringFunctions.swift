@@ -50,7 +50,7 @@ final class RegisteringFunctions: ModuleSlice {
     try state.check(status, L)
   }
 
-  /// What is registered: which writes its watcher is told of, and how it is called.
+  /// The kind of a registration: which writes notify the watcher, and how it is called.
   ///
   /// The prelude names all but the first one, as the `kind` of its second argument.
   enum Request: String {
@@ -65,13 +65,13 @@ final class RegisteringFunctions: ModuleSlice {
     case changes
     /// `obs.observe_edits`: the edits of a collection; there are no paths.
     case edits
-    /// The prelude itself is told of the first write of a turn, inside of it.
+    /// The prelude itself is notified of the first write of a turn, inside of it.
     case firstWrite = "first write"
-    /// The prelude itself is told of each write, inside of it.
+    /// The prelude itself is notified of each write, inside of it.
     case eachWrite = "each write"
-    /// The prelude itself is told of each edit, inside of it.
+    /// The prelude itself is notified of each edit, inside of it.
     case eachEdit = "each edit"
-    /// The prelude itself is told of writes that bring an object or take one away.
+    /// The prelude itself is notified of writes that bring an object or take one away.
     case arrivals
 
     /// The name of the function that the script called, for errors.
@@ -115,7 +115,7 @@ final class RegisteringFunctions: ModuleSlice {
     defer { L.pop() }
     let kind = state.text(at: -1, of: L)
     guard let request = Request(rawValue: kind) else {
-      throw LuaError("the prelude registers '\(kind)', which is nothing to register")
+      throw LuaError("the prelude registers the unknown kind '\(kind)' (this is a bug in obs-lua)")
     }
     return request
   }

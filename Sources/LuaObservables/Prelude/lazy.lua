@@ -13,20 +13,17 @@ local LOADED, READONLY, ARMED, UNCACHED, TRACKED =
 
 local declare_usual = core.declare_usual
 
--- The short texts that were checked, as names or as paths: the same ones are declared again and
--- again. `declare_usual` reads it, too.
+-- The short texts that were checked, each with its uses: as a name, as a path. The same texts are
+-- declared again and again. `declare_usual` gets this table, too.
 local checked, count = {}, 0
-local NAME, PATH = 1, 2
+local NAME, PATH = core.CHECKED_NAME, core.CHECKED_PATH
 local MOST_CHECKED, LONGEST = 2000, 40
 
 local function is_checked(text, use) return (checked[text] or 0) & use ~= 0 end
 
 local function remember(text, use)
   if #text > LONGEST then return end
-  if count == MOST_CHECKED then
-    for known in next, checked do checked[known] = nil end
-    count = 0
-  end
+  if count == MOST_CHECKED then checked, count = {}, 0 end
   checked[text], count = (checked[text] or 0) | use, count + 1
 end
 

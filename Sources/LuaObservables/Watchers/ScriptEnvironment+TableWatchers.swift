@@ -20,9 +20,9 @@ extension ScriptEnvironment {
     file: StaticString = #fileID, line: UInt = #line,
     _ callback: @escaping (LuaTable) throws -> Void
   ) throws -> Watcher {
-    try watch(
-      table, options, isImmediate: false, file, line, { table, _, _ in try callback(table) }
-    ) { engine, record in try engine.add([path] + others, to: record) }
+    try watch(table, [path] + others, options, isImmediate: false, file, line) { table, _, _ in
+      try callback(table)
+    }
   }
 
   /// Starts a task at the end of each turn in which an element of one of the paths, rooted at a
@@ -44,10 +44,9 @@ extension ScriptEnvironment {
     _ callback: @escaping (LuaTable) async throws -> Void
   ) throws -> Watcher {
     let tasks = CallbackTasks(in: try scriptScope().host.engine, options)
-    return try watch(
-      table, options, isImmediate: false, file, line,
-      { table, watcher, _ in tasks.start(for: watcher) { try await callback(table) } }
-    ) { engine, record in try engine.add([path] + others, to: record) }
+    return try watch(table, [path] + others, options, isImmediate: false, file, line) {
+      table, watcher, _ in tasks.start(for: watcher) { try await callback(table) }
+    }
   }
 
   /// Calls `callback` inside of each write to an element of one of the paths, after the value is
@@ -64,10 +63,18 @@ extension ScriptEnvironment {
     file: StaticString = #fileID, line: UInt = #line,
     _ callback: @escaping (LuaTable, TableChange) throws -> Void
   ) throws -> Watcher {
-    try watch(
-      table, options, isImmediate: true, file, line,
-      { table, _, change in try callback(table, change ?? TableChange(on: path)) }
-    ) { engine, record in try engine.add([path] + others, to: record) }
+    try watch(table, [path] + others, options, isImmediate: true, file, line) {
+      table, _, change in try callback(table, change ?? TableChange(on: path))
+    }
+  }
+
+  private func watch(
+    _ table: LuaTable, _ paths: [Path], _ options: WatcherOptions, isImmediate: Bool,
+    _ file: StaticString, _ line: UInt, _ body: @escaping TableWatcher.Body
+  ) throws -> Watcher {
+    try watch(table, options, isImmediate: isImmediate, file, line, body) { engine, record in
+      try engine.add(paths, to: record)
+    }
   }
 
   /// Registers a watcher that calls `body`, and whose paths `wire` adds; if that throws, no watcher
@@ -79,13 +86,6 @@ extension ScriptEnvironment {
   ) throws -> Watcher {
     let scope = try scriptScope()
     let host = scope.host
-    var body = body
-    if options.hasObserver {
-      let call = body
-      body = { table, watcher, change in
-        try watcher.holdingObserver { try call(table, watcher, change) }
-      }
-    }
     let watcher = TableWatcher(
       host: host, options: options, isImmediate: isImmediate, file: file, line: line, body: body)
     let root = try host.state.withStack { L throws(LuaError) in

@@ -35,7 +35,11 @@ final class TableWatcher: Watcher, @unchecked Sendable {
     host.observed.push(root, to: L)
     defer { L.pop() }
     guard L.isTable(at: -1), let pin = try? host.state.pin(at: -1, of: L) else { return }
-    do { try body(LuaTable(pin: pin), self, change) } catch { report(error) }
+    do {
+      try holdingObserver { try body(LuaTable(pin: pin), self, change) }
+    } catch {
+      report(error)
+    }
   }
 
   override func report(_ error: any Error) {

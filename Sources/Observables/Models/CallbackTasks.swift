@@ -35,8 +35,8 @@ package final class CallbackTasks {
     }
     // The loop goes on as long as the task runs.
     inbox.loop?.retain()
-    // Both are used on the loop's thread only: the task runs there, but for what its closure hands
-    // to other actors itself.
+    // All three are used on the loop's thread only: the task runs there, except for calls that its
+    // closure makes to other actors.
     nonisolated(unsafe) let (body, state, observer) = (body, state, watcher.observing)
     state.task = Task(executorPreference: executor) { [inbox] in
       var failure: (any Error)?

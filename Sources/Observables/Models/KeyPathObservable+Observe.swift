@@ -121,16 +121,6 @@ extension KeyPathObservable {
     _ wire: (Engine, WatcherRef) throws -> Void
   ) throws -> Watcher {
     let engine = try engine(of: loop)
-    var (body, changeBody) = (body, changeBody)
-    if options.hasObserver {
-      let (call, callChange) = (body, changeBody)
-      body = { observed, watcher in
-        try watcher.holdingObserver { try call(observed, watcher) }
-      }
-      changeBody = callChange.map { call in
-        { watcher, change in try watcher.holdingObserver { try call(watcher, change) } }
-      }
-    }
     let watcher = ModelWatcher(
       .init(engine, options, file, line), body: body, changeBody: changeBody)
     guard let root = observationToken(in: engine)?.node else {

@@ -11,9 +11,9 @@ extension KeyPathObservable {
   /// user.observe(#path(\.name), #path(\.address?.zip)) { user in print(user.name) }
   /// ```
   ///
-  /// All else is as for paths as text.
+  /// All else is as for paths as text, except that an error in a path traps.
   ///
-  /// - Precondition: there is a loop on this thread, and the object has the paths (P9).
+  /// - Precondition: a loop is given, or exactly one is meant; the object has the paths (P9).
   /// - Complexity: O(length of the paths).
   @discardableResult
   public func observe(
@@ -29,9 +29,9 @@ extension KeyPathObservable {
   /// Starts a task at the end of each turn in which an element of one of the paths changed, and
   /// never two at once.
   ///
-  /// All else is as for paths as text.
+  /// All else is as for paths as text, except that an error in a path traps.
   ///
-  /// - Precondition: there is a loop on this thread, and the object has the paths (P9).
+  /// - Precondition: a loop is given, or exactly one is meant; the object has the paths (P9).
   /// - Complexity: O(length of the paths).
   @discardableResult
   public func observe(
@@ -47,9 +47,9 @@ extension KeyPathObservable {
   /// Calls `callback` inside each write to an element of one of the paths, after the value is
   /// stored (T9), with this object and the change.
   ///
-  /// All else is as for paths as text.
+  /// All else is as for paths as text, except that an error in a path traps.
   ///
-  /// - Precondition: there is a loop on this thread, and the object has the paths (P9).
+  /// - Precondition: a loop is given, or exactly one is meant; the object has the paths (P9).
   /// - Complexity: O(length of the paths).
   @discardableResult
   public func observeImmediately(

@@ -44,7 +44,8 @@ final class ModelWatcher: Watcher, @unchecked Sendable {
     calls += 1
     object._withUnsafeGuaranteedRef { object in
       callback._withUnsafeGuaranteedRef {
-        do { try $0.body(object, self) } catch { report(error) }
+        let body = $0.body
+        do { try holdingObserver { try body(object, self) } } catch { report(error) }
       }
     }
     calls -= 1
@@ -54,7 +55,7 @@ final class ModelWatcher: Watcher, @unchecked Sendable {
   /// Calls the callback of an immediate watcher.
   private func call(_ changeBody: ChangeBody, _ change: ModelChange) {
     guard isActive else { return }
-    do { try changeBody(self, change) } catch { report(error) }
+    do { try holdingObserver { try changeBody(self, change) } } catch { report(error) }
   }
 
   private func releaseCallback() {

@@ -11,6 +11,7 @@ extension ObservableModel {
   /// later, such as nil, is reported to ``Loop/onError``, and the binding goes on; a lazy property
   /// that fails keeps the value of before here.
   ///
+  /// - Precondition: there is a name, and the options have no observer: that is this object.
   /// - Throws: ``ModelError`` for a name that one of both does not have, a property here that is
   ///   read-only or of another type, and a lazy one that cannot be computed; nothing is bound then.
   /// - Complexity: O(number of names), per turn with a change, too.
@@ -20,7 +21,9 @@ extension ObservableModel {
     options: WatcherOptions = WatcherOptions(), file: StaticString = #fileID, line: UInt = #line
   ) throws -> Watcher {
     precondition(!names.isEmpty, "A binding needs at least one name")
-    precondition(!options.hasObserver, "The observer of a binding is the object that is bound")
+    precondition(
+      !options.hasObserver,
+      "A binding takes no observer: it ends with the object that is bound")
     let from = type(of: source).properties
     let to = type(of: self).properties
     for name in names { _ = try to.slot(of: name) }

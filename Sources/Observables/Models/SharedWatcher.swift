@@ -41,8 +41,9 @@ extension KeyPathObservable where Self: Sendable {
   /// May be called on any thread: the loop registers it in a turn for which it wakes, and changes
   /// from then on count. With `initial` there is a call in that turn, so that none is missed. The
   /// callback runs on the loop's thread, at most once per turn (T1, T8). An error in a path, and
-  /// what the callback throws, is reported to ``Loop/onError``. The observer is held weakly: when
-  /// it is gone the watcher ends (L3).
+  /// what the callback throws, is reported to ``Loop/onError``. The observer is held weakly, and
+  /// kept alive during each call and each task: the callback can capture it as `unowned`. When it
+  /// is gone the watcher ends (L3).
   ///
   /// A path that the compiler has checked is given as its ``PartialKeyPathTo/path``.
   ///
@@ -103,14 +104,12 @@ extension KeyPathObservable where Self: Sendable {
     on inbox: Inbox, _ initial: Bool, _ once: Bool, _ observer: (any AnyObject & Sendable)?,
     _ body: @escaping @Sendable (Loop, WatcherOptions, SharedWatcher) throws -> Watcher
   ) -> SharedWatcher {
-    let reference = observer.map(WeakObserver.init)
-    return register(on: inbox) { loop, handle in
-      var options = WatcherOptions(initial: initial, once: once)
-      if let reference {
-        guard let observer = reference.object else { return nil }
-        options.observer = observer
-      }
-      return try body(loop, options, handle)
+    let hasObserver = observer != nil
+    return register(on: inbox) { [weak observer] loop, handle in
+      let observer = observer
+      if hasObserver, observer == nil { return nil }
+      return try body(
+        loop, WatcherOptions(initial: initial, once: once, observer: observer), handle)
     }
   }
 
@@ -123,14 +122,4 @@ extension KeyPathObservable where Self: Sendable {
     inbox.post { handle.begin { loop in try body(loop, handle) } }
     return handle
   }
-}
-
-/// An observer on its way to the loop's thread.
-private final class WeakObserver: Sendable {
-  // The reference is set once, before any other thread has this object.
-  private nonisolated(unsafe) weak var reference: AnyObject?
-
-  init(_ object: any AnyObject & Sendable) { reference = object }
-
-  var object: AnyObject? { reference }
 }

@@ -17,6 +17,7 @@ open class Watcher: ObservationCore.Receiver, @unchecked Sendable {
   @exclusivity(unchecked) package private(set) final var equals: ((Any?, Any?) -> Bool)?
   @exclusivity(unchecked) private final var endBody: ((Path) -> Void)?
   private final weak var observer: AnyObject?
+  private final let hasObserver: Bool
   /// How other threads find the loop: a reference to it, or to its inbox, would have to be counted
   /// in each registration.
   private final let address: LoopAddress
@@ -39,7 +40,7 @@ open class Watcher: ObservationCore.Receiver, @unchecked Sendable {
     address = request.engine.address
     (file, line, givenName) = (request.file, request.line, request.options.name)
     (equals, endBody) = (request.options.equals, request.options.onEnd)
-    observer = request.options.observer
+    (observer, hasObserver) = (request.options.observer, request.options.hasObserver)
   }
 
   package final func begin(_ record: WatcherRef) { activeRecord = record }
@@ -50,8 +51,10 @@ open class Watcher: ObservationCore.Receiver, @unchecked Sendable {
   /// The observing object, while it lives.
   package final var observing: AnyObject? { observer }
 
-  /// Runs `body` while the observer lives; not at all where that is gone.
+  /// Keeps the observer alive while `body` runs; runs nothing if the observer is gone.
+  @inline(__always)
   package final func holdingObserver(_ body: () throws -> Void) rethrows {
+    guard hasObserver else { return try body() }
     guard let observer else { return }
     try withExtendedLifetime(observer, body)
   }
@@ -205,10 +208,11 @@ public struct WatcherOptions {
   public var initial = false
   /// Whether the watcher ends after the first call.
   public var once = false
-  /// The object for which the watcher works: the watcher ends when it is gone (L3).
+  /// The object that observes: when it is gone the watcher ends (L3).
   ///
-  /// These options and the watcher hold it weakly, but the watcher keeps it alive during each call.
-  /// So a callback may capture it as `unowned`.
+  /// These options and the watcher hold it weakly. The watcher keeps it alive during each call and
+  /// each task, so a callback can capture it as `unowned`. ``equals`` and ``onEnd`` may be called
+  /// when it is gone: they capture it as `weak`.
   /// ``KeyPathObservable/stopObserving(_:observer:)-(Path?,_)`` ends the watchers of one observer.
   public var observer: AnyObject? {
     get { observerReference?.object }

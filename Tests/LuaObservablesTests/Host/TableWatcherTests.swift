@@ -30,9 +30,9 @@ struct TableWatcherTests {
   @Test func `an observer is there in each call, and ends the watcher`() throws {
     var view: View? = View()
     var log: [String] = []
-    let options = WatcherOptions(observer: view!)
+    let (options, identity) = (WatcherOptions(observer: view!), ObjectIdentifier(view!))
     let one = try test.host.observe(table, "x", options: options) { [unowned view] _ in
-      log.append("one \(view != nil)")
+      log.append("one \(view.map(ObjectIdentifier.init) == identity)")
     }
     try test.host.observe(table, "x", "y.z", options: options) { _ in log.append("several") }
     try test.host.observeImmediately(table, "x", options: options) { _, change in

@@ -157,6 +157,30 @@ struct LifetimeTests {
   }
 
   // L3
+  @Test func `an observer that is released during a call lives until the call ends`() throws {
+    let person = Person()
+    var observer: Log? = Log()
+    let options = WatcherOptions(observer: observer!)
+    try person.observe("name", in: loop, options: options) { [log, unowned observer] _ in
+      release()
+      observer!.note("alive")
+      log.note(observer!.events[0])
+    }
+    try person.observeImmediately("age", in: loop, options: options) {
+      [log, unowned observer] _, _ in
+      observer!.note("alive")
+      log.note("at once \(observer!.events.count)")
+    }
+    func release() { observer = nil }
+    person.age = 1
+    person.name = "x"
+    loop.endTurn()
+    #expect(log.events == ["at once 1", "alive"])
+    loop.turn { (person.age, person.name) = (2, "y") }
+    #expect(log.events.count == 2)
+  }
+
+  // L3
   @Test func `the observer of a pending watcher dies before the flush`() throws {
     let person = Person()
     var observer: Log? = Log()

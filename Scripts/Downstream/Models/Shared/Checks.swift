@@ -146,7 +146,8 @@ extension Panel: @MainActor ScriptModel {
       let (panel, screen) = (made("-"), Screen(log))
       panel.child = Panel()
       let options = WatcherOptions(observer: screen)
-      panel.observeImmediately(#path(\.child?.text), options: options) { [unowned screen] panel, _ in
+      panel.observeImmediately(#path(\.child?.text), options: options) {
+        [unowned screen] panel, _ in
         screen.heard(panel.child!.text)
       }
       return {
