@@ -15,8 +15,10 @@
     func lists(_ table: RecordTable) -> Bool
     /// Takes out rows that are deleted here.
     func removeDeleted()
-    /// What brings the list up to date; a row that does not fit is an error, which `fail` may
-    /// throw, and else the list stays as it is.
+    /// Makes the job that updates the list; nil if the program no longer has it.
+    ///
+    /// Errors of rows that don't fit go to `fail`, which may throw; otherwise they are reported and
+    /// the list stays as it is.
     func job(readAfter number: Int, fail: ((any Error) throws -> Void)?) -> ReadJob?
     /// The list stays as it is from now on.
     func end()

@@ -6,7 +6,7 @@
   final class LoadedRelations {
     private struct WeakList { weak var list: LoadedRelation? }
 
-    /// What was loaded for rows that are still to ask for it.
+    /// The rows that were loaded in advance for one property of several rows.
     private struct PrefetchKey: Hashable {
       let table: ObjectIdentifier
       let name: String
@@ -25,7 +25,7 @@
 
     init(_ store: RecordStore) { self.store = store }
 
-    /// Lets go of all objects: the store is closed.
+    /// Releases all objects: the store is closed.
     func close() { (editedLists, keptInTurn, freshlyEdited, prefetched) = ([], [], [], [:]) }
 
     // MARK: Lists
@@ -160,7 +160,7 @@
       return target.state(key)?.object as? Target
     }
 
-    /// What was loaded for others does not have what is saved now, or changes next.
+    /// Drops prefetched rows: they lack what is saved now or changes next.
     func forgetPrefetched() { prefetched = [:] }
 
     /// Other rows that came with one in a query.

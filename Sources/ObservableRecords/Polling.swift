@@ -27,7 +27,7 @@
       timer = nil
     }
 
-    /// Looks every so often, from now on, as long as `isNeeded`.
+    /// Checks every `interval` seconds from now on, as long as the store needs it.
     func start(_ store: RecordStore) {
       guard let interval, timer == nil, store.database.path != ":memory:" else { return }
       ask(store)

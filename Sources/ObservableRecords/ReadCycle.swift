@@ -4,12 +4,13 @@
   /// Keeps what is in memory as the database is: hears what others, and triggers, have changed, and
   /// reads rows, lists and queries again, which come in as one turn.
   ///
-  /// One read is under way at a time. What is heard meanwhile is read next.
+  /// One read is under way at a time. Changes that are heard of while it runs are read next.
   final class ReadCycle {
     private enum Phase {
       case idle
-      /// A read is under way for changes; it is over where rows are held, which wait for the save
-      /// under way: that may insert some of them, whose objects do not know their keys yet.
+      /// A read is under way for changes. When it is over while a save is under way, `held` has its
+      /// rows until the save ends: the save may insert some of them, and their objects don't know
+      /// their keys yet.
       case reading(DatabaseChanges, held: Findings?)
     }
 
@@ -18,7 +19,7 @@
       let results: Result<[() -> Void], any Error>
       let changes: DatabaseChanges
       let generation: Int
-      /// Whether no transaction was committed that was not heard of when the read began.
+      /// Whether the store had heard of every transaction that was committed before the read.
       let isWhole: Bool
     }
 
@@ -27,7 +28,7 @@
     let polling: Polling
     private var queries: [any LiveQuery] = []
     private var phase = Phase.idle
-    /// What is to be read next.
+    /// Changes that the next read is for.
     private var pending = DatabaseChanges()
     /// How many transactions of others the store has heard of.
     private var heardTransactions = 0
@@ -58,9 +59,10 @@
       }
     }
 
-    /// What a save has to find in the database, to write what was computed from rows in memory.
+    /// The state that a save must find in the database: values computed from rows in memory are
+    /// correct only then.
     ///
-    /// While rows of others are being read, those in memory are older than what was heard of.
+    /// The version is nil while rows of others are being read.
     var known: (others: Int, version: Int?) {
       (heardTransactions, areOthersBeingRead ? nil : polling.version)
     }
@@ -192,7 +194,7 @@
       return pending
     }
 
-    /// What could not be read is read with the next change.
+    /// Changes that could not be read are read with the next ones.
     private func putBack(_ changes: DatabaseChanges) {
       pending.add(changes)
       for query in queries { query.isStale = query.isStale || query.isConcerned(by: changes) }
@@ -217,7 +219,8 @@
           Findings(results: results, changes: changes, generation: generation, isWhole: isWhole))
       }
       store.loop.retain()
-      // Jobs hold the store: the loop's thread has them, too, until the end.
+      // Jobs hold the store's tables. The loop's thread holds them too, so that they are released
+      // there.
       let (home, inbox) = (Parcel((store, jobs)), store.loop.inbox)
       let (work, collector) = (Parcel(jobs), collector)
       store.readDatabaseLater { db in

@@ -1,5 +1,5 @@
 #if Records
-  /// What a save, another user of the database, or the program's change of mind makes of a row.
+  /// How a save, a revert or another user of the database changes a row's state.
   extension RecordState {
     /// A save has begun that writes the row.
     func begin(_ kind: SavePlan.Operation.Kind, _ number: Int) {

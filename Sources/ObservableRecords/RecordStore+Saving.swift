@@ -1,7 +1,7 @@
 #if Records
   internal import Observables
 
-  /// What the program has saved, or taken back.
+  /// Inserting, deleting, saving and reverting.
   extension RecordStore {
     /// Whether there is anything that is not in the database yet.
     public var hasUnsavedChanges: Bool { !unsaved.isEmpty || saves.isWriting }

@@ -51,7 +51,7 @@
     }
 
     private var phase = Phase.open
-    // What works for the store knows it, and is made when it is there.
+    // The store's parts refer to it, so they are created at the end of `init`.
     private(set) var tables: RecordTables!
     private(set) var unsaved: UnsavedRows!
     private(set) var relations: LoadedRelations!
@@ -192,8 +192,8 @@
     /// has no transaction of the store inside of it.
     ///
     /// - Throws: what `body` throws, and ``SaveError`` where the changes cannot be saved: then they
-    ///   are taken back. ``SaveError`` for changes from before, which stay; `body` does not run
-    /// then.
+    ///   are taken back; or ``SaveError`` for changes from before, which stay: `body` does not run
+    ///   then.
     public func transaction<Result>(_ body: () throws -> Result) throws -> Result {
       if transaction != nil {
         throw RecordError(

@@ -1,7 +1,7 @@
 #if Records
   /// Reading rows again that are in memory, and those that lists may lack.
   extension RecordTable {
-    /// What reads the rows that changes concern, and the lists that may have such rows.
+    /// Makes the jobs that read the changed rows, and the lists that may contain them.
     func reloads(_ changes: DatabaseChanges, readAfter number: Int) -> [ReadJob] {
       let rows = changes.tables[name.lowercased()]
       let lists = store.relations.all.filter {
@@ -71,7 +71,7 @@
       }
     }
 
-    /// Rows are not there any more, where the database was read.
+    /// Marks rows as deleted that a read no longer found.
     private func vanished(_ keys: [RecordKey], readAfter number: Int) {
       for key in keys {
         if let state = state(key), state.flight == .none, state.savedNumber <= number,
@@ -113,8 +113,8 @@
   }
 
   extension ObservableRecord {
-    /// The rows with these keys, or whose column has one of them, compared as it says, in the order
-    /// of their own keys.
+    /// The rows with these keys, or whose column has one of them, compared by `collation`, in the
+    /// order of their own keys.
     ///
     /// `fail` gets the errors of rows that do not fit.
     static func rows(

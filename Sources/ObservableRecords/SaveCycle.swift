@@ -25,9 +25,10 @@
     private(set) var number = 0
     private var pauses = 0
     private var hasAskedForTurnEnd = false
-    /// Those who wait for the save that begins next.
+    /// The callbacks of the next save.
     private var waiters: [RunningSave.Waiter] = []
-    /// What the save under way, or one that was given up, deletes or changes with deleted rows.
+    /// Rows that the save under way, or one that was given up, deletes or changes together with
+    /// deleted rows.
     private var dependentRows: [DependentRow] = []
     /// How many saves in a row were given up as others had written meanwhile.
     private var outdatedSaves = 0
@@ -51,7 +52,7 @@
 
     /// The number of the last save whose rows each read finds.
     ///
-    /// What the save under way writes may be seen by a read, or not.
+    /// A read may or may not see the rows of a save that is under way.
     var endedNumber: Int { isWriting ? number - 1 : number }
 
     // MARK: Turns
@@ -115,7 +116,10 @@
           let result = store.database.writeWithoutTransaction { save.plan.run($0, collector) }
           switch finish(save, result) {
           case .saved: return
-          case .outdated: forgetDue()
+          case .outdated:
+            // An observer of what has come in may have begun a save.
+            wait()
+            forgetDue()
           case .failed(let error): throw error
           }
         }
@@ -207,18 +211,19 @@
       }
     }
 
-    /// What the program did not wait for has failed; `isTold` where others get the error.
+    /// Handles the error of background work; `isTold` if a callback gets it.
     func failed(_ error: any Error, isTold: Bool = false) {
       retry.noteFailure(error, store)
       if !isTold, retry.isNews { store.report(error) }
     }
 
-    /// What is to be saved now, with those who wait for it; nil where nothing is, which they hear.
+    /// Collects all changes into a save, with its callbacks; nil if there are no changes, after
+    /// calling those.
     private func collect() throws(SaveError) -> RunningSave? {
       let waiters = waiters
       self.waiters = []
       do {
-        // What was loaded for others does not have what is saved now.
+        // Prefetched rows lack the values that are saved now.
         store.relations.forgetPrefetched()
         let hasComputed = try stored.settle()
         number += 1
@@ -250,7 +255,7 @@
       }
     }
 
-    /// Nothing was saved, which those who wait hear.
+    /// Makes the error of a save that wrote nothing, and calls the callbacks with it.
     private func fail(
       _ states: [RecordState], _ error: any Error, _ waiters: [RunningSave.Waiter]
     ) -> SaveError {

@@ -4,7 +4,8 @@
   /// Computes `@Stored` properties, which are written in the same transaction as what they depend
   /// on.
   final class StoredProperties {
-    /// A row that a step leads to, and the rows from which.
+    /// A row with a stored property at the end of a hop, and the changed rows that the hop connects
+    /// it with.
     private typealias Step = (owner: RecordState, others: [RecordState])
 
     private unowned let store: RecordStore

@@ -1,10 +1,13 @@
 #if Records
   internal import Observables
 
-  /// What was changed here and is not in the database yet, which may be saved, or taken back.
+  /// Objects with changes that are not in the database yet.
+  ///
+  /// The changes can be saved or reverted.
   final class UnsavedRows {
-    /// An object that a list has lost, whose column cannot be NULL: it goes, unless another row
-    /// gets it.
+    /// An object that a list has lost and whose column cannot be NULL.
+    ///
+    /// It is deleted unless another row gets it in the same turn.
     private struct Orphan {
       let object: any ObservableRecord
       let column: RecordColumn
@@ -18,7 +21,7 @@
 
     init(_ store: RecordStore) { self.store = store }
 
-    /// Lets go of all objects: the store is closed.
+    /// Releases all objects: the store is closed.
     func close() { (states, orphans) = ([], []) }
 
     var isEmpty: Bool { states.isEmpty }

@@ -16,6 +16,15 @@ struct MisuseTests {
       }, "empty component 2 in key path")
   }
 
+  // K4
+  @Test func `a binding with an observer`() async {
+    check(
+      await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        let (loop, a, b) = (Loop(), Person(), Person())
+        try a.bind(["name"], to: b, in: loop, options: WatcherOptions(observer: a))
+      }, "A binding takes no observer: it ends with the object that is bound")
+  }
+
   // T12
   @Test func `a turn inside of a watcher`() async {
     check(
