@@ -130,8 +130,8 @@ typedef enum clua_access {
   CLUA_ACCESS_SHARED,    // the same, of a library that scripts share
 } clua_access;
 
-/// What finds the keys that the table itself does not have: `__index` of the private metatable,
-/// while the table is not opened.
+/// How keys are found that the table itself doesn't have, while the table is not opened: the value
+/// of `__index` in the private metatable.
 typedef enum clua_index {
   CLUA_INDEX_STORE,    // the store, which inherits as the table did; of a set, the user's `__index`
   CLUA_INDEX_CLOSURE,  // the Lua closure that calls the user's function
@@ -153,7 +153,8 @@ typedef enum clua_order_kind {
   CLUA_ORDER_RECORDED,  // how all keys stood, which moved together
 } clua_order_kind;
 
-/// The order of the keys; a table has fewer than 2^32.
+/// The order of the keys. 32 bits are enough: Lua's array and hash parts have fewer than 2^32 keys
+/// together.
 typedef struct clua_order {
   union {
     uint32_t links;     // of a pair or a chain: how many keys have moved
@@ -170,7 +171,7 @@ struct clua_node {
   const void *mark;         // &clua_node_key
   clua_shared *shared;
   void *owner;              // of the engine; NULL where it has none
-  clua_slot *every;         // of the table as a whole
+  clua_slot *every;         // the slot of `*`
 
   clua_kind kind : 8;
   clua_access access : 8;
@@ -180,7 +181,7 @@ struct clua_node {
   // Its life.
   bool ended : 1;           // nothing is reported any more
   bool rearmed : 1;         // its sentinel waits for the finalizer of the table
-  // What is in the store, and how that is known.
+  // Its store and its keys.
   bool all : 1;             // all keys but `__…`
   bool onekey : 1;          // CLUA_NODE_KEYS is the key of the only record
   bool indexed : 1;         // CLUA_NODE_PLACES and CLUA_NODE_SLOTS are there
@@ -215,9 +216,9 @@ struct clua_node {
   struct {
     clua_node *node, *next, **previous;
   } usermetatable;
-  // Where the table is the metatable of others.
+  // For a table that is the metatable of others.
   struct {
-    clua_node *dependents;  // the nodes of those
+    clua_node *dependents;  // the nodes of tables that have it as metatable
     uint32_t events;        // which events it has, where that is known
     bool known;
   } asmetatable;

@@ -1,7 +1,8 @@
 #if Records
   internal import Observables
 
-  /// What is read on the thread of the database: the result is put to use on the loop's thread.
+  /// Reads on the database's thread, and returns a closure that uses the result on the loop's
+  /// thread.
   typealias ReadJob = (Database) throws -> () -> Void
 
   /// A list that shows the result of a request, as long as the program has it.

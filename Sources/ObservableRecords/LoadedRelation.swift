@@ -120,7 +120,7 @@
       ]
     }
 
-    /// Keeps the owner until the turn is over, as no other object may.
+    /// Keeps the owner until the turn ends: no other object may hold it.
     private func noteEdit() {
       if !isNoted, let store = owner?.store {
         isNoted = true

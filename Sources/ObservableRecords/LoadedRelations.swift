@@ -66,8 +66,8 @@
       store.saves.askForTurnEnd()
     }
 
-    /// Keeps an object until the turn is over: `find(…)!.items.append(…)` changes a list whose
-    /// object that no other code may hold.
+    /// Keeps an object until the turn ends: in `find(…)!.items.append(…)` no other code may hold
+    /// the object whose list changes.
     func keepUntilTurnEnd(_ object: any ObservableRecord) {
       let state = object.recordState
       if state.isKeptInTurn || !state.hasObject { return }

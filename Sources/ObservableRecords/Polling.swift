@@ -5,7 +5,7 @@
   final class Polling {
     private enum Phase {
       case idle, asking
-      /// Somebody has asked while an answer was to come, which may be too old for that.
+      /// Another check was asked for while one runs, whose answer may be too old.
       case askedAgain
     }
 
@@ -19,7 +19,7 @@
 
     func note(_ version: Int) { if self.version == nil { self.version = version } }
 
-    /// What is in memory is as old as this version, or about to be.
+    /// The rows in memory are, or will soon be, as new as this version.
     func update(_ version: Int) { self.version = version }
 
     func stop() {

@@ -11,7 +11,8 @@
     private unowned let store: RecordStore
     /// Whether they are being computed for a save.
     private(set) var areBeingSettled = false
-    /// Rows and those whose stored properties depend on them, in the save that is being prepared.
+    /// Pairs of a changed row and a row whose stored properties depend on it, in the save that is
+    /// being prepared.
     private(set) var related: [(RecordState, RecordState)] = []
     /// Objects that were fetched for a save, which stay until all is computed.
     private var held: [any ObservableRecord] = []

@@ -118,7 +118,7 @@
     /// Takes rows out that were never saved, and new ones that have to refer to them; others that
     /// refer to them keep what they had before.
     func withdraw(_ states: [RecordState], isDeletion: Bool) {
-      let (gone, isGone) = withThoseThatNeed(states)
+      let (gone, isGone) = withDependents(states)
       var areQueriesStale = false
       for state in gone {
         guard let table = state.table, let object = state.object else { continue }
@@ -148,8 +148,8 @@
       if areQueriesStale { store.reads.readAgain() }
     }
 
-    /// New rows with those that have to refer to them; all others leave them.
-    private func withThoseThatNeed(
+    /// New rows together with new rows that must refer to them; other rows stop referring to them.
+    private func withDependents(
       _ states: [RecordState]
     ) -> (all: [RecordState], identities: Set<ObjectIdentifier>) {
       var children: [ObjectIdentifier: [(state: RecordState, slot: Int)]] = [:]
@@ -205,7 +205,7 @@
       }
       if !isEmpty { return }
       store.relations.forgetOrders()
-      // What fails next is another story.
+      // The next failure is reported again.
       if store.reads.isNothingPending { store.saves.retry.stop() }
     }
 
@@ -253,8 +253,10 @@
     }
   }
 
-  /// A row that goes with a deleted one, or for one that takes its unique values, or whose column
-  /// that refers to a deleted one is to be NULL.
+  /// A row that the store changes because of `owner`: it is deleted, or its column that refers to
+  /// `owner` becomes NULL.
+  ///
+  /// The owner is deleted, or takes the row's unique values.
   struct DependentRow {
     let object: any ObservableRecord
     /// The row that goes, or takes its values.

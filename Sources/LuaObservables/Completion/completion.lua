@@ -179,10 +179,11 @@ local function through(value, key)
 end
 
 local function complete_path(value, text, start)
+  -- The path that the text means in Lua's quotes.
   local path = gsub(text, "\\([\\\"'])", "%1")
   local last, keys = core.path_beginning(path)
   local beginning = last and sub(path, last + 1)
-  -- No candidate is written with an escape.
+  -- Candidates are names without escapes, so a beginning with a backslash or a quote has none.
   if not last or find(beginning, "[\\\"']") then return start, {} end
   for i = 1, #keys do value = through(value, keys[i]) end
   local list, add = candidates(beginning)

@@ -50,9 +50,9 @@ final class PrintingFunctions: ModuleSlice {
     return 1
   }
 
-  /// path_beginning(text) → how many bytes stand before the last component, and the keys of the
-  /// others: false for the elements of a collection; nothing where the text is no beginning of a
-  /// path.
+  /// path_beginning(text) → the number of bytes before the last component, and the keys of the
+  /// components before it, where false stands for the elements of a collection; nothing if the text
+  /// does not begin a path.
   private func pathBeginning(_ L: LuaStack) throws -> CInt {
     let bytes = state.bytes(at: 1, of: L)
     guard let (components, last) = try? Path.beginning(ofScript: bytes) else { return 0 }

@@ -59,8 +59,8 @@ public final class Path: Sendable {
     return try parser.parse()
   }
 
-  /// The components of what a script has begun to write, without the last one, and where in
-  /// `bytes` that begins.
+  /// The components of an unfinished path of a script without the last one, and the position in
+  /// `bytes` at which the last one begins.
   package static func beginning(
     ofScript bytes: [UInt8]
   ) throws(PathError) -> (components: [Component], last: Int) {
