@@ -288,9 +288,10 @@ function calls.task(size) for _ = 1, size do obs.task(nothing) end end
 calls.sleep = in_task(function() obs.sleep(0) end)
 calls.await = in_task(function() obs.await(function(done) done() end) end)
 calls.next_change = in_task(function(size)
-  local t = record(size)
+  local t, paths = { x = 0 }, {}
+  for i = 1, size do paths[i] = "x" end
   obs.task(function() t.x = 1 end)
-  obs.next_change(t, "x", 0)
+  obs.next_change(t, paths, 0)
 end)
 calls.on_readable = handled "on_readable"
 calls.on_writable = handled "on_writable"
