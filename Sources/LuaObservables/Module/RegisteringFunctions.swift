@@ -94,14 +94,27 @@ final class RegisteringFunctions: ModuleSlice {
       }
     }
 
-    var hasDriver: Bool { self == .keys || self == .changes }
-    var hasEdits: Bool { self == .edits || self == .eachEdit }
+    // Patterns, as `==` would compare the raw values, which are texts.
+    var hasDriver: Bool {
+      switch self {
+      case .keys, .changes: true
+      default: false
+      }
+    }
+    var hasEdits: Bool {
+      switch self {
+      case .edits, .eachEdit: true
+      default: false
+      }
+    }
+    var isWait: Bool { if case .wait = self { true } else { false } }
     /// Whether the watcher is one of the prelude, and not of a script.
     var isInternal: Bool { flags.rawValue != 0 }
 
     var flags: WatcherRecord.Flags {
       switch self {
-      case .paths, .wait, .keys, .changes, .edits: []
+      // An empty literal is made by a generic function of the library.
+      case .paths, .wait, .keys, .changes, .edits: WatcherRecord.Flags(rawValue: 0)
       case .firstWrite: [.immediate, .probing, .atOnce, .noticing]
       case .arrivals: [.immediate, .probing, .atOnce, .arriving]
       case .eachWrite, .eachEdit: [.immediate, .probing, .atOnce]
@@ -159,7 +172,7 @@ final class RegisteringFunctions: ModuleSlice {
     data.initialize(
       to: ScriptWatcher(
         site: site, root: root, key: key, sandbox: sandbox.number, isInternal: request.isInternal,
-        isWait: request == .wait))
+        isWait: request.isWait))
     data.pointee.hasObserver = options.hasObserver
     let watcher = engine.makeWatcher(
       root: root, receiver: host.receiver,
