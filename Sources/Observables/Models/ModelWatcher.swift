@@ -43,9 +43,8 @@ final class ModelWatcher: Watcher, @unchecked Sendable {
     else { return }
     calls += 1
     object._withUnsafeGuaranteedRef { object in
-      callback._withUnsafeGuaranteedRef {
-        let body = $0.body
-        do { try holdingObserver { try body(object, self) } } catch { report(error) }
+      callback._withUnsafeGuaranteedRef { callback in
+        do { try holdingObserver { try callback.body(object, self) } } catch { report(error) }
       }
     }
     calls -= 1
