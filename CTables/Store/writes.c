@@ -145,19 +145,14 @@ void clua_report(lua_State *L, clua_node *node, clua_slot *slot, int table, int 
   }
 }
 
-void clua_store(lua_State *L, clua_node *node, clua_record *record, int table, int userdata,
-                int key, int value) {
-  if (record && record->lazy) {
-    node->shared->above->assign_lazy(L, node, record, userdata, key, value);
-    return;
-  }
-  lua_getiuservalue(L, userdata, CLUA_NODE_STORE);
-  int store = lua_gettop(L);
+/* Stores a value of a key that is not lazy, and reports the write. [-0, +0, e] */
+static void store_in(lua_State *L, int store, clua_node *node, clua_record *record, int table,
+                     int userdata, int key, int value) {
+  int old = lua_gettop(L) + 1, new_ = old + 1;
   if (!clua_iswanted(node, record)) {
     lua_pushvalue(L, key);
     lua_pushvalue(L, value);
     lua_rawset(L, store);
-    lua_settop(L, store - 1);
     return;
   }
   lua_pushvalue(L, key);
@@ -169,10 +164,20 @@ void clua_store(lua_State *L, clua_node *node, clua_record *record, int table, i
   lua_rawset(L, store);
   bool is = lua_type(L, value) != LUA_TNIL;
   if (node->journaling || node->counting) clua_keepsize(L, node, store, key, was, is);
-  if (lua_type(L, store + 2) == LUA_TNIL) clua_inheritvalue(L, userdata, key);
-  clua_report(L, node, record ? record->slot : NULL, table, key, store + 1, store + 2,
-              was, is);
-  lua_settop(L, store - 1);
+  if (lua_type(L, new_) == LUA_TNIL) clua_inheritvalue(L, userdata, key);
+  clua_report(L, node, record ? record->slot : NULL, table, key, old, new_, was, is);
+  lua_settop(L, old - 1);
+}
+
+void clua_store(lua_State *L, clua_node *node, clua_record *record, int table, int userdata,
+                int key, int value) {
+  if (record && record->lazy) {
+    node->shared->above->assign_lazy(L, node, record, userdata, key, value);
+    return;
+  }
+  lua_getiuservalue(L, userdata, CLUA_NODE_STORE);
+  store_in(L, lua_gettop(L), node, record, table, userdata, key, value);
+  lua_pop(L, 1);
 }
 
 /* Implements `__newindex` where the user has none. Upvalues: the node's userdata, its store. A
@@ -183,11 +188,9 @@ int clua_storenewindex(lua_State *L) {
   if (clua_isunheard()) clua_hear(L);
   clua_record *record = clua_record_of(L, node, userdata, 2);
   if (record) {
-    if (record->lazy || clua_iswanted(node, record)) {
-      clua_store(L, node, record, 1, userdata, 2, 3);
-    } else {
-      lua_rawset(L, store);
-    }
+    if (record->lazy) clua_store(L, node, record, 1, userdata, 2, 3);
+    else if (clua_iswanted(node, record)) store_in(L, store, node, record, 1, userdata, 2, 3);
+    else lua_rawset(L, store);
     return 0;
   }
   int type = lua_type(L, 2);
@@ -209,7 +212,7 @@ int clua_storenewindex(lua_State *L) {
     lua_settop(L, 3);
   }
   if (!node->all) lua_rawset(L, 1);
-  else if (clua_iswanted(node, NULL)) clua_store(L, node, NULL, 1, userdata, 2, 3);
+  else if (clua_iswanted(node, NULL)) store_in(L, store, node, NULL, 1, userdata, 2, 3);
   else lua_rawset(L, store);
   return 0;
 }

@@ -198,7 +198,7 @@ package final class FixtureRun {
     guard let own = openCases.first(where: { $0.number == number }), let begin = own.begin
     else { return }
     let others = openCases.filter { $0.number != number && $0.begin != nil }
-    host.engine.stopOrphans()
+    host.engine.watchers.stopOrphans()
     var (counts, order): ([LiveObject: Int], [LiveObject]) = ([:], [])
     for object in host.live(since: begin) {
       let line = line(of: shownPath, message: "", traceback: nil, site: object.site)

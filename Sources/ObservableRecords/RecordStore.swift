@@ -175,7 +175,7 @@
           .inTransaction, table: "",
           "a transaction of the store is under way: nothing is \(what) inside of it")
       }
-      if loop.engine.isInTransaction {
+      if loop.engine.transactions.isOpen {
         throw RecordError(
           .inTransaction, table: "",
           "a transaction is under way that could take changes back: nothing is \(what) inside of it"

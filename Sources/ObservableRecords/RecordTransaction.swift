@@ -11,25 +11,25 @@
 
     /// Opens a transaction; nil where there are too many.
     init?(_ engine: ObservationCore.Engine) {
-      guard let number = engine.beginTransaction() else { return nil }
+      guard let number = engine.transactions.begin() else { return nil }
       (self.engine, self.number) = (engine, number)
-      engine.openTransaction(number)
+      engine.transactions.open(number)
     }
 
     /// Watchers that are pending only for writes to this object are not called if those are undone.
     func cover(_ object: any KeyPathObservable) {
       guard let node = object.currentNode(in: engine) else { return }
-      engine.cover(node, by: number, true)
+      engine.transactions.cover(node, by: number, true)
       covered.append((object, node))
     }
 
     func close(isUndone: Bool) {
-      engine.closeTransaction(number, isUndone: isUndone)
+      engine.transactions.close(number, isUndone: isUndone)
       // An object may have lost all its watchers meanwhile.
       for (object, node) in covered where object.currentNode(in: engine) == node {
-        engine.cover(node, by: number, false)
+        engine.transactions.cover(node, by: number, false)
       }
-      engine.endTransaction(number)
+      engine.transactions.end(number)
     }
   }
 #endif

@@ -204,7 +204,7 @@
       }
       guard case .due = phase, !store.isClosed else { return }
       // The turn under way belongs to the save as a whole.
-      if store.loop.engine.isInTransaction || waiters.isEmpty && !isWanted {
+      if store.loop.engine.transactions.isOpen || waiters.isEmpty && !isWanted {
         askForTurnEnd()
       } else {
         begin()

@@ -16,13 +16,13 @@ final class ChangeFunctions: ModuleSlice {
 
   /// rearm(): what was written is looked at; the next write of each object is reported.
   private func rearm(_ L: LuaStack) -> CInt {
-    engine.rearmQuietSlots()
+    engine.slots.rearmQuiet()
     return 0
   }
 
   /// idle(): the driver of a watcher that runs has nothing to call its callback for.
   private func idle(_ L: LuaStack) -> CInt {
-    engine.noteIdleCall()
+    engine.delivery.noteIdleCall()
     return 0
   }
 

@@ -24,7 +24,7 @@ final class TransactionFunctions: ModuleSlice {
       .init(
         "end_transaction",
         { [self] L in
-          engine.endTransaction(Int(L.integer(at: 1) ?? 0))
+          engine.transactions.end(Int(L.integer(at: 1) ?? 0))
           return 0
         }
       ),
@@ -97,10 +97,10 @@ final class TransactionFunctions: ModuleSlice {
   /// open_transaction() → the number of a transaction that begins.
   private func open(_ L: LuaStack) throws -> CInt {
     state.interrupter.spare()
-    guard let number = engine.beginTransaction() else {
+    guard let number = engine.transactions.begin() else {
       throw LuaError("transactions are too many, one inside of the other")
     }
-    engine.openTransaction(number)
+    engine.transactions.open(number)
     L.push(number)
     return 1
   }
@@ -108,14 +108,14 @@ final class TransactionFunctions: ModuleSlice {
   /// close_transaction(number, is_undone): what was written stays, or was taken back;
   /// `end_transaction` is called when no object is covered any more.
   private func close(_ L: LuaStack) -> CInt {
-    engine.closeTransaction(Int(L.integer(at: 1) ?? 0), isUndone: L.boolean(at: 2))
+    engine.transactions.close(Int(L.integer(at: 1) ?? 0), isUndone: L.boolean(at: 2))
     return 0
   }
 
   /// cover(object, number, is_covered): writes to the object belong to a transaction.
   private func cover(_ L: LuaStack) throws -> CInt {
     let node = try arguments.observed(at: 1, of: L, "transaction")
-    engine.cover(node, by: Int(L.integer(at: 2) ?? 0), L.boolean(at: 3))
+    engine.transactions.cover(node, by: Int(L.integer(at: 2) ?? 0), L.boolean(at: 3))
     return 0
   }
 }

@@ -64,7 +64,7 @@ final class DebuggingFunctions: ModuleSlice {
 
   override func end() {
     eventClass = nil
-    if let recorder { engine.use(recorder, isNeeded: false) }
+    if let recorder { engine.recording.use(recorder, isNeeded: false) }
   }
 
   /// Changes what the recorder is for; adds it to the engine, or removes it when it is not needed.
@@ -73,7 +73,7 @@ final class DebuggingFunctions: ModuleSlice {
     let wasNeeded = recorder.isNeeded
     change(recorder)
     self.recorder = recorder
-    if recorder.isNeeded != wasNeeded { engine.use(recorder, isNeeded: !wasNeeded) }
+    if recorder.isNeeded != wasNeeded { engine.recording.use(recorder, isNeeded: !wasNeeded) }
   }
 
   private func log(_ L: LuaStack) throws -> CInt {
@@ -188,7 +188,7 @@ final class DebuggingFunctions: ModuleSlice {
     let name = try host.module.watchers.name(of: watcher, handle, L)
     let (isRecording, history) = record(of: watcher, handle.pointee.id)
     let cause = watcher?.script.pointee.cause
-    var silence = engine.silence(
+    var silence = engine.inspection.silence(
       of: watcher, history, isRecording: isRecording,
       cause: cause.flatMap { $0.line > 0 ? host.sources.text($0) : nil })
     for hint in watcher.map(ListHints(host).hints) ?? [] { silence.detail += "; \(hint)" }
@@ -222,21 +222,21 @@ final class DebuggingFunctions: ModuleSlice {
     guard let watcher = try host.module.watchers.watcher(at: 1, of: L, "break_on_change").0,
       let root = watcher.pointee.root
     else { return 0 }
-    for path in engine.paths(of: watcher) { try addProbe(path, root, L) }
+    for path in engine.inspection.paths(of: watcher) { try addProbe(path, root, L) }
     return 0
   }
 
   private func addProbe(_ path: Path, _ root: NodeRef, _ L: LuaStack) throws {
-    let watcher = engine.makeWatcher(
-      root: root, receiver: probe, flags: [.immediate, .probing])
+    let watcher = engine.watchers.make(
+      root: root, receiver: probe, traits: [.immediate, .probing])
     let name = watcher.identity
     do {
       if host.paths.pushObjectKeys(of: path, to: L) {
         try observed.keep(ScriptWatcher.key(ofProbe: watcher), of: root, L)
       }
-      if let watcher = engine.watcher(name) { try engine.add(path, to: watcher) }
+      if let watcher = engine.watchers[name] { try engine.wiring.add(path, to: watcher) }
     } catch {
-      if let watcher = engine.watcher(name) { engine.stop(watcher) }
+      if let watcher = engine.watchers[name] { engine.watchers.stop(watcher) }
       if let error = error as? PathError {
         throw badArgument(2, of: "break_on_change", error.description)
       }

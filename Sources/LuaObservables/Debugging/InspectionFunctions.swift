@@ -22,8 +22,8 @@ final class InspectionFunctions: ModuleSlice {
   /// The node of the object at 1, brought up to date: replaced objects are wired, watchers of dead
   /// observers have ended.
   private func settledNode(_ L: LuaStack, _ function: String) throws -> NodeRef? {
-    engine.settleWiring()
-    engine.stopOrphans()
+    engine.wiring.settleAll()
+    engine.watchers.stopOrphans()
     return try arguments.existingNode(at: 1, of: L, function)
   }
 
@@ -41,7 +41,7 @@ final class InspectionFunctions: ModuleSlice {
   /// Pushes the sorted names of the keys under which an object is observed. [-0, +1, -]
   private func push(names root: NodeRef?, _ L: LuaStack) throws {
     var names: [[UInt8]] = []
-    for key in root.map({ engine.observedKeys(of: $0) }) ?? [] {
+    for key in root.map({ engine.inspection.observedKeys(of: $0) }) ?? [] {
       names.append(name(of: key, L))
       try state.checkStop()
     }
@@ -88,7 +88,7 @@ final class InspectionFunctions: ModuleSlice {
       let wanted =
         L.isString(at: 2)
         ? state.bytes(at: 2, of: L) : Array(state.keyName(at: 2, of: L).utf8)
-      for key in engine.observedKeys(of: root) {
+      for key in engine.inspection.observedKeys(of: root) {
         try state.checkStop()
         let name = name(of: key, L)
         // A number stands for all its spellings: 3 is "#3" and "3".
@@ -105,15 +105,15 @@ final class InspectionFunctions: ModuleSlice {
     if L.isNil(at: 2) {
       if let root = try arguments.existingNode(at: 1, of: L, "on_observed") {
         observed.forget(ScriptWatcher.hookKey(of: sandbox), of: root, L)
-        if !host.receiver.hasHook(root) { endHooks(of: root) }
-        engine.unobserveWhenIdle(root)
+        if !host.receiver.hooks.exist(for: root) { endHooks(of: root) }
+        engine.nodes.unobserveWhenIdle(root)
       }
       return 0
     }
     try arguments.checkFunction(at: 2, of: L, "on_observed")
     let root = try arguments.observed(at: 1, of: L, "on_observed")
     try observed.keep(ScriptWatcher.hookKey(of: sandbox), of: root, L)
-    host.receiver.noteHooks(of: sandbox)
+    host.receiver.hooks.note(of: sandbox)
     root.pointee.isHooked = true
     if !observed.isTable(root), let object = root.model as? any KeyPathObservable {
       object.onObserved(by: host, in: host.loop) {
@@ -123,7 +123,7 @@ final class InspectionFunctions: ModuleSlice {
         else { return }
         let isSlot = key.hasPrefix("#") && object is any DynamicArray
         let name = isSlot ? Int(key.dropFirst()).map { "#\($0 + 1)" } : nil
-        host.receiver.callObservedHooks(of: root, name: name ?? key, isObserved: isObserved)
+        host.receiver.hooks.call(of: root, name: name ?? key, isObserved: isObserved)
       }
     }
     return 0
@@ -160,14 +160,15 @@ final class InspectionFunctions: ModuleSlice {
       return "\(watcher.pointee.receiver.takeUnretainedValue().title(watcher)) on '\(path)' (Swift)"
     }
     let (name, site) = host.receiver.title(of: watcher)
-    let suffix = watcher.script.pointee.hasEdits ? watcher.notes("edits") : watcher.notes()
+    let suffix =
+      watcher.script.pointee.parts.contains(.edits) ? watcher.notes("edits") : watcher.notes()
     let hint = watcher.pointee.root.flatMap { ListHints(host).hint(for: path, from: $0) }
     return (name == site ? "" : "\(name) ") + "on '\(path)', registered at \(site)" + suffix
       + (hint.map { " (\($0))" } ?? "")
   }
 
   private func stats(_ L: LuaStack) throws -> CInt {
-    engine.stopOrphans()
+    engine.watchers.stopOrphans()
     let statistics = host.loop.statistics
     try state.pushTable(fields: 7, to: L)
     let counts = [

@@ -64,7 +64,7 @@ struct ListHints {
   /// Reports the hints about paths that were just registered.
   func warn(of watcher: WatcherRef, _ L: LuaStack) {
     guard let root = watcher.pointee.root else { return }
-    for path in host.engine.paths(of: watcher) {
+    for path in host.engine.inspection.paths(of: watcher) {
       guard let hint = hint(for: path, from: root) else { continue }
       lua_warning(L.pointer, "\(host.sources.text(watcher.script.pointee.site)): \(hint)", 0)
     }
@@ -73,6 +73,6 @@ struct ListHints {
   /// The hints for all paths of a watcher.
   func hints(for watcher: WatcherRef) -> [String] {
     guard let root = watcher.pointee.root else { return [] }
-    return host.engine.paths(of: watcher).compactMap { hint(for: $0, from: root) }
+    return host.engine.inspection.paths(of: watcher).compactMap { hint(for: $0, from: root) }
   }
 }

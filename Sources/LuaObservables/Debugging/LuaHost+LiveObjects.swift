@@ -12,7 +12,7 @@ extension LuaHost {
 
   package var moment: Moment {
     Moment(
-      watcher: engine.latestWatcher, timer: module.timers.latest,
+      watcher: engine.watchers.latestNumber, timer: module.timers.latest,
       handler: module.descriptors.latest, task: module.liveTasks.latest)
   }
 

@@ -14,7 +14,7 @@ struct ScriptEdits {
 
   /// Pushes the edits since the last call of the watcher. [-0, +1, -]
   func push(for watcher: WatcherRef, to L: LuaStack) throws(LuaError) {
-    let result = host.engine.takeEdits(of: watcher) { node, since in
+    let result = host.engine.members.takeEdits(of: watcher) { node, since in
       Result { () throws(LuaError) in
         // The insertions of all elements include the latest edits.
         if watcher.script.pointee.givesAll {

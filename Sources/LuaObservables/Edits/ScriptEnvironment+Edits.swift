@@ -51,7 +51,7 @@ extension ScriptEnvironment {
         // A watcher ends with its host.
         let taken = host._withUnsafeGuaranteedRef { host in
           watcher.activeRecord.flatMap { record in
-            host.engine.takeEdits(of: record) { node, since in
+            host.engine.members.takeEdits(of: record) { node, since in
               // The insertions of all elements include the latest edits.
               host.edits.edits { L throws(LuaError) in
                 if isFirst {
@@ -66,6 +66,6 @@ extension ScriptEnvironment {
         isFirst = false
         try callback(table, (taken ?? []).compactMap(edit))
       }
-    ) { engine, record in try engine.addEdits(to: record) }
+    ) { engine, record in try engine.members.addEdits(to: record) }
   }
 }

@@ -25,7 +25,7 @@ final class GraphFunctions: ModuleSlice {
     else {
       throw badArgument(2, of: "graph", "name of a format expected")
     }
-    engine.stopOrphans()
+    engine.watchers.stopOrphans()
     var roots: [NodeRef] = []
     for position in stride(from: 1, through: L.rawLength(at: 3), by: 1) {
       L.rawGet(index: position, at: 3)
@@ -33,13 +33,13 @@ final class GraphFunctions: ModuleSlice {
       L.copy(from: -1, to: 1)
       L.pop()
       let root = try arguments.observed(at: 1, of: L, "graph")
-      engine.unobserveWhenIdle(root)
+      engine.nodes.unobserveWhenIdle(root)
       roots.append(root)
       try state.checkStop()
     }
     let (inspection, budget) = (host.module.inspection, TextBudget(state))
     defer { budget.end() }
-    let graph = engine.graph(
+    let graph = engine.inspection.graph(
       of: roots, firstIndex: 1,
       naming: { slot in budget.part { inspection.name(of: slot) } },
       hiding: host.stranger, unless: { budget.isSpent })

@@ -38,7 +38,7 @@ extension LuaHost {
             $0.receiver.tableRevived(LuaStack(L!), node!)
           }
         },
-        armings: engine.armings, collectors: engine.collectors,
+        armings: engine.slots.armings, collectors: engine.comparisons.collectors,
         compute: { context, L, slot in
           Unmanaged<LuaHost>.fromOpaque(context!)._withUnsafeGuaranteedRef {
             $0.lazies.compute(LuaStack(L!), slot!)
@@ -59,7 +59,7 @@ extension LuaHost {
             $0.lazies.noteRead(LuaStack(L!), table!, slot, clua_reading(UInt32(reading)))
           }
         },
-        stamp: engine.trackingStamp)
+        stamp: engine.tracking.stamp)
       try state.check(clua_try_observation_install(L.pointer, &observation), L)
       try state.check(clua_try_watchyields(L.pointer), L)
       lazies.install(L)

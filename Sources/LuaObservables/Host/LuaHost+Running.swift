@@ -40,7 +40,7 @@ extension LuaHost {
 
   /// The program is about to end: the loop stops, and a flush under way is the last of its turn.
   package func endAfterTurn() {
-    engine.isEnding = true
+    engine.delivery.isEnding = true
     loop.stop()
   }
 

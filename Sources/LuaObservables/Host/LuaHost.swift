@@ -124,13 +124,13 @@ public final class LuaHost {
     module.end()
     sandboxes.closeAll()
     receiver.end()
-    engine.stopAll {
+    engine.watchers.stopAll {
       $0 === receiver || $0 === module.debugging.probe || ($0 as? TableWatcher)?.host === self
         || $0 === lazies
     }
     tables.abandonAll()
     // Callbacks are called without counting them: within one the state must not be freed.
-    guard engine.isOccupied || receiver.isInHook || state.stack.isRunning else {
+    guard engine.isOccupied || receiver.hooks.isRunning || state.stack.isRunning else {
       return state.close()
     }
     state.closeLater()

@@ -20,7 +20,7 @@ final class HostClass {
     record.pointee.accessors = HostClass.accessors
     record.pointee.current = UnsafeMutableRawPointer(host.state.current)
       .assumingMemoryBound(to: OpaquePointer?.self)
-    record.pointee.stamp = UnsafePointer(host.engine.trackingStamp)
+    record.pointee.stamp = UnsafePointer(host.engine.tracking.stamp)
     record.pointee.pins = host.state.pinTable
     let isGuarded = host.writeGuard?.concerns(type) ?? false
     for (slot, name) in properties.names.enumerated() {

@@ -10,13 +10,13 @@ extension HostObjects {
     let (model, name) = try modelAndName(L)
     let properties = type(of: model).properties
     do {
-      if host.engine.isTracking { model.access(try properties.slot(of: name)) }
+      if host.engine.tracking.isOn { model.access(try properties.slot(of: name)) }
       try push(properties.value(of: name, in: model), of: name, properties, to: L)
     } catch let error as ModelError where error.code == .unknownProperty {
       if try pushMethod(name, of: model, to: L) { return 1 }
       throw unknown(name, in: model)
     }
-    if host.engine.isTracking { try host.state.check(clua_try_track(L.pointer, -1), L) }
+    if host.engine.tracking.isOn { try host.state.check(clua_try_track(L.pointer, -1), L) }
     return 1
   }
 

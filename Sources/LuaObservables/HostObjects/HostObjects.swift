@@ -334,7 +334,7 @@ final class HostObjects {
   /// This allocates nothing in Lua.
   private func collectorCycled() {
     guard !host.isClosed else { return }
-    host.engine.hasOrphans = true
+    host.engine.watchers.noteOrphans()
     let L = host.state.stack
     for (identifier, entry) in watched {
       let isShared = !isKnownUniquelyReferenced(&entry.box.object)

@@ -11,7 +11,7 @@ final class LazyFunctions: ModuleSlice {
       .init(
         "is_computing",
         { [self] L in
-          L.push(engine.isComputing)
+          L.push(engine.computing.isUnderWay)
           return 1
         }
       ),
@@ -72,16 +72,16 @@ final class LazyFunctions: ModuleSlice {
     L.pushCopy(at: 1)
     let root = try host.tables.node(L)
     let table = TableKind.table(root)
-    engine.unobserveWhenIdle(root)
+    engine.nodes.unobserveWhenIdle(root)
     let slot = try host.tables.slot(forKeyAt: 2, of: root, L)
     let wasPlain = slot.pointee.lazy == nil
     if let lazy = slot.pointee.lazy {
       try checkOwn(lazy)
-      if engine.isComputing(lazy) {
-        throw LuaError("the getter of '\(engine.name(of: lazy))' declared it anew")
+      if lazy.isComputing {
+        throw LuaError("the getter of '\(engine.lazies.name(of: lazy))' declared it anew")
       }
       // The value of the old declaration is the one with which that of the new one is compared.
-      engine.stop(lazy)
+      engine.watchers.stop(lazy)
     }
     // The value that the key has now takes the place of the flags.
     L.pushCopy(at: 2)
@@ -97,11 +97,9 @@ final class LazyFunctions: ModuleSlice {
       host.lazies.release(context)
       throw state.takeError(status, L)
     }
-    var flags: WatcherRecord.Flags = .mirrored
-    if options & CInt(CLUA_LAZY_TRACKED) != 0 { flags.insert(.tracking) }
-    if options & CInt(CLUA_LAZY_UNCACHED) != 0 { flags.insert(.uncached) }
-    // Watchers that the key has already are called if the value is another one.
-    if slot.isLinked { flags.insert(.known) }
+    var traits: WatcherRecord.Traits = .mirrored
+    if options & CInt(CLUA_LAZY_TRACKED) != 0 { traits.insert(.tracking) }
+    if options & CInt(CLUA_LAZY_UNCACHED) != 0 { traits.insert(.uncached) }
     let hadValue = !L.isNil(at: 5)
     // In a hole of a list it ends the list there.
     let wasElement = wasPlain && (hadValue || clua_node_length(table) != length)
@@ -112,9 +110,11 @@ final class LazyFunctions: ModuleSlice {
       (write.key, write.old, write.new_) = (2, 5, 6)
       host.tables.record(write, of: root, L)
     }
-    _ = engine.makeLazy(
-      slot, receiver: host.lazies, flags: flags, context: context, wasElement: wasElement)
-    engine.runHooks()
+    // Watchers that the key has already are called if the value is another one.
+    _ = engine.lazies.make(
+      slot, receiver: host.lazies, traits: traits, context: context, isKnown: slot.isLinked,
+      wasElement: wasElement)
+    engine.hooks.run()
     return 0
   }
 
@@ -132,7 +132,7 @@ final class LazyFunctions: ModuleSlice {
   /// - Throws: an error for a property that another sandbox has declared.
   private func checkOwn(_ lazy: WatcherRef) throws(LuaError) {
     if host.isOwn(lazy) { return }
-    throw LuaError("another script has declared the property '\(engine.name(of: lazy))'")
+    throw LuaError("another script has declared the property '\(engine.lazies.name(of: lazy))'")
   }
 
   /// forget(table, key): the key becomes a plain one without a value.
@@ -142,13 +142,13 @@ final class LazyFunctions: ModuleSlice {
       let lazy = lazy(at: 2, of: root, L)
     else { return 0 }
     try checkOwn(lazy)
-    let isKnownAsNil = engine.hasDelivered(lazy, { isNil(lazy, isBase: $0, L) })
+    let isKnownAsNil = engine.deliveredValues.hasDelivered(lazy, { isNil(lazy, isBase: $0, L) })
     if lazy.pointee.isPending {
       L.pushNil()
     } else {
       clua_lazy_pushvalue(L.pointer, lazy.number, false)
     }
-    engine.stop(lazy)
+    engine.watchers.stop(lazy)
     let table = TableKind.table(root)
     clua_node_unlazy(L.pointer, table, 2)
     // The value goes with the declaration, and watchers and dependents are notified of that.
@@ -163,7 +163,7 @@ final class LazyFunctions: ModuleSlice {
     write.same = isKnownAsNil
     write.length = clua_node_length(table)
     withUnsafePointer(to: write) { host.tables.written(L, $0) }
-    engine.runHooks()
+    engine.hooks.run()
     return 0
   }
 
@@ -187,7 +187,7 @@ final class LazyFunctions: ModuleSlice {
       L.push(false)
       return 1
     }
-    engine.invalidate(explicitly: lazy, by: host.lazies.change(at: slot))
+    engine.lazies.invalidate(explicitly: lazy, by: host.lazies.change(at: slot))
     L.push(true)
     return 1
   }
@@ -245,8 +245,8 @@ final class LazyFunctions: ModuleSlice {
     }
     var lazies: [WatcherID] = []
     if let root = try arguments.existingNode(at: 1, of: L, "valid_names"), observed.isTable(root) {
-      lazies = engine.lazies(of: root).filter { lazy in
-        if lazy.pointee.flags.contains(.uncached) { return isAll }
+      lazies = engine.lazies.all(of: root).filter { lazy in
+        if lazy.pointee.traits.contains(.uncached) { return isAll }
         return isAll || lazy.slot!.pointee.isValid == isWanted
       }.map(\.identity)
     }
@@ -254,7 +254,7 @@ final class LazyFunctions: ModuleSlice {
     var count = 0
     // A finalizer that runs while the table is made may take a declaration back.
     for name in lazies {
-      guard let slot = engine.watcher(name)?.slot else { continue }
+      guard let slot = engine.watchers[name]?.slot else { continue }
       TableKind.pushKey(of: slot, to: L)
       count += 1
       L.rawSet(index: count, at: -2)
@@ -272,12 +272,12 @@ final class LazyFunctions: ModuleSlice {
     }
     guard let root = try arguments.existingNode(at: 1, of: L, "force"), observed.isTable(root)
     else { return 0 }
-    let names = engine.lazies(of: root).map(\.identity)
+    let names = engine.lazies.all(of: root).map(\.identity)
     var hasFailed = false
     for name in names {
       try state.checkStop()
-      guard let lazy = engine.watcher(name), lazy.pointee.isPending,
-        !engine.settle(lazy), !hasFailed, let lazy = engine.watcher(name)
+      guard let lazy = engine.watchers[name], lazy.pointee.isPending,
+        !engine.settling.settle(lazy), !hasFailed, let lazy = engine.watchers[name]
       else { continue }
       hasFailed = true
       host.lazies.pushError(of: lazy, to: L)

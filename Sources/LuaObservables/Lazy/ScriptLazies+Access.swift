@@ -14,7 +14,7 @@ extension ScriptLazies {
       var last: UInt64?
       while let lazy = slot.pointee.lazy, lazy.pointee.id != last {
         last = lazy.pointee.id
-        if engine.settle(lazy) { return true }
+        if engine.settling.settle(lazy) { return true }
       }
       guard let lazy = slot.pointee.lazy else { return true }
       pushError(of: lazy, to: L)
@@ -24,7 +24,7 @@ extension ScriptLazies {
 
   /// Pushes why a lazy property could not be brought up to date. [-0, +1, -]
   func pushError(of lazy: WatcherRef, to L: LuaStack) {
-    if let error = engine.cycleError(of: lazy) {
+    if let error = engine.lazies.cycleError(of: lazy) {
       state.pushError(error, to: L)
     } else {
       clua_lazy_pusherror(L.pointer, lazy.number, true)
@@ -40,9 +40,9 @@ extension ScriptLazies {
     calls.entered(L) {
       if isInvalid {
         L.pop()
-        return engine.invalidate(explicitly: lazy, by: change(at: slot))
+        return engine.lazies.invalidate(explicitly: lazy, by: change(at: slot))
       }
-      engine.willAssign(lazy)
+      engine.lazies.willAssign(lazy)
       let computation: Computation
       switch clua_lazy_assign(L.pointer, lazy.number, lazy.comparison) {
       case CLUA_COMPUTED_SAME: computation = .same
@@ -51,7 +51,7 @@ extension ScriptLazies {
         keepBase(of: lazy)
         computation = .changed
       }
-      engine.overridden(lazy, computation, by: change(at: slot))
+      engine.lazies.overridden(lazy, computation, by: change(at: slot))
     }
   }
 
@@ -64,7 +64,8 @@ extension ScriptLazies {
     let height = L.height
     defer { L.height = height - 1 }
     if let slot {
-      return engine.noteRead(UnsafeMutableRawPointer(slot).assumingMemoryBound(to: Slot.self))
+      return engine.tracking.noteRead(
+        UnsafeMutableRawPointer(slot).assumingMemoryBound(to: Slot.self))
     }
     if !host.isClosed { calls.entered(L) { noteRead(L, table, reading, keyAt: height) } }
   }
@@ -84,8 +85,8 @@ extension ScriptLazies {
       ? try? host.tables.slot(forKeyAt: height, of: root, L)
       : try? host.tables.everySlot(of: root, L)
     guard let made else { return }
-    engine.noteRead(made, reading == CLUA_READ_COUNT ? .count : .value)
-    if !made.isLinked { engine.unobserveWhenIdle(root) }
+    engine.tracking.noteRead(made, reading == CLUA_READ_COUNT ? .count : .value)
+    if !made.isLinked { engine.nodes.unobserveWhenIdle(root) }
   }
 
   /// Makes a change that has no values.

@@ -58,20 +58,28 @@ final class ScriptLazies: Receiver {
 
   // MARK: Computing
 
-  override func compute(_ lazy: WatcherRef, isNested: Bool) -> Computation {
+  /// Runs a getter inside of another one, in a coroutine: it may wait for what it reads.
+  override func compute(_ lazy: WatcherRef) -> Computation {
     let L = state.stack
-    guard L.hasRoom(for: 32) else {
-      fail(lazy, L.noRoom(to: "compute a property"))
-      return .failed
-    }
-    if isNested {
-      var slot: UnsafeMutablePointer<clua_slot>?
-      let computation = clua_lazy_start(L.pointer, lazy.number, lazy.comparison, &slot)
-      return result(of: computation, slot, lazy)
-    }
+    guard hasRoom(for: lazy, L) else { return .failed }
+    var slot: UnsafeMutablePointer<clua_slot>?
+    let computation = clua_lazy_start(L.pointer, lazy.number, lazy.comparison, &slot)
+    return result(of: computation, slot, lazy)
+  }
+
+  private func hasRoom(for lazy: WatcherRef, _ L: LuaStack) -> Bool {
+    if L.hasRoom(for: 32) { return true }
+    fail(lazy, L.noRoom(to: "compute a property"))
+    return false
+  }
+
+  /// Runs getters one after another, in one protected call where the same code pays for them.
+  override func computeAll(_ first: WatcherRef, in engine: Engine) {
+    let L = state.stack
+    guard hasRoom(for: first, L) else { return engine.settling.take(.failed, of: first) }
     let outer = (evaluating, timePayer)
     defer { (evaluating, timePayer) = outer }
-    evaluating = lazy
+    evaluating = first
     while let lazy = evaluating {
       timePayer = timePayer(of: lazy)
       unpaid = nil
@@ -85,7 +93,6 @@ final class ScriptLazies: Receiver {
         finish(lazy, CLUA_COMPUTED_FAILED)
       }
     }
-    return .finished
   }
 
   private func evaluate(_ lazy: WatcherRef, _ L: LuaStack) {
@@ -137,7 +144,7 @@ final class ScriptLazies: Receiver {
   @inline(__always)
   private func finish(_ lazy: WatcherRef, _ computation: clua_computation) {
     let result = result(of: computation, nil, lazy)
-    evaluating = engine.next(after: lazy, result)
+    evaluating = engine.settling.next(after: lazy, result)
   }
 
   override func resume(
@@ -183,7 +190,7 @@ final class ScriptLazies: Receiver {
   /// Keeps the value before the one that `lazy` has as its base, if a watcher compares with that.
   func keepBase(of lazy: WatcherRef) {
     if lazy.hasBase { return }
-    if !engine.shouldKeepBase(of: lazy) { forgetBase(of: lazy) }
+    if !engine.deliveredValues.shouldKeepBase(of: lazy) { forgetBase(of: lazy) }
   }
 
   override func invalidated(_ lazy: WatcherRef) {
@@ -191,7 +198,7 @@ final class ScriptLazies: Receiver {
     // Where no watcher compares with it, a value that is certainly out of date is not kept alive.
     let isCompared = lazy.slot.map { $0.isLinked || $0.pointee.node.pointee.every != nil }
     let isKept = isCompared == true || !lazy.pointee.isStale
-    if !isKept { lazy.pointee.flags.remove(.known) }
+    if !isKept { lazy.isKnown = false }
     clua_lazy_drop(state.stack.pointer, shared, lazy.number, isKept)
   }
 
@@ -215,14 +222,14 @@ final class ScriptLazies: Receiver {
     for position in stride(from: 1, through: L.rawLength(at: height + 1), by: 1) {
       defer { L.height = height + 1 }
       guard L.rawGet(index: position, at: height + 1) == .table else {
-        try engine.add(dependency(at: -1, of: L), to: lazy, ofStored: lazy.isCopy)
+        try engine.wiring.add(dependency(at: -1, of: L), to: lazy, ofStored: lazy.isCopy)
         continue
       }
       // A path from another object is {object, path}.
       L.rawGet(index: 1, at: height + 2)
       L.rawGet(index: 2, at: height + 2)
       let root = try arguments.observed(at: height + 3, of: L, "computed")
-      try engine.add(dependency(at: -1, of: L), to: lazy, from: root)
+      try engine.wiring.add(dependency(at: -1, of: L), to: lazy, from: root)
     }
   }
 
@@ -238,7 +245,8 @@ final class ScriptLazies: Receiver {
 
   override func reportUnknown(_ error: PathError, of watcher: WatcherRef, in engine: Engine) {
     host.reports.report(
-      LuaError(error.description), .getter, name: engine.name(of: watcher), site: site(of: watcher),
+      LuaError(error.description), .getter, name: engine.lazies.name(of: watcher),
+      site: site(of: watcher),
       cause: cause(of: watcher))
   }
 
@@ -251,7 +259,7 @@ final class ScriptLazies: Receiver {
   override func reportFailure(of lazy: WatcherRef) {
     guard !host.isClosed, lazy.slot != nil else { return }
     let L = state.stack
-    let (name, owner) = (engine.name(of: lazy), sandbox(of: lazy))
+    let (name, owner) = (engine.lazies.name(of: lazy), sandbox(of: lazy))
     func report() {
       clua_lazy_pusherror(L.pointer, lazy.number, false)
       host.reports.reportError(
@@ -270,7 +278,7 @@ final class ScriptLazies: Receiver {
   /// there is none.
   func cause(of lazy: WatcherRef) -> String? {
     let receiver: ScriptReceiver = host.receiver
-    let watcher = engine.watcher(behind: lazy) { receiver.cause(of: $0) != nil }
+    let watcher = engine.inspection.watcher(behind: lazy) { receiver.cause(of: $0) != nil }
     return watcher.flatMap { receiver.cause(of: $0) }
   }
 
@@ -305,7 +313,7 @@ final class ScriptLazies: Receiver {
     return UInt32(truncatingIfNeeded: number)
   }
 
-  override func title(_ watcher: WatcherRef) -> String { engine.name(of: watcher) }
+  override func title(_ watcher: WatcherRef) -> String { engine.lazies.name(of: watcher) }
 
   /// The place of the getter distinguishes properties of tables without a name.
   override func fullName(of lazy: WatcherRef, _ name: String, title: String) -> String {
@@ -321,7 +329,7 @@ final class ScriptLazies: Receiver {
 
   override func label(_ watcher: WatcherRef) -> (name: String, site: String?) {
     let site = site(of: watcher)
-    return (engine.name(of: watcher), site.isEmpty ? nil : site)
+    return (engine.lazies.name(of: watcher), site.isEmpty ? nil : site)
   }
 
   override func value(of lazy: WatcherRef, isBase: Bool) -> AnyObject? {
@@ -368,7 +376,7 @@ extension clua_evaluation {
   fileprivate mutating func prepare(_ lazy: WatcherRef) {
     number = lazy.number
     compare = lazy.comparison
-    tracked = lazy.pointee.flags.contains(.tracking)
+    tracked = lazy.pointee.traits.contains(.tracking)
     loaded = lazy.isLoaded
   }
 }
@@ -384,7 +392,7 @@ extension UnsafeMutablePointer<WatcherRecord> {
 
   /// How a new value is compared with the one before.
   var comparison: CInt {
-    guard pointee.flags.contains(.known) else { return 0 }
+    guard isKnown else { return 0 }
     if hasBase { return CInt(CLUA_COMPARE_KNOWN | CLUA_COMPARE_BASED) }
     return CInt(CLUA_COMPARE_KNOWN | CLUA_COMPARE_KEEP)
   }

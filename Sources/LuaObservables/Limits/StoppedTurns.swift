@@ -27,13 +27,13 @@ final class StoppedTurns: TurnGuard {
   ///   for no memory.
   /// - Complexity: O(objects below the roots).
   init(_ host: LuaHost, on roots: [any ObservableReference]) throws(LuaError) {
-    guard let number = host.engine.beginTransaction(ofTurns: true) else {
+    guard let number = host.engine.transactions.begin(ofTurns: true) else {
       throw LuaError("too many transactions are open")
     }
     do {
       functions = try host.module.transactions.coverTurns(number, roots)
     } catch {
-      host.engine.endTransaction(number)
+      host.engine.transactions.end(number)
       throw error
     }
     (self.host, self.number) = (host, number)
@@ -51,7 +51,7 @@ final class StoppedTurns: TurnGuard {
     host.loop.remove(self)
     turnEnds()
     run(functions.leave)
-    host.engine.endTransaction(number)
+    host.engine.transactions.end(number)
   }
 
   // MARK: TurnGuard
@@ -59,7 +59,7 @@ final class StoppedTurns: TurnGuard {
   func turnBegins() {
     guard !hasEnded else { return }
     run(functions.renew)
-    host.engine.openTransaction(number)
+    host.engine.transactions.open(number)
     isOpen = true
   }
 
@@ -68,18 +68,18 @@ final class StoppedTurns: TurnGuard {
     isDue = false
     // Immediate watchers are called for the way back when it is over, under the limits of their
     // scripts.
-    host.engine.beginBatch()
+    host.engine.immediates.beginBatch()
     run(functions.undo)
-    host.engine.closeTransaction(number, isUndone: true)
-    host.engine.openTransaction(number)
-    host.engine.endBatch()
+    host.engine.transactions.close(number, isUndone: true)
+    host.engine.transactions.open(number)
+    host.engine.immediates.endBatch()
     return true
   }
 
   func turnEnds() {
     guard isOpen else { return }
     (isOpen, isDue) = (false, false)
-    host.engine.closeTransaction(number, isUndone: false)
+    host.engine.transactions.close(number, isUndone: false)
   }
 
   private func run(_ function: LuaFunction) {

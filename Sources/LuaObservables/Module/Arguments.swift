@@ -26,8 +26,8 @@ struct Arguments {
       {
         return node
       }
-      if host.engine.hasMetForeign {
-        host.engine.hasMetForeign = false
+      if host.engine.wiring.hasMetForeign {
+        host.engine.wiring.hasMetForeign = false
         throw badArgument(Int(index), of: function, "the object is observed by another loop")
       }
     default:

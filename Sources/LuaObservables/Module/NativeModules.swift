@@ -15,12 +15,11 @@ final class NativeModules: ModuleSlice {
   /// wrote.
   func begin(_ show: @escaping (String, Bool) -> Bool) {
     self.show = show
-    engine.waitingWrites = clua_waitingwrites()
-    engine.reportWaitingWrites = { [unowned self] in hear() }
+    engine.delivery.reportWaiting(clua_waitingwrites()) { [unowned self] in hear() }
   }
 
   override func end() {
-    if show != nil { (engine.waitingWrites, engine.reportWaitingWrites) = (nil, nil) }
+    if show != nil { engine.delivery.reportWaiting(nil, by: nil) }
     show = nil
   }
 

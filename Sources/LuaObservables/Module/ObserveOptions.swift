@@ -3,7 +3,7 @@ internal import Observables
 
 /// The options of `obs.observe`.
 struct ObserveOptions {
-  var flags = WatcherRecord.Flags(rawValue: 0)
+  var traits = WatcherRecord.Traits(rawValue: 0)
   var isInitial = false
   var hasObserver = false
   var hasNames = false
@@ -43,14 +43,14 @@ struct ObserveOptions {
       guard type == .table || type == .userdata else {
         throw wrongType(name, "table", L, host)
       }
-      flags.insert(.observing)
+      traits.insert(.observing)
       hasObserver = true
-    case "immediate": if isTrue { flags.insert(.immediate) }
-    case "once": if isTrue { flags.insert(.once) }
+    case "immediate": if isTrue { traits.insert(.immediate) }
+    case "once": if isTrue { traits.insert(.once) }
     case "initial": isInitial = isTrue
     case "equals":
       guard type == .function else { throw wrongType(name, "function", L, host) }
-      flags.insert(.comparing)
+      traits.insert(.comparing)
     case "on_end":
       guard type == .function else { throw wrongType(name, "function", L, host) }
       hasNames = true

@@ -14,7 +14,7 @@ final class ObservingFunctions: ModuleSlice {
         "begin_batch",
         { [self] L in
           try spareRoomToClose(L)
-          engine.beginBatch()
+          engine.immediates.beginBatch()
           return 0
         }
       ),
@@ -47,7 +47,7 @@ final class ObservingFunctions: ModuleSlice {
     if let root = try arguments.existingNode(at: 1, of: L, "stop") {
       let filter = try StopFilter(at: 2, of: L, host)
       count = stop(root, filter, L)
-      engine.runHooks()
+      engine.hooks.run()
       host.recorder?.drain()
     } else {
       _ = try StopFilter(at: 2, of: L, host)
@@ -58,7 +58,7 @@ final class ObservingFunctions: ModuleSlice {
 
   private func stop(_ root: NodeRef, _ filter: StopFilter, _ L: LuaStack) -> Int {
     var count = 0
-    engine.forEachWatcher(of: root) { watcher in
+    engine.watchers.forEach(of: root) { watcher in
       guard host.receiver.isScript(watcher), host.isOwn(watcher) else { return }
       if filter.hasObserver {
         host.receiver.pushObserver(of: watcher, to: L)
@@ -74,11 +74,11 @@ final class ObservingFunctions: ModuleSlice {
       }
       host.recorder?.noteStop(of: watcher, at: host.sources.text(host.sources.current(L)))
       if filter.paths.isEmpty {
-        count += engine.stop(watcher)
+        count += engine.watchers.stop(watcher)
       } else {
         for path in filter.paths {
           // The watcher ends with its last path.
-          while watcher.pointee.isActive, engine.remove(path, from: watcher) { count += 1 }
+          while watcher.pointee.isActive, engine.wiring.remove(path, from: watcher) { count += 1 }
         }
         host.receiver.forgetUnusedKeys(of: watcher, L)
       }
@@ -164,9 +164,11 @@ final class ObservingFunctions: ModuleSlice {
     }
     L.height = 1
     func isOthers(_ watcher: WatcherRef) -> Bool {
-      !watcher.pointee.flags.contains(.lazy) && !host.isOwn(watcher)
+      !watcher.pointee.traits.contains(.lazy) && !host.isOwn(watcher)
     }
-    if let root = TableKind.existingNode(at: 1, of: L), engine.hasLink(on: root, where: isOthers) {
+    if let root = TableKind.existingNode(at: 1, of: L),
+      engine.inspection.hasLink(on: root, where: isOthers)
+    {
       throw badArgument(1, of: "opaque", "another script observes the table")
     }
     try host.tables.markOpaque(at: 1, of: L)
@@ -214,7 +216,7 @@ final class ObservingFunctions: ModuleSlice {
     if !write.same, let slot = write.slot {
       let slot = UnsafeMutableRawPointer(slot).assumingMemoryBound(to: Slot.self)
       // The lazy property may be valid or not: it is not computed for this.
-      if let lazy = slot.pointee.lazy { engine.trigger(lazy) }
+      if let lazy = slot.pointee.lazy { engine.lazies.trigger(lazy) }
     }
     if write.slot != nil || write.every != nil {
       withUnsafePointer(to: write) { host.tables.written(L, $0) }
@@ -232,19 +234,19 @@ final class ObservingFunctions: ModuleSlice {
   }
 
   private func flush(_ L: LuaStack) throws -> CInt {
-    if host.receiver.isInHook {
+    if host.receiver.hooks.isRunning {
       throw LuaError("obs.flush was called inside a hook or a comparison")
     }
     if let place = engine.occupation {
       throw LuaError("obs.flush was called inside \(place)")
     }
-    L.push(engine.flush(unless: stopFlag))
+    L.push(engine.delivery.flush(unless: stopFlag))
     host.recorder?.drain()
     return 1
   }
 
   private func endBatch(_ L: LuaStack) -> CInt {
-    engine.endBatch()
+    engine.immediates.endBatch()
     host.recorder?.drain()
     return 0
   }

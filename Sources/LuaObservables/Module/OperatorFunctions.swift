@@ -61,8 +61,9 @@ final class OperatorFunctions: ModuleSlice {
     let path = try arguments.path(at: 2, of: L, "get", argument: 2)
     let step = Int(L.integer(at: 3) ?? 0) - 1
     L.push(true)
-    guard !engine.isTracking, let node = try arguments.existingNode(at: 1, of: L, "get"),
-      let value = engine.keptValue(of: path.components[step...], on: node), try push(value, to: L)
+    guard !engine.tracking.isOn, let node = try arguments.existingNode(at: 1, of: L, "get"),
+      let value = engine.members.keptValue(of: path.components[step...], on: node),
+      try push(value, to: L)
     else {
       L.push(false)
       return 1

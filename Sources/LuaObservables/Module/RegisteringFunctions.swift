@@ -28,7 +28,7 @@ final class RegisteringFunctions: ModuleSlice {
             try slice.register(L, made!.pointee, .paths)
           }
         }
-      }, Unmanaged.passUnretained(self).toOpaque(), engine.nextIndex)
+      }, Unmanaged.passUnretained(self).toOpaque(), engine.watchers.nextIndex)
     try state.check(status, L)
   }
 
@@ -46,7 +46,7 @@ final class RegisteringFunctions: ModuleSlice {
             try slice.register(L, made!.pointee, try slice.request(at: 2, of: L))
           }
         }
-      }, Unmanaged.passUnretained(self).toOpaque(), engine.nextIndex)
+      }, Unmanaged.passUnretained(self).toOpaque(), engine.watchers.nextIndex)
     try state.check(status, L)
   }
 
@@ -109,12 +109,12 @@ final class RegisteringFunctions: ModuleSlice {
     }
     var isWait: Bool { if case .wait = self { true } else { false } }
     /// Whether the watcher is one of the prelude, and not of a script.
-    var isInternal: Bool { flags.rawValue != 0 }
+    var isInternal: Bool { traits.rawValue != 0 }
 
-    var flags: WatcherRecord.Flags {
+    var traits: WatcherRecord.Traits {
       switch self {
       // An empty literal is made by a generic function of the library.
-      case .paths, .wait, .keys, .changes, .edits: WatcherRecord.Flags(rawValue: 0)
+      case .paths, .wait, .keys, .changes, .edits: WatcherRecord.Traits(rawValue: 0)
       case .firstWrite: [.immediate, .probing, .atOnce, .noticing]
       case .arrivals: [.immediate, .probing, .atOnce, .arriving]
       case .eachWrite, .eachEdit: [.immediate, .probing, .atOnce]
@@ -151,12 +151,12 @@ final class RegisteringFunctions: ModuleSlice {
       try observed.keep(made.key, of: root, L)
     }
     // If the registration fails, a node without watchers is forgotten when the turn ends.
-    engine.unobserveWhenIdle(root)
+    engine.nodes.unobserveWhenIdle(root)
     let options =
       L.isNil(at: 4) ? ObserveOptions() : try ObserveOptions(at: 4, of: L, host, request)
     let site = host.sources.current(L)
     var key = made.key
-    if key != lua_Integer(engine.nextIndex.pointee) * lua_Integer(CLUA_KEY_STRIDE) {
+    if key != lua_Integer(engine.watchers.nextIndex.pointee) * lua_Integer(CLUA_KEY_STRIDE) {
       // A watcher ended meanwhile, with its table or in a finalizer: another may get the number,
       // and with it this key.
       lastSpareKey += lua_Integer(CLUA_KEY_STRIDE)
@@ -173,36 +173,36 @@ final class RegisteringFunctions: ModuleSlice {
       to: ScriptWatcher(
         site: site, root: root, key: key, sandbox: sandbox.number, isInternal: request.isInternal,
         isWait: request.isWait))
-    data.pointee.hasObserver = options.hasObserver
-    let watcher = engine.makeWatcher(
+    if options.hasObserver { data.pointee.parts.insert(.observer) }
+    let watcher = engine.watchers.make(
       root: root, receiver: host.receiver,
-      flags: (made.node == nil ? flags(options, root) : options.flags).union(request.flags),
+      traits: (made.node == nil ? traits(options, root) : options.traits).union(request.traits),
       context: Int(bitPattern: data))
     let name = watcher.identity
     host.tables.hasMetLists = false
     do {
-      if options.flags.rawValue != 0 || options.hasNames {
+      if options.traits.rawValue != 0 || options.hasNames {
         try keepOptions(options, of: watcher, root, L)
       }
       host.module.watchers.fill(made.handle, with: watcher, L)
       try addPaths(to: watcher, root, request, L)
     } catch {
-      if let watcher = engine.watcher(name) { engine.stop(watcher) }
+      if let watcher = engine.watchers[name] { engine.watchers.stop(watcher) }
       if let error = error as? PathError {
         throw badArgument(request.arguments.paths, of: request.function, error.description)
       }
       throw error
     }
-    if host.tables.hasMetLists, let watcher = engine.watcher(name) {
+    if host.tables.hasMetLists, let watcher = engine.watchers[name] {
       ListHints(host).warn(of: watcher, L)
     }
     // Getters on its paths may have ended the watcher.
-    if options.isInitial, engine.watcher(name) != nil {
+    if options.isInitial, engine.watchers[name] != nil {
       data.pointee.givesAll = request.hasEdits
-      engine.schedule(watcher)
+      engine.delivery.schedule(watcher)
     }
     if !request.isInternal { try host.module.scopes.add(L) }
-    engine.runHooks()
+    engine.hooks.run()
     host.recorder?.drain()
     return 1
   }
@@ -218,7 +218,7 @@ final class RegisteringFunctions: ModuleSlice {
     of sandbox: LuaSandbox, on root: NodeRef, _ request: Request
   ) throws(LuaError) {
     guard sandbox.number != 0 else { return }
-    let isRare = !request.flags.isDisjoint(with: [.noticing, .arriving])
+    let isRare = !request.traits.isDisjoint(with: [.noticing, .arriving])
     let limit = isRare ? Self.internalsLimit.firstWrite : Self.internalsLimit.eachWrite
     let count = host.receiver.internals(of: sandbox, on: root) {
       $0.isDisjoint(with: [.noticing, .arriving]) != isRare
@@ -235,12 +235,12 @@ final class RegisteringFunctions: ModuleSlice {
     to watcher: WatcherRef, _ root: NodeRef, _ request: Request, _ L: LuaStack
   ) throws {
     if request.hasEdits {
-      watcher.script.pointee.hasEdits = true
-      return try engine.addEdits(to: watcher)
+      watcher.script.pointee.parts.insert(.edits)
+      return try engine.members.addEdits(to: watcher)
     }
     if request.hasDriver {
       try state.pushField("driver", at: 2, of: L)
-      watcher.script.pointee.hasDriver = true
+      watcher.script.pointee.parts.insert(.driver)
       try observed.keep(ScriptWatcher.key(watcher, .driver), of: root, L)
     }
     let (function, argument) = (request.function, request.arguments.paths)
@@ -251,7 +251,7 @@ final class RegisteringFunctions: ModuleSlice {
     }
     let name = watcher.identity
     try arguments.forEachPath(at: 2, of: L, function, argument: argument) { path in
-      guard engine.watcher(name) != nil else { return }
+      guard engine.watchers[name] != nil else { return }
       try charge(for: path, of: watcher)
       try host.receiver.add(path, to: watcher, L)
     }
@@ -265,10 +265,10 @@ final class RegisteringFunctions: ModuleSlice {
     watcher.script.pointee.charge += Int32(clamping: bytes)
   }
 
-  /// The flags of a watcher of a Swift object: before each call it is asked whether the userdata to
+  /// The traits of a watcher of a Swift object: before each call it is asked whether the userdata to
   /// which the callbacks belong is there.
-  private func flags(_ options: ObserveOptions, _ root: NodeRef) -> WatcherRecord.Flags {
-    observed.isTable(root) ? options.flags : options.flags.union(.observing)
+  private func traits(_ options: ObserveOptions, _ root: NodeRef) -> WatcherRecord.Traits {
+    observed.isTable(root) ? options.traits : options.traits.union(.observing)
   }
 
   private func keepOptions(
@@ -281,11 +281,11 @@ final class RegisteringFunctions: ModuleSlice {
         continue
       }
       switch part {
-      case .equals: watcher.script.pointee.hasEquals = true
+      case .equals: watcher.script.pointee.parts.insert(.equals)
       case .end:
-        watcher.script.pointee.hasEnd = true
+        watcher.script.pointee.parts.insert(.end)
         try observed.noticeEnding(of: root, L)
-      default: watcher.script.pointee.hasName = true
+      default: watcher.script.pointee.parts.insert(.name)
       }
       try observed.keep(ScriptWatcher.key(watcher, part), of: root, L)
     }

@@ -78,7 +78,7 @@ final class WatcherFunctions: ModuleSlice {
     handle.pointee.object = UnsafeMutableRawPointer(bitPattern: bits)
     handle.pointee.index = watcher.pointee.index
     handle.pointee.id = watcher.pointee.id
-    if watcher.script.pointee.hasName, let root = watcher.pointee.root {
+    if watcher.script.pointee.parts.contains(.name), let root = watcher.pointee.root {
       observed.pushKept(ScriptWatcher.key(watcher, .name), of: root, to: L)
       L.setUserValue(at: -2)
     }
@@ -97,7 +97,7 @@ final class WatcherFunctions: ModuleSlice {
           + arguments.colonHint(function, L))
     }
     let name = WatcherID(index: handle.pointee.index, number: handle.pointee.id)
-    return (engine.watcher(name), handle)
+    return (engine.watchers[name], handle)
   }
 
   func name(
@@ -127,10 +127,10 @@ final class WatcherFunctions: ModuleSlice {
     let key = state.text(at: 2, of: L)
     switch key {
     case "active":
-      if let watcher, watcher.pointee.flags.contains(.observing),
+      if let watcher, watcher.pointee.traits.contains(.observing),
         !host.receiver.isObserverAlive(watcher)
       {
-        engine.stop(watcher)
+        engine.watchers.stop(watcher)
         L.push(false)
       } else {
         L.push(watcher != nil)
@@ -150,8 +150,8 @@ final class WatcherFunctions: ModuleSlice {
         { [self] L in
           if let watcher = try watcher(at: 1, of: L, "stop").0 {
             host.recorder?.noteStop(of: watcher, at: host.sources.text(host.sources.current(L)))
-            engine.stop(watcher)
-            engine.runHooks()
+            engine.watchers.stop(watcher)
+            engine.hooks.run()
             host.recorder?.drain()
           }
           return 0
@@ -160,7 +160,7 @@ final class WatcherFunctions: ModuleSlice {
       .init(
         "watcher_pause",
         { [self] L in
-          if let watcher = try watcher(at: 1, of: L, "pause").0 { engine.pause(watcher) }
+          if let watcher = try watcher(at: 1, of: L, "pause").0 { engine.watchers.pause(watcher) }
           return 0
         }
       ),
@@ -168,7 +168,7 @@ final class WatcherFunctions: ModuleSlice {
         "watcher_resume",
         { [self] L in
           if let watcher = try watcher(at: 1, of: L, "resume").0 {
-            engine.resume(watcher)
+            engine.watchers.resume(watcher)
           }
           return 0
         }
@@ -185,7 +185,7 @@ final class WatcherFunctions: ModuleSlice {
             } catch let error as PathError {
               throw badArgument(1, of: "observe", error.description)
             }
-            engine.runHooks()
+            engine.hooks.run()
           }
           L.height = 1
           return 1
@@ -194,7 +194,7 @@ final class WatcherFunctions: ModuleSlice {
       .init(
         "watcher_run",
         { [self] L in
-          if let watcher = try watcher(at: 1, of: L, "run").0, !engine.runNow(watcher) {
+          if let watcher = try watcher(at: 1, of: L, "run").0, !engine.delivery.runNow(watcher) {
             throw LuaError("Watcher:run was called inside the watcher's own callback")
           }
           return 0
@@ -204,7 +204,7 @@ final class WatcherFunctions: ModuleSlice {
         "watcher_schedule",
         { [self] L in
           if let watcher = try watcher(at: 1, of: L, "schedule").0 {
-            engine.schedule(watcher)
+            engine.delivery.schedule(watcher)
           }
           return 0
         }

@@ -112,7 +112,7 @@ final class LuvFunctions: ModuleSlice {
     } else {
       runLoop(inner, once: mode == "once")
     }
-    if host.engine.isEnding { throw LuaError("interrupted!") }
+    if host.engine.delivery.isEnding { throw LuaError("interrupted!") }
     return 0
   }
 

@@ -5,7 +5,7 @@ extension LuaHost {
   /// The number of the sandbox whose script has registered a watcher, or declared a lazy property;
   /// 0 where the host, Swift, or the module itself has.
   func owner(of watcher: WatcherRef) -> UInt32 {
-    if watcher.pointee.flags.contains(.lazy) { return lazies.sandbox(of: watcher) }
+    if watcher.pointee.traits.contains(.lazy) { return lazies.sandbox(of: watcher) }
     guard receiver.isScript(watcher), !watcher.script.pointee.isInternal else { return 0 }
     return watcher.script.pointee.sandbox
   }

@@ -117,9 +117,9 @@ extension LuaHost {
   /// Ends the watchers, timers and tasks of a sandbox, its log and its record.
   func end(_ sandbox: LuaSandbox) {
     module.debugging.end(of: sandbox)
-    receiver.dropHooks(of: sandbox.number)
+    receiver.hooks.drop(of: sandbox.number)
     receiver.stopWatchers(of: sandbox)
-    if !isClosed { engine.runHooks() }
+    if !isClosed { engine.hooks.run() }
     module.timers.stopAll(of: sandbox)
     module.exitHooks.dropAll(of: sandbox)
     sandboxes.remove(sandbox)

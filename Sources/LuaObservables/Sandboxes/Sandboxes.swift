@@ -22,7 +22,7 @@ final class Sandboxes {
   private let turn: UnsafePointer<UInt64>
 
   init(_ state: LuaState, _ engine: Engine) {
-    (self.state, self.engine, turn) = (state, engine, UnsafePointer(engine.turnNumber))
+    (self.state, self.engine, turn) = (state, engine, UnsafePointer(engine.delivery.turnNumber))
     main = LuaSandbox(
       "main", number: 0, limits: ScriptLimits(), state.interrupter, host: nil)
     current = main
@@ -101,7 +101,9 @@ final class Sandboxes {
   /// The number of the sandbox whose code writes now; 0 where a watcher of Swift writes, also where
   /// scripts have caused its call.
   func writer(_ scripts: ScriptReceiver) -> UInt32 {
-    guard let callee = engine.callee, callee != Unmanaged.passUnretained(scripts).toOpaque() else {
+    guard let callee = engine.delivery.callee,
+      callee != Unmanaged.passUnretained(scripts).toOpaque()
+    else {
       return current.number
     }
     return 0
@@ -172,8 +174,8 @@ final class Sandboxes {
     let interrupter = state.interrupter
     let outer = Outer(
       sandbox: current, isCaused: isCaused, lent: interrupter.lend(interrupter.runningThread),
-      callee: engine.callee, caller: interrupter.suspend())
-    engine.callee = nil
+      callee: engine.delivery.callee, caller: interrupter.suspend())
+    engine.delivery.callee = nil
     change(to: sandbox, isCaused: payment != .own)
     return outer
   }
@@ -181,7 +183,7 @@ final class Sandboxes {
   private func leave(to outer: Outer) {
     _ = state.interrupter.lend(outer.lent)
     state.interrupter.goOn(outer.caller, state.stack)
-    (current, isCaused, engine.callee) = (outer.sandbox, outer.isCaused, outer.callee)
+    (current, isCaused, engine.delivery.callee) = (outer.sandbox, outer.isCaused, outer.callee)
   }
 
   /// Goes on with the account of another sandbox; for code that restores the one before itself.

@@ -30,7 +30,7 @@ extension TableKind {
     hasOpaqueTables = true
     L.pushCopy(at: index)
     try state.check(clua_try_markopaque(L.pointer), L)
-    if let node = TableKind.existingNode(at: index, of: L) { engine.noteOpaque(node) }
+    if let node = TableKind.existingNode(at: index, of: L) { engine.members.noteOpaque(node) }
   }
 
   private func isObject(at index: CInt) -> Bool {

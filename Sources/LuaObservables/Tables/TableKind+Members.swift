@@ -51,7 +51,7 @@ extension TableKind {
 
   /// At the end of the stack the watcher stays: the script that went so deep has the error.
   func noteUnreadable(_ error: any Error) {
-    if (error as? LuaError)?.code == .memory { engine.noteUnreadable(error) }
+    if (error as? LuaError)?.code == .memory { engine.operations.noteUnreadable(error) }
   }
 
   /// The value on top of the stack as a member. [-0, +0, -]

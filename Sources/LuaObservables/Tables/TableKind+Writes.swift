@@ -29,7 +29,7 @@ extension TableKind {
     calls.entered(L) {
       record(write.pointee, of: node, L)
       if write.pointee.othercount == 0 {
-        engine.written(change(of: node, write))
+        engine.writes.report(change(of: node, write))
       } else {
         var changes: [Change] = []
         changes.reserveCapacity(Int(write.pointee.othercount) + 1)
@@ -37,7 +37,7 @@ extension TableKind {
         for index in 0..<Int(write.pointee.othercount) {
           changes.append(change(of: node, write.pointee.others + index))
         }
-        engine.written(changes)
+        engine.writes.report(changes)
       }
     }
   }
@@ -46,9 +46,9 @@ extension TableKind {
   func batch(_ L: LuaStack, _ begins: Bool) {
     calls.entered(L) {
       if begins {
-        engine.beginBatch()
+        engine.immediates.beginBatch()
       } else {
-        engine.endBatch()
+        engine.immediates.endBatch()
         host.recorder?.drain()
       }
     }
@@ -58,7 +58,7 @@ extension TableKind {
   func outdated(_ L: LuaStack, _ write: UnsafePointer<clua_write>) {
     guard let owner = clua_node_owner(write.pointee.node) else { return }
     calls.entered(L) {
-      engine.outdate(change(of: owner.assumingMemoryBound(to: Node.self), write))
+      engine.invalidation.outdate(change(of: owner.assumingMemoryBound(to: Node.self), write))
     }
   }
 

@@ -65,7 +65,7 @@ final class TableKind: NodeKind {
   /// The engine's node of an observed table, made when it isn't there.
   func node(of table: OpaquePointer) -> NodeRef {
     if let owner = clua_node_owner(table) { return owner.assumingMemoryBound(to: Node.self) }
-    let node = engine.makeNode(kind: self, object: UnsafeMutableRawPointer(table))
+    let node = engine.nodes.make(kind: self, object: UnsafeMutableRawPointer(table))
     clua_node_setowner(table, node)
     return node
   }
@@ -149,7 +149,7 @@ final class TableKind: NodeKind {
       return UnsafeMutableRawPointer(slot).assumingMemoryBound(to: Slot.self)
     }
     guard clua_node_takesslot(table, place) else { return nil }
-    let slot = engine.makeSlot(on: node, key: 0)
+    let slot = engine.slots.make(on: node, key: 0)
     clua_node_setslotat(
       table, place, UnsafeMutableRawPointer(slot).assumingMemoryBound(to: clua_slot.self))
     if clua_node_waslist(table) { hasMetLists = true }
@@ -184,13 +184,13 @@ final class TableKind: NodeKind {
     if let slot = clua_node_slot(L.pointer, table, index) {
       return UnsafeMutableRawPointer(slot).assumingMemoryBound(to: Slot.self)
     }
-    let slot = engine.makeSlot(on: node, key: 0)
+    let slot = engine.slots.make(on: node, key: 0)
     let cSlot = UnsafeMutableRawPointer(slot).assumingMemoryBound(to: clua_slot.self)
     if clua_node_setslot(L.pointer, table, index, cSlot) { return slot }
     L.pushCopy(at: index)
     let status = clua_try_node_watch(L.pointer, table, cSlot)
     guard status == LUA_OK else {
-      engine.discard(slot)
+      engine.slots.discard(slot)
       throw state.takeError(status, L)
     }
     return slot
@@ -211,12 +211,12 @@ final class TableKind: NodeKind {
 
   func everySlot(of node: NodeRef, _ L: LuaStack) throws(LuaError) -> SlotRef {
     if let every = node.pointee.every { return every }
-    let slot = engine.makeSlot(on: node, key: 0, isEvery: true)
+    let slot = engine.slots.make(on: node, key: 0, isEvery: true)
     let status = clua_try_node_watchevery(
       L.pointer, TableKind.table(node),
       UnsafeMutableRawPointer(slot).assumingMemoryBound(to: clua_slot.self))
     guard status == LUA_OK else {
-      engine.discard(slot)
+      engine.slots.discard(slot)
       throw state.takeError(status, L)
     }
     return slot
@@ -325,7 +325,7 @@ final class TableKind: NodeKind {
     guard let slot = clua_node_slot(L.pointer, TableKind.table(node), -1),
       let lazy = UnsafeMutableRawPointer(slot).assumingMemoryBound(to: Slot.self).pointee.lazy
     else { return false }
-    if lazy.pointee.flags.contains(.uncached) {
+    if lazy.pointee.traits.contains(.uncached) {
       let name = state.keyName(at: -1, of: L)
       let status = clua_try_gettable(L.pointer, -2)
       if status == LUA_OK { return true }
@@ -334,7 +334,7 @@ final class TableKind: NodeKind {
         cause: host.lazies.cause(of: lazy))
       return false
     }
-    guard engine.settleUnread(lazy) else { return false }
+    guard engine.dependents.settleUnread(lazy) else { return false }
     clua_lazy_pushvalue(L.pointer, lazy.number, false)
     return true
   }
@@ -526,8 +526,8 @@ final class TableKind: NodeKind {
   /// Ends all nodes, as the state closes: its finalizers must not reach the engine.
   func abandonAll() {
     clua_observation_close(L.pointer)
-    engine.forEachNode { node in
-      if isKind(of: node) { engine.end(node) }
+    engine.nodes.forEach { node in
+      if isKind(of: node) { engine.nodes.end(node) }
     }
     journals = [:]
   }
@@ -553,7 +553,7 @@ final class TableKind: NodeKind {
   ) -> [(key: String?, node: NodeRef)] { observedObjects(at: slot) }
 
   override func observedChanged(_ slot: SlotRef, name: String, isObserved: Bool) {
-    host.receiver.callObservedHooks(slot, name: name, isObserved: isObserved)
+    host.receiver.hooks.call(slot, name: name, isObserved: isObserved)
   }
 }
 

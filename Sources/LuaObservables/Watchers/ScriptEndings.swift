@@ -62,7 +62,7 @@ final class ScriptEndings {
     let root = data.pointee.root
     if !host.isClosed {
       let L = state.stack
-      if data.pointee.hasObserver {
+      if data.pointee.parts.contains(.observer) {
         host.paths.pushObserver(watcher.pointee.index, to: L)
         host.objects.unshare(L)
         L.pop()
@@ -70,13 +70,19 @@ final class ScriptEndings {
       }
       if path == nil, !root.isDead {
         observed.forget(ScriptWatcher.key(watcher, .callback), of: root, L)
-        if data.pointee.hasEquals {
+        if data.pointee.parts.contains(.equals) {
           observed.forget(ScriptWatcher.key(watcher, .equals), of: root, L)
         }
-        if data.pointee.hasEnd { observed.forget(ScriptWatcher.key(watcher, .end), of: root, L) }
-        if data.pointee.hasName { observed.forget(ScriptWatcher.key(watcher, .name), of: root, L) }
-        if data.pointee.hasKeys { observed.forget(ScriptWatcher.key(watcher, .keys), of: root, L) }
-        if data.pointee.hasDriver {
+        if data.pointee.parts.contains(.end) {
+          observed.forget(ScriptWatcher.key(watcher, .end), of: root, L)
+        }
+        if data.pointee.parts.contains(.name) {
+          observed.forget(ScriptWatcher.key(watcher, .name), of: root, L)
+        }
+        if data.pointee.parts.contains(.keys) {
+          observed.forget(ScriptWatcher.key(watcher, .keys), of: root, L)
+        }
+        if data.pointee.parts.contains(.driver) {
           observed.forget(ScriptWatcher.key(watcher, .driver), of: root, L)
         }
       }

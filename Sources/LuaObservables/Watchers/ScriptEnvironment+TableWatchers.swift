@@ -73,7 +73,7 @@ extension ScriptEnvironment {
     _ file: StaticString, _ line: UInt, _ body: @escaping TableWatcher.Body
   ) throws -> Watcher {
     try watch(table, options, isImmediate: isImmediate, file, line, body) { engine, record in
-      try engine.add(paths, to: record)
+      try engine.wiring.add(paths, to: record)
     }
   }
 
@@ -93,9 +93,9 @@ extension ScriptEnvironment {
       return try host.tables.node(L)
     }
     let engine = host.engine
-    let record = engine.makeWatcher(
+    let record = engine.watchers.make(
       root: root, receiver: watcher,
-      flags: isImmediate ? options.flags.union(.immediate) : options.flags)
+      traits: isImmediate ? options.traits.union(.immediate) : options.traits)
     watcher.begin(record)
     do {
       // Getters of scripts may run for a path.
@@ -105,8 +105,8 @@ extension ScriptEnvironment {
       throw error
     }
     // A getter on a path may have ended the watcher.
-    if options.initial, watcher.isActive { engine.schedule(record) }
-    engine.runHooks()
+    if options.initial, watcher.isActive { engine.delivery.schedule(record) }
+    engine.hooks.run()
     return watcher
   }
 }

@@ -55,7 +55,7 @@ extension ScriptReceiver {
     defer { L.height = height }
     let identity = pushIdentity(of: watcher, L)
     observed.pushKept(ScriptWatcher.key(watcher, .equals), of: root, to: L)
-    let status = try inHook { () throws(LuaError) in
+    let status = try hooks.running { () throws(LuaError) in
       try pushValues()
       return clua_watchercall(L.pointer, 2, 1)
     }

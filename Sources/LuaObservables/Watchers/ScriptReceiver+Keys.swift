@@ -8,26 +8,26 @@ internal import Observables
 extension ScriptReceiver {
   /// Adds a path to a watcher, whose observed object keeps its components from now on.
   func add(_ path: Path, to watcher: WatcherRef, _ L: LuaStack) throws {
-    guard path.hasObjectKeys else { return try engine.add(path, to: watcher) }
+    guard path.hasObjectKeys else { return try engine.wiring.add(path, to: watcher) }
     let name = watcher.identity
     let height = L.height
     defer { L.height = height }
     if host.paths.pushObjectKeys(of: path, to: L) { try keep(height + 1, of: watcher, L) }
     // Finalizers that ran while memory was taken may have ended the watcher.
-    if let watcher = engine.watcher(name) { try engine.add(path, to: watcher) }
+    if let watcher = engine.watchers[name] { try engine.wiring.add(path, to: watcher) }
   }
 
   /// Adds the keys at an index to those that the observed object keeps for a watcher.
   private func keep(_ keys: CInt, of watcher: WatcherRef, _ L: LuaStack) throws(LuaError) {
     let name = watcher.identity
     try state.pushTable(fields: 1, to: L)
-    guard let watcher = engine.watcher(name), let root = watcher.pointee.root else { return }
+    guard let watcher = engine.watchers[name], let root = watcher.pointee.root else { return }
     let key = ScriptWatcher.key(watcher, .keys)
     observed.pushKept(key, of: root, to: L)
     if L.isNil(at: -1) {
       L.pop()
       L.pushCopy(at: -1)
-      watcher.script.pointee.hasKeys = true
+      watcher.script.pointee.parts.insert(.keys)
       try observed.keep(key, of: root, L)
     }
     L.pushCopy(at: keys)
@@ -37,8 +37,8 @@ extension ScriptReceiver {
 
   /// Paths of a watcher were removed: forgets the keys that its other paths don't have.
   func forgetUnusedKeys(of watcher: WatcherRef, _ L: LuaStack) {
-    guard watcher.pointee.isActive, watcher.script.pointee.hasKeys else { return }
-    let (name, paths, height) = (watcher.identity, engine.paths(of: watcher), L.height)
+    guard watcher.pointee.isActive, watcher.script.pointee.parts.contains(.keys) else { return }
+    let (name, paths, height) = (watcher.identity, engine.inspection.paths(of: watcher), L.height)
     defer { L.height = height }
     do {
       try state.pushTable(fields: paths.count, to: L)
@@ -46,7 +46,7 @@ extension ScriptReceiver {
         L.push(true)
         try state.rawSet(of: L)
       }
-      guard let watcher = engine.watcher(name), let root = watcher.pointee.root else { return }
+      guard let watcher = engine.watchers[name], let root = watcher.pointee.root else { return }
       try observed.keep(ScriptWatcher.key(watcher, .keys), of: root, L)
     } catch {
       // Without memory for another table the former one stays.

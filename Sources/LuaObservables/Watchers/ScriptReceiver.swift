@@ -13,6 +13,7 @@ final class ScriptReceiver: Receiver {
   let engine: Engine
   let tables: TableKind
   let observed: ObservedObjects
+  let hooks: ScriptHooks
   private let anchors: AnchorTable
   private let sources: SourceNames
   private let endings: ScriptEndings
@@ -20,22 +21,15 @@ final class ScriptReceiver: Receiver {
   private let linkLimits: LinkLimits
   /// Watchers that stop at a prompt when they are called.
   @exclusivity(unchecked) private var breakingCalls: Set<UInt64> = []
-  /// The numbers of the sandboxes that have set hooks by `on_observed`, in order.
-  @exclusivity(unchecked) private(set) var hookOwners: [UInt32] = []
   /// The number of the sandbox of whose write a watcher of the prelude is notified.
   @exclusivity(unchecked) private(set) var notedWriter: UInt32 = 0
-  /// Calls of hooks that wait for the next turn.
-  @exclusivity(unchecked) private var heldHooks: [HeldHook] = []
-  /// Whether the next turn calls them.
-  @exclusivity(unchecked) private var callsHeldHooks = false
-  /// How many hooks and comparisons run, one inside of the other.
-  @exclusivity(unchecked) private var hookDepth = 0
 
   init(_ host: LuaHost) {
     reference = .passUnretained(host)
     (state, engine, tables) = (host.state, host.engine, host.tables)
     (anchors, sources, sandboxes) = (host.anchors, host.sources, host.sandboxes)
     observed = ObservedObjects(host)
+    hooks = ScriptHooks(host, tables, observed)
     endings = ScriptEndings(host)
     linkLimits = LinkLimits(host.state)
     super.init()
@@ -45,56 +39,13 @@ final class ScriptReceiver: Receiver {
 
   private var isClosed: Bool { reference._withUnsafeGuaranteedRef { $0.isClosed } }
 
-  /// Whether a hook or a comparison of a script runs.
-  var isInHook: Bool { hookDepth > 0 }
-
-  /// A sandbox has set a hook.
-  func noteHooks(of sandbox: UInt32) {
-    if hookOwners.contains(sandbox) { return }
-    hookOwners.append(sandbox)
-    hookOwners.sort()
-  }
-
-  /// The hooks of a sandbox are not called any more: it closes.
-  func dropHooks(of sandbox: UInt32) { hookOwners.removeAll { $0 == sandbox } }
-
-  /// Keeps a call of a hook for the next turn, unless it takes back one that waits.
-  func hold(_ hook: HeldHook) {
-    if let index = heldHooks.lastIndex(where: hook.cancels) {
-      heldHooks.remove(at: index)
-      return
-    }
-    heldHooks.append(hook)
-    if callsHeldHooks { return }
-    callsHeldHooks = true
-    host.loop.nextTurn { [reference = host.reference] in
-      reference.host?.receiver.callHeldHooks()
-    }
-  }
-
-  func takeHeldHooks() -> [HeldHook] {
-    callsHeldHooks = false
-    defer { heldHooks = [] }
-    return heldHooks
-  }
-
-  /// Runs `body`, which calls a hook or a comparison.
-  @inline(__always)
-  func inHook<Result, Failure: Error>(
-    _ body: () throws(Failure) -> Result
-  ) throws(Failure) -> Result {
-    hookDepth += 1
-    defer { hookDepth -= 1 }
-    return try state.interrupter.withLimitedMemory(body)
-  }
-
   /// Makes calls of a watcher stop at a prompt from now on.
   func breakOnCalls(of watcher: WatcherRef) { breakingCalls.insert(watcher.pointee.id) }
 
   /// Ends with the host, which closes.
   func end() {
     endings.end()
-    heldHooks = []
+    hooks.end()
   }
 
   // MARK: Limits
@@ -197,7 +148,7 @@ final class ScriptReceiver: Receiver {
     // The callbacks of a Swift object belong to its userdata, which the collector may have given up
     // (L8).
     if !observed.isTable(root), !host.objects.isKnown(root) { return false }
-    guard watcher.script.pointee.hasObserver else { return true }
+    guard watcher.script.pointee.parts.contains(.observer) else { return true }
     let L = state.stack
     defer { L.pop() }
     return pushObserver(of: watcher, to: L)
@@ -210,7 +161,7 @@ final class ScriptReceiver: Receiver {
   override func reportUnknown(_ error: PathError, of watcher: WatcherRef, in engine: Engine) {
     report(
       LuaError(error.description),
-      watcher.pointee.flags.contains(.immediate) ? .immediate : .watcher, of: watcher)
+      watcher.pointee.traits.contains(.immediate) ? .immediate : .watcher, of: watcher)
   }
 
   override func title(_ watcher: WatcherRef) -> String {
@@ -285,7 +236,7 @@ final class ScriptReceiver: Receiver {
   /// Pushes the name of a watcher, if it has one. [-0, +(0|1), -]
   func pushIdentity(of watcher: WatcherRef, _ L: LuaStack) -> WatcherIdentity {
     let site = watcher.script.pointee.site
-    guard watcher.script.pointee.hasName, let root = watcher.pointee.root else {
+    guard watcher.script.pointee.parts.contains(.name), let root = watcher.pointee.root else {
       return WatcherIdentity(site: site, name: 0)
     }
     observed.pushKept(ScriptWatcher.key(watcher, .name), of: root, to: L)
@@ -326,7 +277,7 @@ final class ScriptReceiver: Receiver {
     _ watcher: WatcherRef, of root: NodeRef, _ change: (ImmediateChange, Path)?,
     _ L: LuaStack
   ) -> CInt {
-    guard watcher.pointee.flags.contains(.arriving) else {
+    guard watcher.pointee.traits.contains(.arriving) else {
       return callLimited(watcher, of: root, change, L)
     }
     return state.interrupter.withUnlimitedMemory { callLimited(watcher, of: root, change, L) }
@@ -338,21 +289,21 @@ final class ScriptReceiver: Receiver {
   ) -> CInt {
     let script = watcher.script
     let height = L.height
-    if script.pointee.hasDriver {
+    if script.pointee.parts.contains(.driver) {
       observed.pushKept(ScriptWatcher.key(watcher, .driver), of: root, to: L)
     }
     observed.pushKept(ScriptWatcher.key(watcher, .callback), of: root, to: L)
     observed.push(root, to: L)
     do {
-      if script.pointee.hasEdits { try pushEdits(of: watcher, to: L) }
-      if script.pointee.hasObserver {
+      if script.pointee.parts.contains(.edits) { try pushEdits(of: watcher, to: L) }
+      if script.pointee.parts.contains(.observer) {
         pushObserver(of: watcher, to: L)
       } else {
         L.pushNil()
       }
-      if let (change, path) = change, !script.pointee.hasEdits {
+      if let (change, path) = change, !script.pointee.parts.contains(.edits) {
         try pushChange(
-          change, path, areArrivals: watcher.pointee.flags.contains(.arriving), to: L)
+          change, path, areArrivals: watcher.pointee.traits.contains(.arriving), to: L)
       }
     } catch {
       state.pushError(error, to: L)
@@ -370,16 +321,16 @@ final class ScriptReceiver: Receiver {
     }
   }
 
-  /// How many watchers whose flags are meant the prelude has registered for a sandbox on an object.
+  /// How many watchers whose traits are meant the prelude has registered for a sandbox on an object.
   ///
   /// - Complexity: O(watchers of the object).
   func internals(
-    of sandbox: LuaSandbox, on root: NodeRef, where isMeant: (WatcherRecord.Flags) -> Bool
+    of sandbox: LuaSandbox, on root: NodeRef, where isMeant: (WatcherRecord.Traits) -> Bool
   ) -> Int {
     var count = 0
-    engine.forEachWatcher(of: root) { watcher in
+    engine.watchers.forEach(of: root) { watcher in
       guard isScript(watcher), watcher.script.pointee.isInternal,
-        watcher.script.pointee.sandbox == sandbox.number, isMeant(watcher.pointee.flags)
+        watcher.script.pointee.sandbox == sandbox.number, isMeant(watcher.pointee.traits)
       else { return }
       count += 1
     }
@@ -393,7 +344,7 @@ final class ScriptReceiver: Receiver {
   /// Ends the watchers of a sandbox, without calling `on_end`; also what the module has registered
   /// for it.
   func stopWatchers(of sandbox: LuaSandbox) {
-    engine.stopWatchers { watcher in
+    engine.watchers.stop { watcher in
       isScript(watcher) && watcher.script.pointee.sandbox == sandbox.number
     }
   }
@@ -401,12 +352,12 @@ final class ScriptReceiver: Receiver {
   /// Pauses the watchers of a sandbox; returns those that were not paused before.
   func pauseWatchers(of sandbox: LuaSandbox) -> [WatcherID] {
     var paused: [WatcherID] = []
-    engine.forEachWatcher { watcher in
+    engine.watchers.forEach { watcher in
       guard isScript(watcher), belongs(watcher, to: sandbox),
-        !watcher.pointee.flags.contains(.paused)
+        !watcher.pointee.isPaused
       else { return }
       paused.append(watcher.identity)
-      engine.pause(watcher)
+      engine.watchers.pause(watcher)
     }
     return paused
   }
@@ -414,14 +365,14 @@ final class ScriptReceiver: Receiver {
   /// Those that were registered after the one of that number, in order.
   func live(after number: UInt64) -> [LiveObject] {
     var found: [WatcherID] = []
-    engine.forEachWatcher { watcher in
+    engine.watchers.forEach { watcher in
       guard watcher.pointee.id > number, isScript(watcher) else { return }
       // What waits is a task, and what the prelude has registered belongs to another watcher.
       let script = watcher.script.pointee
       if !script.isInternal, !script.isWait { found.append(watcher.identity) }
     }
     return found.sorted { $0.number < $1.number }.compactMap { name in
-      guard let watcher = engine.watcher(name) else { return nil }
+      guard let watcher = engine.watchers[name] else { return nil }
       let (name, site) = title(of: watcher)
       return LiveObject(kind: .watcher, name: name, site: site)
     }
@@ -429,7 +380,7 @@ final class ScriptReceiver: Receiver {
 
   func resumeWatchers(_ names: [WatcherID]) {
     for name in names {
-      if let watcher = engine.watcher(name) { engine.resume(watcher) }
+      if let watcher = engine.watchers[name] { engine.watchers.resume(watcher) }
     }
   }
 
@@ -443,7 +394,7 @@ final class ScriptReceiver: Receiver {
   /// Ends the watchers of a model whose userdata is gone, and with it the callbacks.
   func stopWatchers(of object: AnyObject) {
     guard let root = (object as? any KeyPathObservable)?.currentNode(in: engine) else { return }
-    engine.forEachWatcher(of: root) { if isScript($0) { engine.stop($0) } }
+    engine.watchers.forEach(of: root) { if isScript($0) { engine.watchers.stop($0) } }
   }
 
   /// Pushes the observer, nil when it is gone; false then. [-0, +1, -]
@@ -456,7 +407,9 @@ final class ScriptReceiver: Receiver {
   /// The name of a watcher, and "file:line" of its registration.
   func title(of watcher: WatcherRef) -> (name: String, site: String) {
     let site = sources.text(watcher.script.pointee.site)
-    guard watcher.script.pointee.hasName, let root = watcher.pointee.root, !root.isDead else {
+    guard watcher.script.pointee.parts.contains(.name), let root = watcher.pointee.root,
+      !root.isDead
+    else {
       return (site, site)
     }
     let L = state.stack
@@ -480,22 +433,22 @@ final class ScriptReceiver: Receiver {
   /// keep (L8).
   func tableRevived(_ L: LuaStack, _ node: OpaquePointer) {
     guard !isClosed, let owner = clua_node_owner(node) else { return }
-    host.calls.entered(L) { engine.revive(owner.assumingMemoryBound(to: Node.self)) }
+    host.calls.entered(L) { engine.delivery.revive(owner.assumingMemoryBound(to: Node.self)) }
   }
 
   private func tableEnded(_ root: NodeRef, _ L: LuaStack) {
     tables.abandonJournal(of: root)
     if L.hasRoom(for: 8) {
-      engine.forEachWatcher(of: root) { watcher in
-        guard isScript(watcher), watcher.script.pointee.hasEnd else { return }
+      engine.watchers.forEach(of: root) { watcher in
+        guard isScript(watcher), watcher.script.pointee.parts.contains(.end) else { return }
         // Where the observer was collected first, its watchers have ended without a call (L3).
-        if watcher.script.pointee.hasObserver {
+        if watcher.script.pointee.parts.contains(.observer) {
           defer { L.pop() }
           if !pushObserver(of: watcher, to: L) { return }
         }
         endings.note(watcher, L)
       }
     }
-    engine.end(root)
+    engine.nodes.end(root)
   }
 }

@@ -26,21 +26,28 @@ struct ScriptWatcher {
   let isInternal: Bool
   /// Whether a task waits for its call.
   let isWait: Bool
-  var hasObserver = false
-  var hasName = false
-  var hasEnd = false
-  var hasEquals = false
-  /// Whether the observed object keeps components of its paths.
-  var hasKeys = false
-  /// Whether a function of the prelude calls the callback.
-  var hasDriver = false
-  /// Whether edits are delivered to the watcher; `givesAll`: at the next call all elements, as if
-  /// they had just come.
-  var hasEdits = false
+  /// What it has besides its paths and its callback.
+  var parts: Parts = []
+  /// Whether its next call delivers all elements as edits, as if they had just come.
   var givesAll = false
 
   /// Whether the callback is called with the observed object and nil.
-  var isPlain: Bool { !hasObserver && !hasDriver && !hasEdits }
+  var isPlain: Bool { parts.isDisjoint(with: [.observer, .driver, .edits]) }
+
+  struct Parts: OptionSet {
+    let rawValue: UInt8
+    static let observer = Parts(rawValue: 1)
+    static let name = Parts(rawValue: 2)
+    /// `on_end`.
+    static let end = Parts(rawValue: 4)
+    static let equals = Parts(rawValue: 8)
+    /// The observed object keeps components of its paths.
+    static let keys = Parts(rawValue: 16)
+    /// A function of the prelude calls the callback.
+    static let driver = Parts(rawValue: 32)
+    /// Edits are delivered to the watcher.
+    static let edits = Parts(rawValue: 64)
+  }
 
   /// The parts of a watcher that the observed object keeps.
   enum Part: Int {

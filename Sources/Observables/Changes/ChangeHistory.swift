@@ -99,10 +99,10 @@ public final class ChangeHistory: ObservableModel {
     watcher = try model.register(
       in: loop, WatcherOptions(name: "history"), [], #fileID, #line,
       { [weak self] _, _ in self?.record() }
-    ) { engine, record in try engine.add([Engine.everything], to: record) }
+    ) { engine, record in try engine.wiring.add([Path.everything], to: record) }
     shadow = try TreeShadow(of: model, in: engine) { [weak self] in
       guard let self, let record = watcher?.activeRecord else { return }
-      engine.schedule(record)
+      engine.delivery.schedule(record)
     }
   }
 
@@ -188,7 +188,7 @@ public final class ChangeHistory: ObservableModel {
 
   /// What is written in a transaction may be taken back: no step can be made of it yet.
   private func checkOutside(_ name: StaticString = #function) {
-    precondition(!engine.isInTransaction, "\(name) was called inside a transaction")
+    precondition(!engine.transactions.isOpen, "\(name) was called inside a transaction")
   }
 
   private func settle() {
@@ -247,9 +247,9 @@ public final class ChangeHistory: ObservableModel {
       update()
       return false
     }
-    engine.beginBatch()
+    engine.immediates.beginBatch()
     for (object, from, to) in records { to.write(to: object, over: from) }
-    engine.endBatch()
+    engine.immediates.endBatch()
     if isUndo { undone.append(step) } else { done.append(step) }
     // What was written is no step of its own.
     _ = take()

@@ -16,8 +16,8 @@ extension KeyPathObservable {
   public func apply(_ changes: [DeepChange], force: Bool = false) throws -> Int {
     // Any loop of the thread may observe objects below.
     let engines = LoopsHere().all.map(\.engine) + observationPlaces.tokens.map(\.node.engine)
-    for engine in engines { engine.beginBatch() }
-    defer { for engine in engines { engine.endBatch() } }
+    for engine in engines { engine.immediates.beginBatch() }
+    defer { for engine in engines { engine.immediates.endBatch() } }
     return try ChangePlan.apply(changes, to: self, force: force)
   }
 }

@@ -40,14 +40,14 @@ extension KeyPathObservable {
         }
         try callback(unsafeDowncast(observed, to: Self.self), changes)
       }
-    ) { engine, record in try engine.add([Engine.everything], to: record) }
+    ) { engine, record in try engine.wiring.add([Path.everything], to: record) }
     // The callback of the watcher owns the handle, and that the shadow.
     handle.shadow = try TreeShadow(of: self, in: engine) { [weak watcher, weak handle] in
       guard let record = watcher?.activeRecord else {
         handle?.shadow?.stop()
         return
       }
-      engine.schedule(record)
+      engine.delivery.schedule(record)
     }
     return watcher
   }

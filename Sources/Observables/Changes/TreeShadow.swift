@@ -32,7 +32,7 @@ final class TreeShadow: TransactionWitness {
   /// Ends all watching.
   func stop() {
     for signal in signals.values {
-      if let watcher = engine.watcher(signal) { engine.stop(watcher) }
+      if let watcher = engine.watchers[signal] { engine.watchers.stop(watcher) }
     }
     signals = [:]
     // Entries of objects that hold each other do so, too.
@@ -43,13 +43,13 @@ final class TreeShadow: TransactionWitness {
   private func watch(_ entry: TreeEntry) throws {
     guard signals[entry] == nil, let object = entry.object else { return }
     guard case .node(let node) = observedNode(of: object, in: engine) else {
-      engine.hasMetForeign = false
+      engine.wiring.hasMetForeign = false
       throw PathError(.otherLoop, path: "**", component: 1)
     }
-    let watcher = engine.makeWatcher(
-      root: node, receiver: receiver, flags: [.immediate, .atOnce])
+    let watcher = engine.watchers.make(
+      root: node, receiver: receiver, traits: [.immediate, .atOnce])
     signals[entry] = watcher.identity
-    try engine.add([Engine.everything], to: watcher)
+    try engine.wiring.add([Path.everything], to: watcher)
   }
 
   private func written(_ object: AnyObject) {
@@ -124,8 +124,8 @@ final class TreeShadow: TransactionWitness {
     walk = taken.after.walk
     for entry in taken.after.only { try? watch(entry) }
     for entry in taken.before.only {
-      if let watcher = signals.removeValue(forKey: entry).flatMap({ engine.watcher($0) }) {
-        engine.stop(watcher)
+      if let watcher = signals.removeValue(forKey: entry).flatMap({ engine.watchers[$0] }) {
+        engine.watchers.stop(watcher)
       }
       reader.forget(entry)
       entry.contents = TreeContents(shape: .set)

@@ -59,7 +59,7 @@ extension ObservableArray {
         isFirst = false
         try callback(array, edits)
       }
-    ) { engine, record in try engine.addEdits(to: record) }
+    ) { engine, record in try engine.members.addEdits(to: record) }
   }
 
   private func takeEdits(of watcher: ModelWatcher, all isFirst: Bool) -> ArrayEdits<Element> {

@@ -180,6 +180,6 @@ final class CollectionKind: NodeKind {
 extension NodeRef {
   /// The slot of `*` of a collection, which is made if there is none.
   var everySlot: SlotRef {
-    pointee.every ?? engine.makeSlot(on: self, key: -1, isEvery: true)
+    pointee.every ?? engine.slots.make(on: self, key: -1, isEvery: true)
   }
 }

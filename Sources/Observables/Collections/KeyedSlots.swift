@@ -14,7 +14,7 @@ struct KeyedSlots<Key: Hashable> {
   mutating func slot(of key: Key, on node: NodeRef) -> SlotRef {
     if let slot = slots[key] { return slot }
     last += 1
-    let slot = node.engine.makeSlot(on: node, key: last)
+    let slot = node.engine.slots.make(on: node, key: last)
     slots[key] = slot
     keys[last] = key
     return slot
@@ -52,7 +52,7 @@ extension NodeRef {
       values[0].also = values.dropFirst().compactMap(\.new)
     }
     values.withUnsafeBufferPointer { values in
-      engine.written(
+      engine.writes.report(
         heard.indices.map { index in
           Change(
             node: self, slot: slots[heard[index].key], every: index == 0 ? every : nil,

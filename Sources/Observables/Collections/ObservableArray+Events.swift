@@ -37,7 +37,7 @@ extension ObservableArray {
     let values = ObservedValues(
       key: .index(index), old: flattened(old), new: flattened(storage[index]))
     withUnsafePointer(to: values) { values in
-      node.engine.written(
+      node.engine.writes.report(
         Change(
           node: node, slot: slot, every: every, isSame: isSame,
           values: wants & (Slot.Wants.values | Slot.Wants.objects) == 0
@@ -104,16 +104,17 @@ extension ObservableArray {
     let every = node.pointee.every
     let wantsEvery = every?.pointee.wants ?? 0
     var changed: [(slot: SlotRef, index: Int)] = []
-    if !slots.isEmpty, quietArmings != engine.armings.pointee {
+    if !slots.isEmpty, quietArmings != engine.slots.armings.pointee {
       changed = changedSlots(at: places, old)
     }
     if wantsEvery == 0, changed.isEmpty { return }
     let wants = changed.reduce(wantsEvery) { $0 | $1.slot.pointee.wants }
     if wants & (Slot.Wants.values | Slot.Wants.objects) == 0 {
       if changed.isEmpty {
-        engine.written(Change(node: node, slot: nil, every: every, isSame: false, values: nil))
+        engine.writes.report(
+          Change(node: node, slot: nil, every: every, isSame: false, values: nil))
       } else {
-        engine.written(
+        engine.writes.report(
           changed.indices.map { index in
             Change(
               node: node, slot: changed[index].slot, every: index == 0 ? every : nil,
@@ -145,7 +146,7 @@ extension ObservableArray {
             node: node, slot: nil, every: every, isSame: false,
             values: UnsafeRawPointer(values.baseAddress!)), at: 0)
       }
-      engine.written(changes)
+      engine.writes.report(changes)
     }
   }
 
@@ -174,7 +175,7 @@ extension ObservableArray {
       areAllQuiet = false
       if places.contains(index), hasChanged(index) { changed.append((slot, index)) }
     }
-    if areAllQuiet { quietArmings = node!.engine.armings.pointee }
+    if areAllQuiet { quietArmings = node!.engine.slots.armings.pointee }
     return changed
   }
 }

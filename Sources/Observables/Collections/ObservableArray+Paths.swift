@@ -28,7 +28,7 @@ extension ObservableArray: PathAnswering {
         component.kind == .slot ? " (its slots count from \(path.firstIndex))" : "")
     }
     if let slot = slots[index] { return slot }
-    let slot = node.engine.makeSlot(on: node, key: index)
+    let slot = node.engine.slots.make(on: node, key: index)
     slots[index] = slot
     hasSlots = true
     return slot

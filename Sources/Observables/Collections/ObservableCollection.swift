@@ -26,7 +26,7 @@ public class ObservableCollection: KeyPathObservable {
   init() {}
 
   deinit {
-    if let node, let engine { engine.end(node) }
+    if let node, let engine { engine.nodes.end(node) }
   }
 
   // MARK: Where it is observed
@@ -36,12 +36,12 @@ public class ObservableCollection: KeyPathObservable {
   public func observationToken(in engine: ObservationCore.Engine) -> ObservationToken? {
     if let node {
       if self.engine !== engine {
-        engine.hasMetForeign = true
+        engine.wiring.hasMetForeign = true
         return nil
       }
       return ObservationToken(node: node)
     }
-    let node = engine.makeNode(
+    let node = engine.nodes.make(
       kind: CollectionKind.shared, object: Unmanaged.passUnretained(self).toOpaque())
     (self.node, self.engine) = (node, engine)
     return ObservationToken(node: node)
@@ -62,16 +62,16 @@ public class ObservableCollection: KeyPathObservable {
     guard let engine = LoopChoice.trackingEngine(engine),
       let node = observationToken(in: engine)?.node,
       let every = try? node.kind.slot(
-        Engine.everything.steps[0], at: 0, of: Engine.everything, on: node)
+        Path.everything.steps[0], at: 0, of: Path.everything, on: node)
     else { return }
-    engine.noteRead(every)
+    engine.tracking.noteRead(every)
   }
 
   /// Whether a mutation has to be reported: not so while all watchers are pending already.
   @usableFromInline final var isHeard: Bool {
     guard let node else { return false }
     if isJournaling || node.pointee.every.map({ $0.pointee.wants != 0 }) == true { return true }
-    return hasSlots && quietArmings != node.engine.armings.pointee
+    return hasSlots && quietArmings != node.engine.slots.armings.pointee
   }
 
   /// Forgets the node: nothing of the collection is observed any longer.

@@ -60,7 +60,7 @@ extension ObservableDictionary {
         isFirst = false
         try callback(dictionary, edits)
       }
-    ) { engine, record in try engine.addEdits(to: record) }
+    ) { engine, record in try engine.members.addEdits(to: record) }
   }
 
   /// Calls `callback` for each of `keys` whose value is another one at the end of a turn than the
@@ -101,7 +101,7 @@ extension ObservableDictionary {
         }
       }
     ) { engine, record in
-      for key in keys { try engine.add(Path(.key(key)), to: record) }
+      for key in keys { try engine.wiring.add(Path(.key(key)), to: record) }
     }
   }
 

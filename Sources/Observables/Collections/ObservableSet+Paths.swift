@@ -58,6 +58,6 @@ extension ObservableSet {
         isFirst = false
         try callback(set, edits)
       }
-    ) { engine, record in try engine.addEdits(to: record) }
+    ) { engine, record in try engine.members.addEdits(to: record) }
   }
 }

@@ -3,35 +3,47 @@
 ///
 /// While something is taken out of the graph, and while links are made or values are taken along
 /// them, no node is freed: objects that die meanwhile wait (`WaitingNodes`).
-final class Operations {
-  /// How many operations take something out of the graph.
-  @exclusivity(unchecked) private var removals = 0
-  /// How many operations make links, or take values along them.
-  @exclusivity(unchecked) private(set) var wirings = 0
-  /// How many operations call a watcher because the program asked for it.
-  @exclusivity(unchecked) private var runs = 0
-  /// The watcher that the flush is about to call, while its paths are brought up to date.
-  @exclusivity(unchecked) private var followed: WatcherRef?
+package struct Operations: Room {
+  package let rooms: Rooms
 
+  struct State {
+    /// How many operations take something out of the graph.
+    fileprivate var removals = 0
+    /// How many operations make links, or take values along them.
+    fileprivate var wirings = 0
+    /// How many operations call a watcher because the program asked for it.
+    fileprivate var runs = 0
+    /// The watcher that the flush is about to call, while its paths are brought up to date.
+    fileprivate var followed: WatcherRef?
+    /// The first error that kept a link of the current watcher from being made.
+    fileprivate var failure: (any Error)?
+  }
+  private var state: State {
+    @inline(__always) _read { yield rooms.memory.pointee.operations }
+    @inline(__always) nonmutating _modify { yield &rooms.memory.pointee.operations }
+  }
+
+  /// How many operations make links, or take values along them.
+  var wirings: Int { state.wirings }
   /// The first error that kept a link of the current watcher from being made.
-  @exclusivity(unchecked) private(set) var failure: (any Error)?
+  var failure: (any Error)? { state.failure }
 
   /// True while nodes must not be freed.
-  var isBusy: Bool { removals + wirings > 0 }
+  var isBusy: Bool { state.removals + state.wirings > 0 }
   /// True while a watcher is called because the program asked for it.
-  var isRunning: Bool { runs > 0 }
+  var isRunning: Bool { state.runs > 0 }
 
   @inline(__always)
   func removing<Result>(_ body: () -> Result) -> Result {
-    removals += 1
-    defer { removals -= 1 }
+    state.removals += 1
+    defer { state.removals -= 1 }
     return body()
   }
 
   @inline(__always)
   func wiring<Failure: Error>(_ body: () throws(Failure) -> Void) throws(Failure) {
-    wirings += 1
-    defer { wirings -= 1 }
+    state.wirings += 1
+    defer { state.wirings -= 1 }
     try body()
   }
 
@@ -40,21 +52,23 @@ final class Operations {
   func collectingFailure<Failure: Error>(
     _ body: () throws(Failure) -> Void
   ) throws(Failure) -> (any Error)? {
-    let outer = failure
-    failure = nil
-    defer { failure = outer }
+    let outer = state.failure
+    state.failure = nil
+    defer { state.failure = outer }
     try body()
-    return failure
+    return state.failure
   }
 
-  func noteUnreadable(_ error: any Error) {
-    if wirings > 0 { failure = failure ?? error }
+  /// An object on a path could not be looked at because memory is short: the watcher whose links
+  /// are being made ends, and a registration fails.
+  package func noteUnreadable(_ error: any Error) {
+    if state.wirings > 0 { state.failure = state.failure ?? error }
   }
 
   @inline(__always)
   func running(_ body: () -> Void) {
-    runs += 1
-    defer { runs -= 1 }
+    state.runs += 1
+    defer { state.runs -= 1 }
     body()
   }
 
@@ -65,10 +79,10 @@ final class Operations {
   /// waits (`awaitsFlush`).
   @inline(__always)
   func following<Result>(_ watcher: WatcherRef, _ body: () -> Result) -> Result {
-    followed = watcher
-    defer { followed = nil }
+    state.followed = watcher
+    defer { state.followed = nil }
     return body()
   }
 
-  func isFollowing(_ watcher: WatcherRef) -> Bool { followed == watcher }
+  func isFollowing(_ watcher: WatcherRef) -> Bool { state.followed == watcher }
 }

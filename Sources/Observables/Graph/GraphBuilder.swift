@@ -102,8 +102,8 @@ struct GraphBuilder {
       hold(objects, at: key, links, of: object)
       if let lazy = slot.pointee.lazy { users[lazy.pointee.id] = lazy }
     }
-    node.engine.forEachWatcher(of: node) { watcher in
-      if !watcher.pointee.flags.contains(.probing) { users[watcher.pointee.id] = watcher }
+    node.engine.watchers.forEach(of: node) { watcher in
+      if !watcher.pointee.traits.contains(.probing) { users[watcher.pointee.id] = watcher }
     }
     for (_, watcher) in users.sorted(by: { $0.key < $1.key }) {
       if isStopped() { return }
@@ -152,13 +152,13 @@ struct GraphBuilder {
   /// Adds what a watcher or a lazy property leads to.
   private mutating func follow(_ watcher: WatcherRef) {
     if stranger(watcher) != nil {
-      if !watcher.pointee.flags.contains(.lazy) { watchers[watcher.pointee.id] = watcher }
+      if !watcher.pointee.traits.contains(.lazy) { watchers[watcher.pointee.id] = watcher }
       return
     }
     guard let root = watcher.pointee.root, !root.isDead, let home = include(root, place: nil) else {
       return
     }
-    if watcher.pointee.flags.contains(.lazy) {
+    if watcher.pointee.traits.contains(.lazy) {
       for declared in watcher.unwiredDependencies {
         let object = declared.isForeign ? declared.root.flatMap { include($0, place: nil) } : home
         if let object { note(declared.path.steps[0].description, of: object) }
@@ -166,10 +166,10 @@ struct GraphBuilder {
     } else if watchers.updateValue(watcher, forKey: watcher.pointee.id) != nil {
       return
     }
-    root.engine.forEachTrackedLink(of: watcher) { link in
+    root.engine.inspection.forEachTrackedLink(of: watcher) { link in
       if let node = link.node { include(node, place: nil) }
     }
-    root.engine.forEachWire(of: watcher) { wire in
+    root.engine.wiring.forEachWire(of: watcher) { wire in
       if let node = wire.pointee.top?.node { include(node, place: nil) }
     }
   }
@@ -209,7 +209,7 @@ struct GraphBuilder {
     }
     for (object, node) in nodes.enumerated() {
       if isStopped() { return }
-      for lazy in node.engine.lazies(of: node) {
+      for lazy in node.engine.lazies.all(of: node) {
         guard stranger(lazy) == nil, let slot = lazy.slot, let key = end(object, name(slot))
         else { continue }
         edges(from: key, .depends, lazy).forEach(add)
@@ -251,7 +251,7 @@ struct GraphBuilder {
         self.end(object, declared.path.steps[0].description), declared.path.description,
         isWhole: false)
     }
-    watcher.pointee.root?.engine.forEachWire(of: watcher) { current in
+    watcher.pointee.root?.engine.wiring.forEachWire(of: watcher) { current in
       if current.pointee.use == .tracking { return }
       let path = current.pointee.path.takeUnretainedValue()
       guard let top = current.pointee.top else {
@@ -266,7 +266,7 @@ struct GraphBuilder {
         add(.key(object: object, key: key), path.description, isWhole: isWhole)
       }
     }
-    watcher.pointee.root?.engine.forEachTrackedLink(of: watcher) { link in
+    watcher.pointee.root?.engine.inspection.forEachTrackedLink(of: watcher) { link in
       guard let (object, key) = target(link) else { return }
       add(.key(object: object, key: key), graph.objects[object].keys[key].name, isWhole: true)
     }
@@ -292,7 +292,7 @@ struct GraphBuilder {
 extension WatcherRef {
   /// The declared dependencies of a lazy property whose links are not made yet.
   fileprivate var unwiredDependencies: [DeclaredDependency] {
-    guard pointee.flags.contains(.lazy), pointee.flags.isDisjoint(with: [.wired, .tracking]) else {
+    guard pointee.traits.contains(.lazy), !isWired else {
       return []
     }
     return pointee.receiver.takeUnretainedValue().dependencies(of: self)

@@ -1,24 +1,3 @@
-extension Engine {
-  /// The graph of all that is connected with `roots`, as it is now.
-  ///
-  /// `name` is how keys are spelled. No property is computed, and nothing is wired or kept alive.
-  /// Once `isStopped` is true the rest is left out, of its text, too.
-  package func graph(
-    of roots: [NodeRef], firstIndex: Int = 0, naming name: ((SlotRef) -> String)? = nil,
-    hiding stranger: @escaping (WatcherRef) -> String? = { _ in nil },
-    unless isStopped: @escaping () -> Bool = { false }
-  ) -> ObservationGraph {
-    // A tracked computation that asks for the graph must not depend on all that is read for it.
-    suspendTracking()
-    defer { resumeTracking() }
-    return records.hold {
-      GraphBuilder.graph(
-        of: roots, firstIndex: firstIndex, naming: name ?? { $0.pointee.node.kind.name(of: $0) },
-        hiding: stranger, unless: isStopped)
-    }
-  }
-}
-
 extension KeyPathObservable {
   /// The objects, watchers and lazy properties that are connected with this object, and what
   /// observes and depends on what, as text.
@@ -31,7 +10,7 @@ extension KeyPathObservable {
     guard let engine = currentObservation?.node.engine ?? LoopChoice.engineForReading,
       let root = currentObservation?.node ?? observationToken(in: engine)?.node
     else { return ObservationGraph().text(format) }
-    defer { engine.unobserveWhenIdle(root) }
-    return engine.graph(of: [root]).text(format)
+    defer { engine.nodes.unobserveWhenIdle(root) }
+    return engine.inspection.graph(of: [root]).text(format)
   }
 }

@@ -17,10 +17,10 @@ package struct ObservationGraph {
     init(state: LazyState) { self.state = state }
 
     init(_ lazy: WatcherRef) {
-      let flags = lazy.pointee.flags
-      state = flags.contains(.uncached) ? .uncached : lazy.pointee.isPending ? .invalid : .valid
+      let traits = lazy.pointee.traits
+      state = traits.contains(.uncached) ? .uncached : lazy.pointee.isPending ? .invalid : .valid
       site = lazy.pointee.receiver.takeUnretainedValue().label(lazy).site
-      isTracked = flags.contains(.tracking)
+      isTracked = traits.contains(.tracking)
     }
   }
 

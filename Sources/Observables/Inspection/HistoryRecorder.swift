@@ -153,8 +153,8 @@ open class HistoryRecorder: ObservationCore.EngineRecorder {
 
   // MARK: EngineRecorder
 
-  private var turn: Int { engine.statistics.turns + 1 }
-  private var flush: Int? { engine.flushUnderWay }
+  private var turn: Int { engine.reports.statistics.turns + 1 }
+  private var flush: Int? { engine.delivery.flushUnderWay }
 
   public override func wrote(_ change: ObservationCore.Change) {
     guard let slot = change.slot ?? change.every else { return }
@@ -182,8 +182,7 @@ open class HistoryRecorder: ObservationCore.EngineRecorder {
   }
 
   public override func replacing(_ lazy: ObservationCore.WatcherRef) {
-    let flags = lazy.pointee.flags
-    guard flags.contains(.known), !flags.contains(.uncached) else { return }
+    guard lazy.isKnown, !lazy.pointee.traits.contains(.uncached) else { return }
     let receiver = lazy.pointee.receiver.takeUnretainedValue()
     formerValues[lazy.pointee.id] = receiver.value(of: lazy, isBase: false)
   }
@@ -194,7 +193,7 @@ open class HistoryRecorder: ObservationCore.EngineRecorder {
   ) -> (values: (old: RecordedValue?, new: RecordedValue?), change: (any EventValues)?)? {
     let old = formerValues.removeValue(forKey: lazy.pointee.id)
     let receiver = lazy.pointee.receiver.takeUnretainedValue()
-    guard !lazy.pointee.flags.contains(.uncached), let saved = receiver.change(of: lazy, from: old)
+    guard !lazy.pointee.traits.contains(.uncached), let saved = receiver.change(of: lazy, from: old)
     else { return nil }
     let values = values(ofSaved: saved)
     // Where there was no value before, that is not the value nil.
@@ -216,7 +215,7 @@ open class HistoryRecorder: ObservationCore.EngineRecorder {
     let slots = [change.slot, change.every].compactMap { $0 }
     writeNumber += 1
     let suspects = suspects(in: slots)
-    engine.forEachWatcher(behind: slots) { watcher, lazies in
+    engine.inspection.forEachWatcher(behind: slots) { watcher, lazies in
       let part = self.owner(of: watcher)
       guard records(part) else { return }
       let owner = (lazies.first ?? watcher).identity
@@ -250,7 +249,7 @@ open class HistoryRecorder: ObservationCore.EngineRecorder {
     history.writeNumber = writeNumber
     if !isSame, history.waiting.count >= 1000 { return }
     var write = write
-    write.through = lazies.map(engine.name)
+    write.through = lazies.map(engine.lazies.name)
     guard reserve(write.size, of: history.owner) else { return }
     if let suspect, !isSame { history.suspects.append((history.waiting.count, suspect)) }
     if isSame { keepEqual(write, &history) } else { history.waiting.append(write) }
@@ -283,7 +282,7 @@ open class HistoryRecorder: ObservationCore.EngineRecorder {
     let owner = owner(of: lazy)
     guard logs(owner) else { return }
     add(.invalidate, of: owner) {
-      ($0.key, $0.site) = (engine.name(of: lazy), site(of: change))
+      ($0.key, $0.site) = (engine.lazies.name(of: lazy), site(of: change))
       $0.object = lazy.pointee.root.map(title(of:))
     }
   }
@@ -358,9 +357,9 @@ open class HistoryRecorder: ObservationCore.EngineRecorder {
   ///
   /// - Complexity: O(links).
   private func hasLeft(_ place: Place) -> Bool {
-    guard let owner = engine.watcher(place.owner) else { return false }
+    guard let owner = engine.watchers[place.owner] else { return false }
     var hasLeft = true
-    engine.forEachWire(of: owner) { wire in
+    engine.wiring.forEachWire(of: owner) { wire in
       if wire.pointee.hasWork || wire.links.contains(where: { $0.node == place.node }) {
         hasLeft = false
       }

@@ -13,14 +13,14 @@ extension Loop {
   }
 
   private func use(_ change: (HistoryRecorder) -> Void) {
-    let recorder = engine.history ?? HistoryRecorder(of: engine)
+    let recorder = engine.recording.history ?? HistoryRecorder(of: engine)
     change(recorder)
-    engine.use(recorder)
+    engine.recording.use(recorder)
   }
 
   /// The turn is over: calls the sink.
   func drainLog() {
-    guard let sink, let recorder = engine.history else { return }
+    guard let sink, let recorder = engine.recording.history else { return }
     for event in recorder.takeEvents() { sink(event) }
   }
 }
@@ -37,13 +37,14 @@ extension Watcher {
     guard let record = activeRecord else {
       return Silence(reason: .stopped, detail: "it has ended")
     }
-    let isRecording = engine.history?.keepsHistory == true
-    var silence = engine.silence(of: record, history(of: record), isRecording: isRecording)
+    let isRecording = engine.recording.history?.keepsHistory == true
+    var silence = engine.inspection.silence(
+      of: record, history(of: record), isRecording: isRecording)
     if !isRecording { silence.detail += "; recording is off, Loop.record(true) keeps more" }
     return silence
   }
 
   private func history(of record: WatcherRef) -> HistoryRecorder.History? {
-    engine.history?.history(of: record)
+    engine.recording.history?.history(of: record)
   }
 }

@@ -38,7 +38,7 @@ package struct ObjectDescription {
   /// The text for the object of `root`, which has the title `title`; nil where there is nothing to
   /// describe.
   package func text(of root: NodeRef?, title: String) -> String {
-    engine.holdingRecords { textInside(of: root, title: title) }
+    engine.records.hold { textInside(of: root, title: title) }
   }
 
   private func textInside(of root: NodeRef?, title: String) -> String {
@@ -62,23 +62,23 @@ package struct ObjectDescription {
       keys[lazy.name] = DescribedKey(
         name: lazy.name, title: "\(lazy.name) (lazy, \(state))", isLazy: true)
     }
-    for lazy in engine.lazies(of: root) {
+    for lazy in engine.lazies.all(of: root) {
       if isStopped() { break }
       guard let slot = lazy.slot else { continue }
       let name = name(slot)
       keys[name] = describe(lazy, named: name)
     }
-    for used in engine.usedKeys(of: root) {
+    for used in engine.inspection.usedKeys(of: root) {
       if isStopped() { break }
       let name = used.name ?? name(used.slot)
       var key = keys[name] ?? DescribedKey(name: name, title: name)
-      key.dependents += engine.dependents(of: used.slot, name: used.name)
-      key.lines += engine.dependents(of: used.slot, name: used.name).map { dependent in
+      key.dependents += engine.inspection.dependents(of: used.slot, name: used.name)
+      key.lines += engine.inspection.dependents(of: used.slot, name: used.name).map { dependent in
         "    \(title(of: dependent, from: root)) depends on it"
       }
       keys[name] = key
     }
-    for observed in engine.observedKeys(of: root, withWatchers: true) {
+    for observed in engine.inspection.observedKeys(of: root, withWatchers: true) {
       if isStopped() { break }
       let name = observed.name ?? name(observed.slot)
       var key = keys[name] ?? DescribedKey(name: name, title: name)
@@ -128,7 +128,7 @@ package struct ObjectDescription {
       return DescribedKey(
         name: name, title: "\(name) (lazy, \(known.state)), declared by \(stranger)", isLazy: true)
     }
-    let dependencies = engine.dependencies(of: lazy) { self.name($0) }
+    let dependencies = engine.inspection.dependencies(of: lazy) { self.name($0) }
     let isTracked = known.isTracked
     let kind = isTracked || !dependencies.isEmpty ? "computed" : "lazy"
     var key = DescribedKey(name: name, title: "\(name) (\(kind), \(known.state))", isLazy: true)
@@ -148,7 +148,7 @@ package struct ObjectDescription {
   /// "'full'", "'full' of View", "a property of another script".
   private func title(of dependent: WatcherRef, from root: NodeRef) -> String {
     if let stranger = stranger(dependent) { return "a property of \(stranger)" }
-    return "'\(engine.name(of: dependent))'\(owner(dependent.pointee.root, from: root))"
+    return "'\(engine.lazies.name(of: dependent))'\(owner(dependent.pointee.root, from: root))"
   }
 
   private func owner(_ node: NodeRef?, from root: NodeRef?) -> String {
@@ -160,10 +160,10 @@ package struct ObjectDescription {
 extension WatcherRef {
   /// What is special about a watcher.
   var notes: [String] {
-    let flags = pointee.flags
+    let traits = pointee.traits
     return [
-      (flags.contains(.immediate), "immediate"), (flags.contains(.once), "once"),
-      (flags.contains(.paused), "paused"), (pointee.isPending, "pending"),
+      (traits.contains(.immediate), "immediate"), (traits.contains(.once), "once"),
+      (pointee.isPaused, "paused"), (pointee.isPending, "pending"),
     ].filter(\.0).map(\.1)
   }
 

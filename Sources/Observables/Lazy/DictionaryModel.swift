@@ -160,7 +160,7 @@ public final class DictionaryModel<Value>: ObservableCollection {
       let node = observationToken(in: engine)?.node
     else { return property }
     let slot = slot(of: name, on: node)
-    if isTracked { engine.noteRead(slot) }
+    if isTracked { engine.tracking.noteRead(slot) }
     return property
   }
 

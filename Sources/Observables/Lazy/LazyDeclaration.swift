@@ -3,7 +3,7 @@
 final class LazyDeclaration: @unchecked Sendable {
   // The declaration does not change once its class has its list of properties.
   let name: String
-  let flags: WatcherRecord.Flags
+  let traits: WatcherRecord.Traits
   let dependencies: [Dependency]
   let isReadOnly: Bool
   /// Whether assigning nil makes the next read compute again (Z7).
@@ -24,14 +24,14 @@ final class LazyDeclaration: @unchecked Sendable {
     storage: @escaping (AnyObject) -> LazyStorage,
     run: @escaping (AnyObject, LazyStorage) throws -> Computation
   ) {
-    flags = isTracked ? .tracking : isCached ? [] : .uncached
+    traits = isTracked ? .tracking : isCached ? [] : .uncached
     (self.name, self.dependencies) = (name, dependencies)
     (self.isReadOnly, self.isArmedByNil, self.isLoaded) = (isReadOnly, isArmedByNil, isLoaded)
     (self.storage, self.run) = (storage, run)
   }
 
   /// Whether changes of other properties make it invalid.
-  var isDependent: Bool { !dependencies.isEmpty || flags.contains(.tracking) }
+  var isDependent: Bool { !dependencies.isEmpty || traits.contains(.tracking) }
 
   /// The key that is delivered to an immediate watcher as the one that was written.
   var key: ObservedValues.Key { slot < 0 ? .value(AnyHashable(name)) : .property(slot) }
@@ -40,7 +40,7 @@ final class LazyDeclaration: @unchecked Sendable {
 
   func checkWritable(_ title: @autoclosure () -> String) {
     precondition(!isReadOnly, "\(title()) is read-only")
-    precondition(!flags.contains(.uncached), "\(title()) keeps no value (isCached: false)")
+    precondition(!traits.contains(.uncached), "\(title()) keeps no value (isCached: false)")
   }
 }
 

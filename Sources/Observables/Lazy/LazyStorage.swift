@@ -61,7 +61,7 @@ public class LazyStorage: ObservationCore.Receiver {
       validity = LazyStorage.invalid
       return
     }
-    engine!.invalidate(explicitly: record)
+    engine!.lazies.invalidate(explicitly: record)
   }
 
   // MARK: Declaration
@@ -136,15 +136,15 @@ public class LazyStorage: ObservationCore.Receiver {
   final func attach(to slot: SlotRef, in engine: Engine) {
     guard record == nil, isClaimed(by: engine) else { return }
     let hasValue = validity.pointee
-    var flags = declaration.flags
-    // A valid property has a value with which the next one is compared.
-    if hasValue { flags.insert(.known) }
     engineReference = .passUnretained(engine)
-    let record = engine.makeLazy(slot, receiver: self, flags: flags)
+    let record = engine.lazies.make(
+      slot, receiver: self, traits: declaration.traits, isKnown: hasValue)
     self.record = record
     validity = slot.validity
-    trackingStamp = UnsafePointer(engine.trackingStamp)
-    if hasValue, !flags.contains(.uncached) { engine.overridden(record, .same, isAdopted: true) }
+    trackingStamp = UnsafePointer(engine.tracking.stamp)
+    if hasValue, !declaration.traits.contains(.uncached) {
+      engine.lazies.overridden(record, .same, isAdopted: true)
+    }
   }
 
   /// Whether another loop computes the property.
@@ -174,7 +174,7 @@ public class LazyStorage: ObservationCore.Receiver {
   final func noteRead() {
     if !isAnythingTracked { return }
     if let slot = record?.slot {
-      engineReference?._withUnsafeGuaranteedRef { $0.noteRead(slot) }
+      engineReference?._withUnsafeGuaranteedRef { $0.tracking.noteRead(slot) }
     } else if let model = model as? any ObservableModel {
       model.access(slotIndex)
     }
@@ -187,9 +187,9 @@ public class LazyStorage: ObservationCore.Receiver {
     if record.isFlawed {
       return (true, false, false)
     }
-    engine.willReplaceValue(of: record)
+    engine.deliveredValues.willReplaceValue(of: record)
     if record.hasBase { return (false, true, false) }
-    return (false, false, engine.shouldKeepBase(of: record))
+    return (false, false, engine.deliveredValues.shouldKeepBase(of: record))
   }
 
   // MARK: Computing
@@ -205,26 +205,26 @@ public class LazyStorage: ObservationCore.Receiver {
       if loadedResult != nil { return }
       throw LazyError.cycle(names: cycle)
     }
-    guard let record, let engine, !declaration.flags.contains(.uncached) else {
+    guard let record, let engine, !declaration.traits.contains(.uncached) else {
       _ = try withExtendedLifetime(model) { try runDirectly() }
       if record == nil { validity = isKept ? LazyStorage.valid : LazyStorage.invalid }
       return
     }
     hasResult = false
     // The value was computed even where the object did not survive its getter.
-    if engine.settle(record) || (hasResult && self.record == nil) { return }
-    guard let failure else { throw LazyError.cycle(names: engine.cycle(to: record)) }
+    if engine.settling.settle(record) || (hasResult && self.record == nil) { return }
+    guard let failure else { throw LazyError.cycle(names: engine.lazies.cycle(to: record)) }
     throw failure
   }
 
   /// Whether the value is kept for the next read.
   private final var isKept: Bool {
-    !declaration.flags.contains(.uncached) && (record != nil || !declaration.isDependent)
+    !declaration.traits.contains(.uncached) && (record != nil || !declaration.isDependent)
   }
 
   private final var cycle: [String] {
     guard let record, let engine else { return [declaration.name, declaration.name] }
-    return engine.cycle(to: record)
+    return engine.lazies.cycle(to: record)
   }
 
   private final func runDirectly() throws -> Computation {
@@ -249,13 +249,13 @@ public class LazyStorage: ObservationCore.Receiver {
   final func takeLoaded() -> Computation? { loadedResult }
 
   final func willAssign() {
-    if let record, let engine { engine.willAssign(record) }
+    if let record, let engine { engine.lazies.willAssign(record) }
   }
 
   final func overridden(_ computation: Computation) {
     isAssigned = true
     if let record, let engine {
-      engine.overridden(record, computation)
+      engine.lazies.overridden(record, computation)
     } else {
       validity = isKept ? LazyStorage.valid : LazyStorage.invalid
     }
@@ -270,8 +270,8 @@ public class LazyStorage: ObservationCore.Receiver {
 
   /// Makes the getter that reads the property, if one is running, fail with an error.
   final func failReader(_ error: any Error) -> Bool {
-    engine?.failRunning(error) == true
-      || LoopsHere().all.contains { $0.engine !== engine && $0.engine.failRunning(error) }
+    engine?.computing.failRunning(error) == true
+      || LoopsHere().all.contains { $0.engine !== engine && $0.engine.computing.failRunning(error) }
   }
 
   /// How errors name the property.
@@ -282,7 +282,7 @@ public class LazyStorage: ObservationCore.Receiver {
   // MARK: Receiver
 
   @_documentation(visibility: internal)
-  public override func compute(_ lazy: ObservationCore.WatcherRef, isNested: Bool)
+  public override func compute(_ lazy: ObservationCore.WatcherRef)
     -> ObservationCore.Computation
   {
     // The getter may drop the last reference to its object.
@@ -308,13 +308,13 @@ public class LazyStorage: ObservationCore.Receiver {
       if let object = dependency.object?() {
         root = object.observationToken(in: engine)?.node
         if root == nil {
-          engine.hasMetForeign = false
+          engine.wiring.hasMetForeign = false
           throw PathError(.otherLoop, path: "", component: 1)
         }
       } else if dependency.object != nil {
         continue
       }
-      try engine.add(dependency.path, to: lazy, from: root)
+      try engine.wiring.add(dependency.path, to: lazy, from: root)
     }
   }
 

@@ -136,7 +136,7 @@ extension Property {
           return .opaque(type: "value that could not be computed")
         }
       },
-      write: declaration.isReadOnly || declaration.flags.contains(.uncached)
+      write: declaration.isReadOnly || declaration.traits.contains(.uncached)
         ? nil
         : { model, value in
           guard let value = cast(value, to: Value.self) else { return false }

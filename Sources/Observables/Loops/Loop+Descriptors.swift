@@ -54,7 +54,7 @@ extension Loop {
       throw ClosedDescriptor(descriptor: descriptor)
     }
     let handler = DescriptorHandler(descriptor, events, stream: stream, self, body)
-    handlers.append(handler)
+    inputs.handlers.append(handler)
     references += 1
     driven?.ask()
     return handler
@@ -62,7 +62,7 @@ extension Loop {
 
   /// Whether a handler waits for the descriptor.
   package func isWaiting(for descriptor: Int32) -> Bool {
-    handlers.contains { $0.descriptor == descriptor }
+    inputs.handlers.contains { $0.descriptor == descriptor }
   }
 
   func noteReference(of handler: DescriptorHandler) {
@@ -71,12 +71,12 @@ extension Loop {
 
   func remove(_ handler: DescriptorHandler) {
     if handler.keepsLoopRunning { references -= 1 }
-    handlers.removeAll { $0 === handler }
+    inputs.handlers.removeAll { $0 === handler }
   }
 
   /// Lets the loop of a library run inside of this one from now on; nil for none.
   package func run(inside inner: (any InnerLoop)?) {
-    self.inner = inner
+    inputs.inner = inner
     driven?.ask()
   }
 
@@ -92,14 +92,14 @@ extension Loop {
   /// - Returns: whether a handler was called that keeps the loop running: virtual time has to wait.
   @discardableResult
   func lookAtDescriptors(timeout: Int32) -> Bool {
-    let waiting = handlers
+    let waiting = inputs.handlers
     let states = waiting.map(\.state)
     let isReady = states.contains { $0 != .unknown }
     let mainQueue = servedMainQueue
     var polled = waiting.map(\.polled)
     polled.append(pollfd(fd: mainQueue?.descriptor ?? -1, events: Int16(POLLIN), revents: 0))
     polled.append(pollfd(fd: inbox.wakeDescriptor, events: Int16(POLLIN), revents: 0))
-    polled.append(pollfd(fd: inner?.descriptor ?? -1, events: Int16(POLLIN), revents: 0))
+    polled.append(pollfd(fd: inputs.inner?.descriptor ?? -1, events: Int16(POLLIN), revents: 0))
     guard poll(&polled, timeout: isReady ? 0 : timeout) > 0 || isReady else {
       return false
     }
@@ -124,8 +124,8 @@ extension Loop {
 
   /// Whether one of the handlers would be called, or the inner loop has something to read.
   var hasReadyDescriptor: Bool {
-    if handlers.isEmpty, inner == nil { return false }
-    if handlers.contains(where: { $0.state != .unknown }) { return true }
+    if inputs.handlers.isEmpty, inputs.inner == nil { return false }
+    if inputs.handlers.contains(where: { $0.state != .unknown }) { return true }
     var polled = descriptorsToWaitFor
     return poll(&polled, timeout: 0) > 0
   }
@@ -134,15 +134,17 @@ extension Loop {
   private func end(_ handler: DescriptorHandler) {
     let onClose = handler.onClose
     handler.stop()
-    engine.statistics.errors += 1
+    engine.reports.statistics.errors += 1
     if let onClose { return turn(onClose) }
     report(ClosedDescriptor(descriptor: handler.descriptor))
   }
 
   /// What has to be waited for by somebody else, where this loop lives in another one.
   var descriptorsToWaitFor: [pollfd] {
-    var polled = handlers.map(\.polled)
-    if let inner { polled.append(pollfd(fd: inner.descriptor, events: Int16(POLLIN), revents: 0)) }
+    var polled = inputs.handlers.map(\.polled)
+    if let inner = inputs.inner {
+      polled.append(pollfd(fd: inner.descriptor, events: Int16(POLLIN), revents: 0))
+    }
     return polled
   }
 }

@@ -10,9 +10,9 @@ extension Loop {
   public func step() -> Bool {
     assertOnThread()
     defer { isStopping = false }
-    if engine.hasPending { endTurn() }
+    if engine.delivery.hasPending { endTurn() }
     handleDue()
-    let hasServed = !handlers.isEmpty && lookAtDescriptors(timeout: 0)
+    let hasServed = !inputs.handlers.isEmpty && lookAtDescriptors(timeout: 0)
     if let driven { askForSteps(driven, soon: hasServed) }
     return isAlive
   }
@@ -35,7 +35,7 @@ extension Loop {
     assertOnThread()
     precondition(driven == nil, "A loop that has a driver gets its turns from that")
     defer { isStopping = false }
-    if engine.hasPending { endTurn() }
+    if engine.delivery.hasPending { endTurn() }
     while !isStopping {
       handleDue()
       if isStopping || !isAlive || !condition() { break }
@@ -45,28 +45,28 @@ extension Loop {
 
   /// Lets virtual time pass: everything due within `seconds` happens, in order.
   public func advance(by seconds: Double) {
-    precondition(clock == .virtual, "Only a loop with virtual time can be advanced")
-    let end = virtualNow + seconds
+    precondition(schedule.clock == .virtual, "Only a loop with virtual time can be advanced")
+    let end = schedule.virtualNow + seconds
     defer { isStopping = false }
-    if engine.hasPending { endTurn() }
+    if engine.delivery.hasPending { endTurn() }
     handleDue()
     // An inner loop that is never idle is not served for ever.
     var extraRounds = 100
     while !isStopping {
       let due = min(nextDue ?? end, end)
-      if inner?.isAlive == true, isIdle || isInnerBusy && !hasMessages {
+      if inputs.inner?.isAlive == true, isIdle || inputs.isInnerBusy && !hasMessages {
         if now >= end {
           if isIdle || extraRounds == 0 { break }
           extraRounds -= 1
         }
         wait(until: due)
-      } else if isIdle, handlers.isEmpty || !lookAtDescriptors(timeout: 0) {
+      } else if isIdle, inputs.handlers.isEmpty || !lookAtDescriptors(timeout: 0) {
         guard due == nextDue else { break }
-        virtualNow = max(virtualNow, due)
+        schedule.virtualNow = max(schedule.virtualNow, due)
       }
       handleDue()
     }
-    if !isStopping { virtualNow = end }
+    if !isStopping { schedule.virtualNow = end }
   }
 
   /// Makes ``run()`` return after the turn under way, or at once when it is called next.
@@ -77,80 +77,82 @@ extension Loop {
 
   /// Whether the loop waits for something.
   public var isAlive: Bool {
-    !ready.isEmpty || !unread.isEmpty || references > 0 || !inbox.isEmpty || engine.hasPending
-      || inner?.isAlive == true
+    !calls.ready.isEmpty || !calls.unread.isEmpty || references > 0 || !inbox.isEmpty
+      || engine.delivery.hasPending
+      || inputs.inner?.isAlive == true
   }
 
   /// Whether the loop of a library, which runs inside this one, waits for something.
-  package var isInnerLoopAlive: Bool { inner?.isAlive == true }
+  package var isInnerLoopAlive: Bool { inputs.inner?.isAlive == true }
 
   /// Whether ``step()`` has something to do.
   package var mayStep: Bool {
-    !isIdle || !unread.isEmpty || engine.hasPending || nextDue.map { $0 <= now } == true
+    !isIdle || !calls.unread.isEmpty || engine.delivery.hasPending
+      || nextDue.map { $0 <= now } == true
       || hasReadyDescriptor || isInnerDue
   }
 
   /// Code outside of the loop's own turns has run: what it began in the loop of a library is
   /// registered in the next iteration of that.
-  package func noteOuterCode() { if inner != nil { isInnerBusy = true } }
+  package func noteOuterCode() { if inputs.inner != nil { inputs.isInnerBusy = true } }
 
   /// Whether a timer of the inner loop is due.
   private var isInnerDue: Bool {
-    guard let inner else { return false }
+    guard let inner = inputs.inner else { return false }
     inner.updateTime()
     return inner.secondsToNext.map { $0 <= 0 } == true
   }
 
-  private var hasMessages: Bool { !ready.isEmpty || !inbox.isEmpty }
+  private var hasMessages: Bool { !calls.ready.isEmpty || !inbox.isEmpty }
 
   /// Whether there is nothing that could be done at once.
-  private var isIdle: Bool { !hasMessages && !isInnerBusy }
+  private var isIdle: Bool { !hasMessages && !inputs.isInnerBusy }
 
   /// When the next timer is due.
-  public var nextDue: Double? { timers.first?.due }
+  public var nextDue: Double? { schedule.timers.first?.due }
 
   private func handleDue() {
-    engine.letGoOfModels()
-    inner?.updateTime()
-    let messages = unread + inbox.takeAll()
-    unread = []
+    engine.delivery.letGoOfModels()
+    inputs.inner?.updateTime()
+    let messages = calls.unread + inbox.takeAll()
+    calls.unread = []
     for (index, message) in messages.enumerated() {
       if isStopping {
-        unread = Array(messages[index...])
+        calls.unread = Array(messages[index...])
         return
       }
       turn(message)
     }
-    let callbacks = ready
-    ready = []
+    let callbacks = calls.ready
+    calls.ready = []
     for (index, body) in callbacks.enumerated() {
       if isStopping {
-        ready.insert(contentsOf: callbacks[index...], at: 0)
+        calls.ready.insert(contentsOf: callbacks[index...], at: 0)
         return
       }
       turn(body)
     }
     // Timers made meanwhile are not due before the next round, however short: a timer of 0 seconds
     // that makes another must not keep messages waiting.
-    let (time, newest) = (now, sequence)
+    let (time, newest) = (now, schedule.sequence)
     var made: [LoopTimer] = []
-    while !isStopping, let timer = timers.first, timer.due <= time {
-      _ = timers.pop()
+    while !isStopping, let timer = schedule.timers.first, timer.due <= time {
+      _ = schedule.timers.pop()
       if timer.sequence > newest {
         made.append(timer)
       } else {
         fire(timer)
       }
     }
-    for timer in made { timers.push(timer) }
-    isInnerBusy = false
-    if let inner, !isStopping {
+    for timer in made { schedule.timers.push(timer) }
+    inputs.isInnerBusy = false
+    if let inner = inputs.inner, !isStopping {
       let isNeeded = references > 0
-      turn { isInnerBusy = inner.iterate(isNeeded: isNeeded) }
-      if clock == .virtual, !inner.isAlive {
+      turn { inputs.isInnerBusy = inner.iterate(isNeeded: isNeeded) }
+      if schedule.clock == .virtual, !inner.isAlive {
         // Time does not wait for what keeps no program running.
-        isInnerBusy = false
-        passedUntil = nil
+        inputs.isInnerBusy = false
+        schedule.passedUntil = nil
       }
     }
   }
@@ -158,8 +160,8 @@ extension Loop {
   private func fire(_ timer: LoopTimer) {
     guard let body = timer.body else { return }
     if let interval = timer.interval {
-      timer.due = clock == .virtual ? timer.due + interval : max(timer.due + interval, now)
-      timers.push(timer)
+      timer.due = schedule.clock == .virtual ? timer.due + interval : max(timer.due + interval, now)
+      schedule.timers.push(timer)
     } else {
       timer.stop()
     }
@@ -173,18 +175,18 @@ extension Loop {
   /// While the loop of a library is alive, virtual time passes as real time: what that waits for
   /// does.
   package func wait(until due: Double?) {
-    let hasInputs = !handlers.isEmpty || inner != nil
-    let passesTime = clock == .virtual && inner?.isAlive == true
-    let start = passesTime ? passedUntil ?? monotonicSeconds() : 0
+    let hasInputs = !inputs.handlers.isEmpty || inputs.inner != nil
+    let passesTime = schedule.clock == .virtual && inputs.inner?.isAlive == true
+    let start = passesTime ? schedule.passedUntil ?? monotonicSeconds() : 0
     defer { if passesTime { passTime(since: start, until: due) } }
     // What is ready must not keep the main queue and the inputs waiting for ever.
     if !isIdle {
       if isOnMainThread || hasInputs { lookAtDescriptors(timeout: 0) }
       return
     }
-    if clock == .virtual, !passesTime, let due {
+    if schedule.clock == .virtual, !passesTime, let due {
       if isOnMainThread || hasInputs, lookAtDescriptors(timeout: 0) { return }
-      virtualNow = max(virtualNow, due)
+      schedule.virtualNow = max(schedule.virtualNow, due)
       return
     }
     let milliseconds = secondsToWait(until: due).map { max(0, min($0, 86_400)) * 1000 }
@@ -194,20 +196,25 @@ extension Loop {
   /// Lets virtual time pass as real time did, but not beyond the next timer.
   private func passTime(since start: Double, until due: Double?) {
     let time = monotonicSeconds()
-    passedUntil = time
-    virtualNow = max(virtualNow, min(virtualNow + time - start, due ?? .infinity))
+    schedule.passedUntil = time
+    schedule.virtualNow = max(
+      schedule.virtualNow, min(schedule.virtualNow + time - start, due ?? .infinity))
   }
 
   /// Seconds until a timer is due, of this loop or the inner one; nil without any.
   private func secondsToWait(until due: Double?) -> Double? {
     let own = due.map { $0 - now }
-    guard let inner, inner.isAlive, let next = inner.secondsToNext else { return own }
+    guard let inner = inputs.inner, inner.isAlive, let next = inner.secondsToNext else {
+      return own
+    }
     return own.map { min($0, next) } ?? next
   }
 
   /// Asks the driver for what is to come.
   private func askForSteps(_ driven: DrivenLoop, soon: Bool) {
-    if soon || !isIdle || !unread.isEmpty || engine.hasPending { return driven.ask() }
+    if soon || !isIdle || !calls.unread.isEmpty || engine.delivery.hasPending {
+      return driven.ask()
+    }
     driven.ask(at: secondsToWait(until: nextDue).map { now + $0 }, now: now)
     driven.wait(for: descriptorsToWaitFor)
   }

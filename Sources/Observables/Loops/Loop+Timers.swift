@@ -1,6 +1,6 @@
 extension Loop {
   /// Seconds on the loop's clock, which never goes back.
-  public var now: Double { clock == .virtual ? virtualNow : monotonicSeconds() }
+  public var now: Double { schedule.clock == .virtual ? schedule.virtualNow : monotonicSeconds() }
 
   /// Calls `body` in a turn of its own, `seconds` from now.
   @discardableResult
@@ -18,25 +18,25 @@ extension Loop {
 
   /// Calls `body` in the next turn.
   public func nextTurn(_ body: @escaping () -> Void) {
-    ready.append(body)
+    calls.ready.append(body)
     driven?.ask()
   }
 
   /// Calls `body` at the beginning of the next turn: one of its own, if no other one is made.
   package func deferToNextTurn(_ body: @escaping () -> Void) {
-    deferred.append(body)
-    if hasTurnForDeferred { return }
-    hasTurnForDeferred = true
+    calls.deferred.append(body)
+    if calls.hasTurnForDeferred { return }
+    calls.hasTurnForDeferred = true
     nextTurn { [unowned self] in
-      hasTurnForDeferred = false
+      calls.hasTurnForDeferred = false
       // A turn within another one has not begun with the deferred calls.
       makeDeferredCalls()
     }
   }
 
   func makeDeferredCalls() {
-    let bodies = deferred
-    deferred = []
+    let bodies = calls.deferred
+    calls.deferred = []
     for body in bodies { body() }
   }
 
@@ -44,10 +44,11 @@ extension Loop {
     in seconds: Double, every interval: Double?, _ body: @escaping () -> Void
   ) -> LoopTimer {
     assertOnThread()
-    sequence += 1
+    schedule.sequence += 1
     let timer = LoopTimer(
-      due: now + max(0, seconds), interval: interval, sequence: sequence, loop: self, body: body)
-    timers.push(timer)
+      due: now + max(0, seconds), interval: interval, sequence: schedule.sequence, loop: self,
+      body: body)
+    schedule.timers.push(timer)
     references += 1
     driven?.ask(at: timer.due, now: now)
     return timer

@@ -13,36 +13,17 @@ public final class Loop {
   /// Where other threads leave messages.
   public let inbox: Inbox
   package let engine: Engine
-  private let file: StaticString
-  private let line: UInt
-  let clock: LoopClock
-  var virtualNow = 0.0
-  /// The real time up to which virtual time has passed; nil while it does not pass as real time.
-  var passedUntil: Double?
-  var timers = TimerQueue()
-  var sequence: UInt64 = 0
-  var ready: [() -> Void] = []
-  /// Messages that arrived before the loop was stopped.
-  var unread: [@Sendable () -> Void] = []
-  /// Calls with which the next turn begins.
-  var deferred: [() -> Void] = []
-  /// Whether a turn for `deferred` is among the messages that are ready.
-  var hasTurnForDeferred = false
-  /// Calls with which the turn ends.
-  private var endings: [() -> Void] = []
-  /// What may undo turns.
-  private var guards: [any TurnGuard] = []
-  private var turnDepth = 0
+  /// Where it was made.
+  private let place: (file: StaticString, line: UInt)
+  var schedule: Schedule
+  var calls = Calls()
+  private var turns = Turns()
+  var inputs = Inputs()
+  /// How many timers, handlers and owners keep ``run()`` from ending.
   var references = 0
   var isStopping = false
-  private var secondsInFlush = 0.0
   lazy var isOnMainThread = MainQueue.isMainThread()
   let driven: DrivenLoop?
-  var handlers: [DescriptorHandler] = []
-  /// The loop of a library that runs inside of this one.
-  var inner: (any InnerLoop)?
-  /// Whether the inner loop had something to do: it is asked once more before this one sleeps.
-  var isInnerBusy = false
   /// Called with each event of the log (`log`).
   var sink: ((LoopEvent) -> Void)?
 
@@ -87,7 +68,7 @@ public final class Loop {
     self.init(.system, Inbox(home: home, wake: driven.ask), driven, file, line)
     driven.loop = self
     if driver.isHere == nil { CurrentLoop.add(self) }
-    engine.onPending = { [unowned driven] in driven.ask() }
+    engine.delivery.onPending = { [unowned driven] in driven.ask() }
   }
 
   private init(
@@ -95,11 +76,11 @@ public final class Loop {
   ) {
     self.inbox = inbox
     self.driven = driven
-    (self.file, self.line) = (file, line)
+    place = (file, line)
     engine = Engine(inbox: inbox)
-    self.clock = clock
+    schedule = Schedule(clock: clock)
     inbox.loop = self
-    engine.onError = { [weak self] error in
+    engine.reports.onError = { [weak self] error in
       if let self { report(error.thrown ?? error) } else { Self.write(error) }
     }
   }
@@ -142,10 +123,10 @@ public final class Loop {
     _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
     assertOnThread()
-    if turnDepth == 0 { beginTurn() }
-    turnDepth += 1
+    if turns.depth == 0 { beginTurn() }
+    turns.depth += 1
     defer {
-      turnDepth -= 1
+      turns.depth -= 1
       endTurn()
     }
     return try body()
@@ -154,14 +135,14 @@ public final class Loop {
   private func beginTurn() {
     inbox.makeEndings()
     // What was done outside of any turn was not a part of this one.
-    engine.turnNumber.pointee += 1
-    engine.goesOn = false
-    if !deferred.isEmpty { makeDeferredCalls() }
-    for turnGuard in guards { turnGuard.turnBegins() }
+    engine.delivery.turnNumber.pointee += 1
+    engine.delivery.goesOn = false
+    if !calls.deferred.isEmpty { makeDeferredCalls() }
+    for turnGuard in turns.guards { turnGuard.turnBegins() }
   }
 
   /// Whether ``turn(_:)`` runs its body.
-  package var isInTurn: Bool { turnDepth > 0 }
+  package var isInTurn: Bool { turns.depth > 0 }
 
   /// Ends the turn under way: calls pending watchers, and those that these trigger (T4).
   ///
@@ -170,46 +151,48 @@ public final class Loop {
   /// - Precondition: no watcher, hook, getter or batch is under way.
   public func endTurn() {
     precondition(!engine.isOccupied, "A turn cannot end inside \(engine.occupation ?? "")")
-    if guards.isEmpty { flushTurn() } else { flushGuardedTurn() }
+    if turns.guards.isEmpty { flushTurn() } else { flushGuardedTurn() }
     finishTurn()
     // What scripts have caused for others may be left to the next turn.
-    if engine.hasPending, !engine.isEnding { nextTurn { [engine] in engine.goesOn = true } }
-    if isInTurn { for turnGuard in guards { turnGuard.turnBegins() } }
+    if engine.delivery.hasPending, !engine.delivery.isEnding {
+      nextTurn { [engine] in engine.delivery.goesOn = true }
+    }
+    if isInTurn { for turnGuard in turns.guards { turnGuard.turnBegins() } }
   }
 
   private func flushTurn() {
-    guard engine.hasPending else {
-      engine.endTurn()
+    guard engine.delivery.hasPending else {
+      engine.delivery.endTurn()
       return
     }
     let start = monotonicSeconds()
-    engine.endTurn()
-    secondsInFlush += monotonicSeconds() - start
+    engine.delivery.endTurn()
+    turns.secondsInFlush += monotonicSeconds() - start
   }
 
   private func flushGuardedTurn() {
-    func takeBack() -> Bool { guards.reduce(false) { $1.takeBack() || $0 } }
+    func takeBack() -> Bool { turns.guards.reduce(false) { $1.takeBack() || $0 } }
     _ = takeBack()
     flushTurn()
     // Watchers that were called are called for the way back, where they may write again, and what
     // they write may be taken back as well.
     for _ in 0..<3 where takeBack() { flushTurn() }
     _ = takeBack()
-    for turnGuard in guards { turnGuard.turnEnds() }
+    for turnGuard in turns.guards { turnGuard.turnEnds() }
   }
 
   /// Tells `turnGuard` where turns begin and end, from the next one on.
-  package func add(_ turnGuard: any TurnGuard) { guards.append(turnGuard) }
+  package func add(_ turnGuard: any TurnGuard) { turns.guards.append(turnGuard) }
 
-  package func remove(_ turnGuard: any TurnGuard) { guards.removeAll { $0 === turnGuard } }
+  package func remove(_ turnGuard: any TurnGuard) { turns.guards.removeAll { $0 === turnGuard } }
 
   private func finishTurn() {
-    if !endings.isEmpty {
-      let bodies = endings
-      endings = []
+    if !turns.endings.isEmpty {
+      let bodies = turns.endings
+      turns.endings = []
       for body in bodies { body() }
       // Nobody may be there who makes a turn for the watchers of what was changed here.
-      if engine.hasPending { nextTurn {} }
+      if engine.delivery.hasPending { nextTurn {} }
     }
     drainLog()
   }
@@ -217,8 +200,8 @@ public final class Loop {
   /// Calls `body` once, when the turn under way has called its watchers; outside of turns, at the
   /// end of the next one, which is made if need be.
   package func whenTurnEnds(_ body: @escaping () -> Void) {
-    endings.append(body)
-    if turnDepth == 0, endings.count == 1 { nextTurn {} }
+    turns.endings.append(body)
+    if turns.depth == 0, turns.endings.count == 1 { nextTurn {} }
   }
 
   /// Calls now what is pending; watchers that ran in this flush and were triggered again stay
@@ -230,27 +213,27 @@ public final class Loop {
   @discardableResult
   public func flush() -> Int {
     precondition(!engine.isOccupied, "flush() was called inside \(engine.occupation ?? "")")
-    return engine.flush()
+    return engine.delivery.flush()
   }
 
   /// Immediate watchers triggered in `body` are called once each, after it (T9).
   public func batch<Result, Failure: Error>(
     _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    engine.beginBatch()
-    defer { engine.endBatch() }
+    engine.immediates.beginBatch()
+    defer { engine.immediates.endBatch() }
     return try body()
   }
 
   /// What has happened so far.
   public var statistics: LoopStatistics {
     inbox.makeEndings()
-    engine.buryDead()
-    let counts = engine.statistics
+    engine.nodes.buryDead()
+    let counts = engine.reports.statistics
     return LoopStatistics(
       turns: counts.turns, calls: counts.calls, watchers: counts.watchers,
-      observedObjects: counts.nodes, pending: engine.pendingCount, errors: counts.errors,
-      secondsInFlush: secondsInFlush)
+      observedObjects: counts.nodes, pending: engine.delivery.pendingCount, errors: counts.errors,
+      secondsInFlush: turns.secondsInFlush)
   }
 
   func assertOnThread() {
@@ -260,10 +243,49 @@ public final class Loop {
   }
 }
 
+extension Loop {
+  struct Schedule {
+    let clock: LoopClock
+    var virtualNow = 0.0
+    /// The real time up to which virtual time has passed; nil while it does not pass as real time.
+    var passedUntil: Double?
+    var timers = TimerQueue()
+    /// The number of the timer that was made last.
+    var sequence: UInt64 = 0
+  }
+
+  struct Calls {
+    var ready: [() -> Void] = []
+    /// Messages that arrived before the loop was stopped.
+    var unread: [@Sendable () -> Void] = []
+    /// Calls with which the next turn begins.
+    var deferred: [() -> Void] = []
+    /// Whether a turn for `deferred` is among the messages that are ready.
+    var hasTurnForDeferred = false
+  }
+
+  private struct Turns {
+    var depth = 0
+    /// Calls with which the turn ends.
+    var endings: [() -> Void] = []
+    /// What may undo turns.
+    var guards: [any TurnGuard] = []
+    var secondsInFlush = 0.0
+  }
+
+  struct Inputs {
+    var handlers: [DescriptorHandler] = []
+    /// The loop of a library that runs inside of this one.
+    var inner: (any InnerLoop)?
+    /// Whether the inner loop had something to do: it is asked once more before this one sleeps.
+    var isInnerBusy = false
+  }
+}
+
 extension Loop: CustomStringConvertible {
   /// "Loop.main", or the place where the loop was made.
   public var description: String {
-    self === MainQueueLoop.current ? "Loop.main" : "the loop made at \(file):\(line)"
+    self === MainQueueLoop.current ? "Loop.main" : "the loop made at \(place.file):\(place.line)"
   }
 }
 

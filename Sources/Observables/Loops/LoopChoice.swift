@@ -44,11 +44,11 @@ enum LoopChoice {
   /// The engine whose tracked computation is running on this thread: that of the object that it
   /// reads, or another one; nil where none is.
   static func trackingEngine(_ known: Engine?) -> Engine? {
-    if let known, known.isTracking { return known }
+    if let known, known.tracking.isOn { return known }
     switch LoopsHere() {
     case .none: return nil
-    case .one(let loop): return loop.engine.isTracking ? loop.engine : nil
-    case .several(let loops): return loops.first { $0.engine.isTracking }?.engine
+    case .one(let loop): return loop.engine.tracking.isOn ? loop.engine : nil
+    case .several(let loops): return loops.first { $0.engine.tracking.isOn }?.engine
     }
   }
 

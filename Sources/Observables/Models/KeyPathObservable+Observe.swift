@@ -81,7 +81,7 @@ extension KeyPathObservable {
     try register(
       in: loop, options, [], file, line,
       { observed, _ in try callback(unsafeDowncast(observed, to: Self.self)) }
-    ) { engine, record in try engine.add(paths, to: record) }
+    ) { engine, record in try engine.wiring.add(paths, to: record) }
   }
 
   func observe(
@@ -96,7 +96,7 @@ extension KeyPathObservable {
         let observed = unsafeDowncast(observed, to: Self.self)
         tasks.start(for: watcher) { try await callback(observed) }
       }
-    ) { engine, record in try engine.add(paths, to: record) }
+    ) { engine, record in try engine.wiring.add(paths, to: record) }
   }
 
   func observeImmediately(
@@ -110,12 +110,12 @@ extension KeyPathObservable {
         guard let observed = watcher.observed else { return }
         try callback(unsafeDowncast(observed, to: Self.self), change)
       }
-    ) { engine, record in try engine.add(paths, to: record) }
+    ) { engine, record in try engine.wiring.add(paths, to: record) }
   }
 
   /// A watcher of this object whose paths `wire` adds; if that throws, no watcher is made.
   func register(
-    in loop: Loop?, _ options: WatcherOptions, _ extra: WatcherRecord.Flags,
+    in loop: Loop?, _ options: WatcherOptions, _ extra: WatcherRecord.Traits,
     _ file: StaticString, _ line: UInt,
     _ body: @escaping ModelWatcher.Body, _ changeBody: ModelWatcher.ChangeBody? = nil,
     _ wire: (Engine, WatcherRef) throws -> Void
@@ -124,11 +124,11 @@ extension KeyPathObservable {
     let watcher = ModelWatcher(
       .init(engine, options, file, line), body: body, changeBody: changeBody)
     guard let root = observationToken(in: engine)?.node else {
-      engine.hasMetForeign = false
+      engine.wiring.hasMetForeign = false
       throw PathError(.otherLoop, path: "", component: 1)
     }
-    let record = engine.makeWatcher(
-      root: root, receiver: watcher, flags: options.flags.union(extra))
+    let record = engine.watchers.make(
+      root: root, receiver: watcher, traits: options.traits.union(extra))
     watcher.begin(record)
     do {
       try wire(engine, record)
@@ -136,8 +136,8 @@ extension KeyPathObservable {
       watcher.stop()
       throw error
     }
-    if options.initial, watcher.isActive { engine.schedule(record) }
-    if !engine.hookCalls.isEmpty { engine.runHooks() }
+    if options.initial, watcher.isActive { engine.delivery.schedule(record) }
+    if !engine.hooks.isEmpty { engine.hooks.run() }
     return watcher
   }
 
@@ -167,9 +167,9 @@ extension KeyPathObservable {
   private func stopWatchers(of node: NodeRef, _ path: Path?, _ observer: AnyObject?) -> Int {
     let engine = node.engine
     var count = 0
-    engine.forEachWatcher(of: node) { record in
+    engine.watchers.forEach(of: node) { record in
       // The dependencies of its lazy properties are no watchers.
-      if record.pointee.flags.contains(.lazy) { return }
+      if record.pointee.traits.contains(.lazy) { return }
       if let observer {
         guard let watcher = record.pointee.receiver.takeUnretainedValue() as? Watcher,
           watcher.observing === observer
@@ -177,12 +177,12 @@ extension KeyPathObservable {
       }
       if let path {
         // The watcher ends with its last path.
-        while record.pointee.isActive, engine.remove(path, from: record) { count += 1 }
+        while record.pointee.isActive, engine.wiring.remove(path, from: record) { count += 1 }
       } else {
-        count += engine.stop(record)
+        count += engine.watchers.stop(record)
       }
     }
-    engine.runHooks()
+    engine.hooks.run()
     return count
   }
 
@@ -193,8 +193,8 @@ extension KeyPathObservable {
   var settledNodes: [NodeRef] {
     // A path of the loop may lead here now, though its links are not made yet.
     for engine in observationsHere.map(\.node.engine) + LoopsHere().all.map(\.engine) {
-      engine.settleWiring()
-      engine.stopOrphans()
+      engine.wiring.settleAll()
+      engine.watchers.stopOrphans()
     }
     return observationsHere.map(\.node)
   }

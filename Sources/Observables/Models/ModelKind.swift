@@ -30,7 +30,7 @@ final class ModelKind: NodeKind {
     switch component.kind {
     case .every:
       if let every = node.pointee.every { return every }
-      let every = node.engine.makeSlot(on: node, key: -1, isEvery: true)
+      let every = node.engine.slots.make(on: node, key: -1, isEvery: true)
       ModelObservation.of(node).noteEvery(every)
       // Only lazy properties with a record in the engine notify watchers.
       for key in entries.indices where entries[key].lazy != nil { _ = slot(key, of: node) }
@@ -50,7 +50,7 @@ final class ModelKind: NodeKind {
       if slot.pointee.lazy == nil, let lazy = entries[key].lazy,
         isAttached(lazy, elsewhereThan: node)
       {
-        node.engine.unobserveWhenIdle(node)
+        node.engine.nodes.unobserveWhenIdle(node)
         throw PathError(.otherLoop, path: path.description, component: step + 1)
       }
       return slot
@@ -64,7 +64,7 @@ final class ModelKind: NodeKind {
   func slot(_ key: Int, of node: NodeRef) -> SlotRef {
     ModelObservation.with(node) { observation in
       let known = observation.slot(key)
-      let slot = known ?? node.engine.makeSlot(on: node, key: key)
+      let slot = known ?? node.engine.slots.make(on: node, key: key)
       if known == nil { observation.setSlot(key, slot) }
       if let declaration = entries[key].lazy, slot.pointee.lazy == nil {
         observation.withModel(or: ()) { model in

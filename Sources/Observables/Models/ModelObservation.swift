@@ -45,7 +45,7 @@ public final class ModelObservation {
     if let sharing, guarded == nil {
       sharing.end()
     } else if let currentNode, let engine, guarded == nil {
-      engine.end(currentNode)
+      engine.nodes.end(currentNode)
     }
     slotWants?.deallocate()
   }
@@ -104,8 +104,8 @@ public final class ModelObservation {
     guard let slotWants, wants(slotWants, slot) != 0 else { return }
     if let node = currentNode, node.pointee.every != nil, self.slot(slot) == nil {
       // A change without values needs the slot to say which property was written.
-      setSlot(slot, node.engine.makeSlot(on: node, key: slot))
-      node.engine.unobserveWhenIdle(node)
+      setSlot(slot, node.engine.slots.make(on: node, key: slot))
+      node.engine.nodes.unobserveWhenIdle(node)
     }
     reportChange(slot)
   }
@@ -161,7 +161,7 @@ public final class ModelObservation {
   func reportChange(_ slot: Int) {
     if let node = currentNode {
       node.pointee.engine._withUnsafeGuaranteedRef {
-        $0.written(
+        $0.writes.report(
           Change(
             node: node, slot: self.slot(slot), every: node.pointee.every, isSame: false,
             values: nil))
@@ -183,7 +183,7 @@ public final class ModelObservation {
         to: ObservedValues(key: .property(slot), old: flattened(old), new: flattened(new))
       ) {
         values in
-        node.engine.written(
+        node.engine.writes.report(
           Change(
             node: node, slot: self.slot(slot), every: node.pointee.every, isSame: isSame,
             values: UnsafeRawPointer(values)))
@@ -222,7 +222,7 @@ public final class ModelObservation {
     let known = sharing == nil ? engine : nil
     guard let engine = LoopChoice.trackingEngine(known) else { return }
     guard let node = model.observationToken(in: engine)?.node else { return }
-    engine.noteRead((node.kind as! ModelKind).slot(slot, of: node))
+    engine.tracking.noteRead((node.kind as! ModelKind).slot(slot, of: node))
   }
 
   // MARK: The node
@@ -358,7 +358,7 @@ public final class ModelObservation {
   }
 
   private func begin(_ object: AnyObject, _ kind: ModelKind, _ engine: Engine) -> NodeRef {
-    let node = engine.makeNode(kind: kind, object: Unmanaged.passUnretained(self).toOpaque())
+    let node = engine.nodes.make(kind: kind, object: Unmanaged.passUnretained(self).toOpaque())
     currentNode = node
     node.pointee.isKept = keeper != nil
     model = .passUnretained(object)
@@ -377,7 +377,7 @@ public final class ModelObservation {
   func end() {
     guard let currentNode, let engine else { return }
     detach()
-    engine.end(currentNode)
+    engine.nodes.end(currentNode)
   }
 
   /// Forgets the node: nothing is observed any longer in its loop.

@@ -130,7 +130,7 @@ final class GuardedModel {
     guard let engine, let model else { return false }
     held = model
     // The model is released when a turn ends, which is asked for if there is none now.
-    engine.hold(self)
+    engine.delivery.hold(self)
     return true
   }
 

@@ -32,7 +32,7 @@ final class ModelWatcher: Watcher, @unchecked Sendable {
   /// and then takes all as read; nil where it reads none.
   func takeEdits<Edits>(_ body: (_ since: Int) -> Edits?) -> Edits? {
     guard let activeRecord else { return nil }
-    return engine.takeEdits(of: activeRecord) { _, since in body(since) } ?? nil
+    return engine.members.takeEdits(of: activeRecord) { _, since in body(since) } ?? nil
   }
 
   /// Calls the callback; the engine keeps the object alive meanwhile.

@@ -38,7 +38,7 @@ extension ObservableModel {
   @_documentation(visibility: internal)
   public func observationToken(in engine: ObservationCore.Engine) -> ObservationToken? {
     if observation.isObserved(elsewhereThan: engine) {
-      engine.hasMetForeign = true
+      engine.wiring.hasMetForeign = true
       return nil
     }
     return ObservationToken(node: node(in: engine))

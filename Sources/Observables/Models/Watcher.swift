@@ -76,8 +76,8 @@ open class Watcher: ObservationCore.Receiver, @unchecked Sendable {
     }
     guard let activeRecord else { return 0 }
     return engineReference._withUnsafeGuaranteedRef { engine in
-      let count = engine.stop(activeRecord)
-      if !engine.hookCalls.isEmpty { engine.runHooks() }
+      let count = engine.watchers.stop(activeRecord)
+      if !engine.hooks.isEmpty { engine.hooks.run() }
       return count
     }
   }
@@ -94,7 +94,7 @@ open class Watcher: ObservationCore.Receiver, @unchecked Sendable {
   /// On the loop's thread.
   public final func pause() {
     requireThread("paused")
-    if let activeRecord { engine.pause(activeRecord) }
+    if let activeRecord { engine.watchers.pause(activeRecord) }
   }
 
   /// Ends `pause()`: changes since then are delivered, by one call.
@@ -102,7 +102,7 @@ open class Watcher: ObservationCore.Receiver, @unchecked Sendable {
   /// On the loop's thread.
   public final func resume() {
     requireThread("resumed")
-    if let activeRecord { engine.resume(activeRecord) }
+    if let activeRecord { engine.watchers.resume(activeRecord) }
   }
 
   /// Adds paths with the same root: there is still one call per turn.
@@ -115,8 +115,8 @@ open class Watcher: ObservationCore.Receiver, @unchecked Sendable {
   public final func observe(_ path: Path, _ others: Path...) throws -> Self {
     requireThread("given a path")
     if let activeRecord {
-      defer { engine.runHooks() }
-      try engine.add([path] + others, to: activeRecord)
+      defer { engine.hooks.run() }
+      try engine.wiring.add([path] + others, to: activeRecord)
     }
     return self
   }
@@ -129,7 +129,7 @@ open class Watcher: ObservationCore.Receiver, @unchecked Sendable {
   public final func run() {
     requireThread("run")
     guard let activeRecord else { return }
-    let hasRun = engine.runNow(activeRecord)
+    let hasRun = engine.delivery.runNow(activeRecord)
     precondition(hasRun, "A watcher is run inside its own callback")
   }
 
@@ -138,7 +138,7 @@ open class Watcher: ObservationCore.Receiver, @unchecked Sendable {
   /// On the loop's thread.
   public final func schedule() {
     requireThread("scheduled")
-    if let activeRecord { engine.schedule(activeRecord) }
+    if let activeRecord { engine.delivery.schedule(activeRecord) }
   }
 
   /// Reports an error that the callback has thrown (T10): on the loop's thread, where that is still
@@ -236,13 +236,13 @@ public struct WatcherOptions {
     self.observer = observer
   }
 
-  /// The flags of a watcher with these options.
-  package var flags: ObservationCore.WatcherRecord.Flags {
-    var flags: ObservationCore.WatcherRecord.Flags = []
-    if once { flags.insert(.once) }
-    if equals != nil { flags.insert(.comparing) }
-    if hasObserver { flags.insert(.observing) }
-    return flags
+  /// The traits of a watcher with these options.
+  package var traits: ObservationCore.WatcherRecord.Traits {
+    var traits: ObservationCore.WatcherRecord.Traits = []
+    if once { traits.insert(.once) }
+    if equals != nil { traits.insert(.comparing) }
+    if hasObserver { traits.insert(.observing) }
+    return traits
   }
 }
 

@@ -108,7 +108,7 @@ package struct PathReader {
   private func kept(_ object: any PathReadable, step: Int) -> (value: Any?, Void)? {
     let rooted = (object as? ModelReader)?.model ?? object as? any KeyPathObservable
     guard let node = rooted?.currentObservation?.node,
-      let value = node.engine.keptValue(of: path.components[step...], on: node)
+      let value = node.engine.members.keptValue(of: path.components[step...], on: node)
     else { return nil }
     switch value {
     case .list, .failure: return nil

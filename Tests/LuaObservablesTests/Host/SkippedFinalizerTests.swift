@@ -37,7 +37,7 @@ import Testing
       """)
   }
 
-  private var watchers: Int { test.host.engine.statistics.watchers }
+  private var watchers: Int { test.host.engine.reports.statistics.watchers }
 
   // L6
   @Test func `are released once, and their watchers end`() throws {
@@ -124,7 +124,7 @@ import Testing
       end
       """)
     try test.collect()
-    #expect(test.host.engine.statistics.watchers == 0)
+    #expect(test.host.engine.reports.statistics.watchers == 0)
     #expect(test.reports.isEmpty)
   }
 

@@ -7,7 +7,34 @@
 ///
 /// A watcher that sets itself off, or several that set each other off, are counted until the
 /// outermost call has returned; beyond the limit their calls are dropped with an error.
-final class ImmediateCalls {
+package struct ImmediateCalls: Room {
+  package let rooms: Rooms
+
+  struct State {
+    /// How many calls are nested.
+    fileprivate var depth = 0
+    /// How many batches are open.
+    fileprivate var batchDepth = 0
+    fileprivate var waiting: [WatcherID: Call] = [:]
+    /// The first change, for each watcher of derived values, of what these are derived from; they are
+    /// compared when the batch ends, or when a paused watcher is resumed.
+    fileprivate var derived: [WatcherID: Call] = [:]
+    /// The lists of calls that are being made, the outermost first: a callback that writes begins
+    /// another one.
+    fileprivate var lists: [List] = []
+    fileprivate var reruns: [Call] = []
+    fileprivate var deferred: [Call] = []
+    /// How often watchers were set off by calls under way.
+    fileprivate var nested: [WatcherID: Int] = [:]
+    fileprivate var time = 0
+    /// Calls nested deeper than this wait until the outermost returned (T9).
+    fileprivate let nestingLimit = 50
+  }
+  private var state: State {
+    @inline(__always) _read { yield rooms.memory.pointee.immediates }
+    @inline(__always) nonmutating _modify { yield &rooms.memory.pointee.immediates }
+  }
+
   struct Call {
     let watcher: WatcherID
     let change: ImmediateChange
@@ -42,7 +69,7 @@ final class ImmediateCalls {
   }
 
   /// Calls that are being made, in order of registration: one for each watcher.
-  private struct List {
+  fileprivate struct List {
     var calls: [Call]
     private(set) var next = 0
 
@@ -63,26 +90,10 @@ final class ImmediateCalls {
     }
   }
 
-  /// The engine, which owns this object.
-  @exclusivity(unchecked) unowned(unsafe) var engine: Engine!
   /// How many calls are nested.
-  @exclusivity(unchecked) private(set) var depth = 0
+  @inline(__always) var depth: Int { state.depth }
   /// How many batches are open.
-  @exclusivity(unchecked) private(set) var batchDepth = 0
-  @exclusivity(unchecked) private var waiting: [WatcherID: Call] = [:]
-  /// The first change, for each watcher of derived values, of what these are derived from; they are
-  /// compared when the batch ends, or when a paused watcher is resumed.
-  @exclusivity(unchecked) private var derived: [WatcherID: Call] = [:]
-  /// The lists of calls that are being made, the outermost first: a callback that writes begins
-  /// another one.
-  @exclusivity(unchecked) private var lists: [List] = []
-  @exclusivity(unchecked) private var reruns: [Call] = []
-  @exclusivity(unchecked) private var deferred: [Call] = []
-  /// How often watchers were set off by calls under way.
-  @exclusivity(unchecked) private var nested: [WatcherID: Int] = [:]
-  @exclusivity(unchecked) private var time = 0
-  /// Calls nested deeper than this wait until the outermost returned (T9).
-  private let nestingLimit = 50
+  package var batchDepth: Int { state.batchDepth }
 
   // MARK: Calling
 
@@ -90,14 +101,14 @@ final class ImmediateCalls {
   /// of its paths the change lies on; watchers that compare by themselves are asked first.
   func make(_ calls: [Call]) {
     if calls.isEmpty { return }
-    engine.records.hold {
+    records.hold {
       var calls = calls
       if calls.count > 1 { calls.sort { $0.watcher.number < $1.watcher.number } }
       makeFirst(&calls)
       var accepted: [Call] = []
       var last: WatcherID?
       for call in calls where call.watcher != last {
-        guard let watcher = engine.watcher(call.watcher) else { continue }
+        guard let watcher = watchers[call.watcher] else { continue }
         if waitsForFlush(watcher) {
           last = call.watcher
           callInFlush(watcher, call)
@@ -105,10 +116,10 @@ final class ImmediateCalls {
         }
         guard let change = accept(call, watcher) else { continue }
         last = call.watcher
-        if watcher.pointee.flags.contains(.immediate) {
+        if watcher.pointee.traits.contains(.immediate) {
           accepted.append(call.with(change))
         } else if case .written(let change) = call.change {
-          engine.mark(watcher, .stale, by: change)
+          delivery.mark(watcher, .stale, by: change)
         }
       }
       makeList(accepted)
@@ -117,31 +128,31 @@ final class ImmediateCalls {
 
   /// Whether the watcher is called in the flush instead of now.
   private func waitsForFlush(_ watcher: WatcherRef) -> Bool {
-    watcher.pointee.flags.contains(.charged)
+    watcher.pointee.traits.contains(.charged)
       && watcher.pointee.receiver._withUnsafeGuaranteedRef { $0.waitsForFlush(watcher) }
   }
 
   /// Has the watcher called in the flush, an immediate one with the first change that it missed;
   /// without its own comparison.
   private func callInFlush(_ watcher: WatcherRef, _ call: Call) {
-    if watcher.pointee.flags.contains(.immediate) {
+    if watcher.pointee.traits.contains(.immediate) {
       wait(call, watcher)
-      if !watcher.pointee.flags.contains(.paused) { engine.checkInFlush(watcher) }
+      if !watcher.pointee.isPaused { delivery.checkInFlush(watcher) }
     } else if case .written(let change) = call.change {
-      engine.mark(watcher, .stale, by: change)
+      delivery.mark(watcher, .stale, by: change)
     }
   }
 
   /// Takes the call for which a watcher has waited until the flush.
   func takeWaiting(of watcher: WatcherRef) -> Call? {
-    waiting.isEmpty ? nil : waiting.removeValue(forKey: watcher.identity)
+    state.waiting.isEmpty ? nil : state.waiting.removeValue(forKey: watcher.identity)
   }
 
   /// Makes the calls that nothing delays, and takes them out.
   private func makeFirst(_ calls: inout [Call]) {
     func isFirst(_ call: Call) -> Bool {
-      engine.watcher(call.watcher).map {
-        $0.pointee.flags.contains(.atOnce)
+      watchers[call.watcher].map {
+        $0.pointee.traits.contains(.atOnce)
           && $0.pointee.flags.isDisjoint(with: [.paused, .running])
       } ?? false
     }
@@ -149,7 +160,7 @@ final class ImmediateCalls {
     var last: WatcherID?
     calls.removeAll { call in
       guard isFirst(call) else { return false }
-      if call.watcher != last, let watcher = engine.watcher(call.watcher) { run(watcher, call) }
+      if call.watcher != last, let watcher = watchers[call.watcher] { run(watcher, call) }
       last = call.watcher
       return true
     }
@@ -162,43 +173,43 @@ final class ImmediateCalls {
   /// which they were made. Within a batch that the callback has opened neither is delivered, and
   /// each stays where it is: the batch keeps only the first change of its own (T9).
   private func makeList(_ calls: [Call]) {
-    let top = lists.count
-    lists.append(List(calls))
+    let top = state.lists.count
+    state.lists.append(List(calls))
     if calls.count > 1 { keepValues(at: top, behind: 0) }
-    while let name = lists[top].first {
-      for index in 0..<(batchDepth > 0 ? 0 : top) {
-        guard let call = lists[index].take(name), let watcher = engine.watcher(name) else {
+    while let name = state.lists[top].first {
+      for index in 0..<(state.batchDepth > 0 ? 0 : top) {
+        guard let call = state.lists[index].take(name), let watcher = watchers[name] else {
           continue
         }
         keepValues(at: top, behind: -1)
         make(call.later, watcher)
       }
-      if let call = lists[top].take(name), let watcher = engine.watcher(name) {
+      if let call = state.lists[top].take(name), let watcher = watchers[name] {
         make(call, watcher)
       }
     }
-    lists.removeLast()
+    state.lists.removeLast()
   }
 
   /// Saves the changes of a list from `offset` behind its next call on: callbacks that write may
   /// need them; each once for all receivers of a kind.
   private func keepValues(at index: Int, behind offset: Int) {
     var last: (change: Change, receiver: ObjectIdentifier, saved: AnyObject?)?
-    for place in (lists[index].next + offset + 1)..<lists[index].calls.count {
-      let call = lists[index].calls[place]
+    for place in (state.lists[index].next + offset + 1)..<state.lists[index].calls.count {
+      let call = state.lists[index].calls[place]
       guard call.saved == nil, case .written(let change) = call.change,
-        let watcher = engine.watcher(call.watcher)
+        let watcher = watchers[call.watcher]
       else { continue }
       let receiver = watcher.pointee.receiver.takeUnretainedValue()
       let kind = ObjectIdentifier(type(of: receiver))
       if let last, last.receiver == kind, last.change.slot == change.slot,
         last.change.values == change.values
       {
-        lists[index].calls[place].saved = last.saved
+        state.lists[index].calls[place].saved = last.saved
       } else {
         let saved = receiver.save(change)
         last = (change, kind, saved)
-        lists[index].calls[place].saved = saved
+        state.lists[index].calls[place].saved = saved
       }
     }
   }
@@ -206,7 +217,7 @@ final class ImmediateCalls {
   /// The change as it is delivered to the watcher of the call; nil where the watcher takes it for
   /// none.
   private func accept(_ call: Call, _ watcher: WatcherRef) -> ImmediateChange? {
-    guard watcher.pointee.flags.contains(.comparing), !call.isCompared else { return call.change }
+    guard watcher.pointee.traits.contains(.comparing), !call.isCompared else { return call.change }
     guard let root = watcher.pointee.root, root.kind.isThere(root) else { return nil }
     // A write of the comparison itself is not compared again: that would never end.
     if watcher.pointee.flags.contains(.comparingNow) {
@@ -219,61 +230,63 @@ final class ImmediateCalls {
   }
 
   private func make(_ call: Call, _ watcher: WatcherRef) {
-    if engine.isRecording, case .written(let change) = call.change {
-      engine.recorder?.marked(watcher, by: change)
+    if recording.isOn, case .written(let change) = call.change {
+      recording.recorder?.marked(watcher, by: change)
     }
-    if watcher.pointee.flags.contains(.paused) || batchDepth > 0 {
+    if watcher.pointee.isPaused || state.batchDepth > 0 {
       wait(call, watcher)
     } else if watcher.pointee.flags.contains(.running) {
-      if count(watcher) { reruns.append(saved(call, watcher)) }
+      if count(watcher) { state.reruns.append(saved(call, watcher)) }
     } else if waitsForFlush(watcher) {
       callInFlush(watcher, call)
-    } else if depth > 0, nested[call.watcher, default: 0] > engine.limits.immediates {
+    } else if state.depth > 0, state.nested[call.watcher, default: 0] > limits.immediates {
       // A watcher that was reported as endless is not called again: several that set each other off
       // would multiply their limits.
-    } else if depth >= nestingLimit || deferred.contains(where: { $0.watcher == call.watcher }) {
-      if count(watcher) { deferred.append(saved(call, watcher)) }
+    } else if state.depth >= state.nestingLimit
+      || state.deferred.contains(where: { $0.watcher == call.watcher })
+    {
+      if count(watcher) { state.deferred.append(saved(call, watcher)) }
     } else {
       run(watcher, call)
-      if depth == 0 { makeDeferred() }
+      if state.depth == 0 { makeDeferred() }
     }
   }
 
   private func makeDeferred() {
-    while !deferred.isEmpty {
-      let call = deferred.removeFirst()
-      guard let watcher = engine.watcher(call.watcher) else { continue }
-      if watcher.pointee.flags.contains(.paused) {
+    while !state.deferred.isEmpty {
+      let call = state.deferred.removeFirst()
+      guard let watcher = watchers[call.watcher] else { continue }
+      if watcher.pointee.isPaused {
         wait(call, watcher)
       } else {
         run(watcher, call)
       }
     }
-    if !nested.isEmpty { nested = [:] }
+    if !state.nested.isEmpty { state.nested = [:] }
   }
 
   /// Calls the watcher now, and again for each change that its callback made meanwhile.
   private func run(_ watcher: WatcherRef, _ first: Call) {
     var call = first
-    engine.records.hold {
+    records.hold {
       while isCallable(watcher) {
         deliver(call, to: watcher)
         guard watcher.pointee.isActive else {
-          engine.freeIfUnused(watcher)
+          watchers.freeIfUnused(watcher)
           break
         }
-        if watcher.pointee.flags.contains(.once) {
-          engine.stop(watcher)
+        if watcher.pointee.traits.contains(.once) {
+          watchers.stop(watcher)
           break
         }
         guard let next = takeRerun(of: call.watcher) else { return }
-        if watcher.pointee.flags.contains(.paused) {
+        if watcher.pointee.isPaused {
           wait(next, watcher)
           break
         }
         call = next
       }
-      reruns.removeAll { $0.watcher == call.watcher }
+      state.reruns.removeAll { $0.watcher == call.watcher }
     }
   }
 
@@ -281,13 +294,13 @@ final class ImmediateCalls {
   /// observed and observer are there.
   private func isCallable(_ watcher: WatcherRef) -> Bool {
     // The observed object may have died in the callback: the watcher ends when that is done.
-    guard engine.rewire(watcher), let root = watcher.pointee.root, !root.isDead,
+    guard wiring.rewire(watcher), let root = watcher.pointee.root, !root.isDead,
       root.kind.isThere(root)
     else { return false }
-    if watcher.pointee.flags.contains(.observing),
+    if watcher.pointee.traits.contains(.observing),
       !watcher.pointee.receiver.takeUnretainedValue().isObserverAlive(watcher)
     {
-      engine.stop(watcher)
+      watchers.stop(watcher)
       return false
     }
     return true
@@ -295,20 +308,20 @@ final class ImmediateCalls {
 
   private func deliver(_ call: Call, to watcher: WatcherRef) {
     watcher.pointee.flags.insert(.running)
-    depth += 1
-    engine.suspendTracking()
-    if !watcher.pointee.flags.contains(.probing) { engine.statistics.calls += 1 }
-    if engine.isRecording { engine.recorder?.called(watcher) }
-    let outer = engine.callee
+    state.depth += 1
+    tracking.suspend()
+    if !watcher.pointee.traits.contains(.probing) { reports.statistics.calls += 1 }
+    if recording.isOn { recording.recorder?.called(watcher) }
+    let outer = delivery.callee
     // Watchers of tools do not count: the callback that writes stays the innermost one.
-    if !watcher.pointee.flags.contains(.probing) {
-      engine.callee = watcher.pointee.receiver.toOpaque()
+    if !watcher.pointee.traits.contains(.probing) {
+      delivery.callee = watcher.pointee.receiver.toOpaque()
     }
     watcher.pointee.receiver.takeUnretainedValue().deliver(watcher, call.change, path: call.path)
-    engine.callee = outer
-    if engine.isRecording { engine.recorder?.returned(watcher) }
-    depth -= 1
-    engine.resumeTracking()
+    delivery.callee = outer
+    if recording.isOn { recording.recorder?.returned(watcher) }
+    state.depth -= 1
+    tracking.resume()
     watcher.pointee.flags.remove(.running)
   }
 
@@ -316,30 +329,30 @@ final class ImmediateCalls {
   /// that its callback set off meanwhile.
   func makeReruns(of watcher: WatcherRef) {
     guard let call = takeRerun(of: watcher.identity) else { return }
-    if watcher.pointee.flags.contains(.paused) {
+    if watcher.pointee.isPaused {
       wait(call, watcher)
-      reruns.removeAll { $0.watcher == call.watcher }
+      state.reruns.removeAll { $0.watcher == call.watcher }
     } else {
       run(watcher, call)
-      if depth == 0 { makeDeferred() }
+      if state.depth == 0 { makeDeferred() }
     }
   }
 
   private func takeRerun(of watcher: WatcherID) -> Call? {
-    if reruns.isEmpty { return nil }
-    return reruns.firstIndex { $0.watcher == watcher }.map { reruns.remove(at: $0) }
+    if state.reruns.isEmpty { return nil }
+    return state.reruns.firstIndex { $0.watcher == watcher }.map { state.reruns.remove(at: $0) }
   }
 
   /// Counts a call of a watcher that is nested; false, and an error is reported, when there were
   /// too many.
   private func count(_ watcher: WatcherRef) -> Bool {
-    let times = nested[watcher.identity, default: 0] + 1
-    nested[watcher.identity] = times
-    if times == engine.limits.immediates + 1 {
-      engine.report(
-        .immediateLoop(watcher: engine.title(watcher), times: engine.limits.immediates))
+    let times = state.nested[watcher.identity, default: 0] + 1
+    state.nested[watcher.identity] = times
+    if times == limits.immediates + 1 {
+      reports.report(
+        .immediateLoop(watcher: watchers.title(watcher), times: limits.immediates))
     }
-    return times <= engine.limits.immediates
+    return times <= limits.immediates
   }
 
   private func saved(_ call: Call, _ watcher: WatcherRef) -> Call {
@@ -352,20 +365,20 @@ final class ImmediateCalls {
 
   /// Keeps a call for later, where none of its watcher waits: the first change is delivered (T9).
   private func wait(_ call: Call, _ watcher: WatcherRef) {
-    if waiting[call.watcher] != nil { return }
-    if !watcher.pointee.flags.contains(.paused), let root = watcher.pointee.root {
+    if state.waiting[call.watcher] != nil { return }
+    if !watcher.pointee.isPaused, let root = watcher.pointee.root {
       // The object is kept until the call (L2); watchers of one that the collector has given up are
       // not called.
-      guard engine.anchor(watcher, on: root) else { return }
+      guard delivery.anchor(watcher, on: root) else { return }
     }
-    waiting[call.watcher] = saved(call, watcher)
+    state.waiting[call.watcher] = saved(call, watcher)
   }
 
   /// Notes a write that derived values on the paths of a watcher depend on, while a batch is open
   /// or the watcher is paused.
   func noteDerived(_ call: Call, _ watcher: WatcherRef) {
-    if derived[call.watcher] != nil { return }
-    derived[call.watcher] = saved(call, watcher)
+    if state.derived[call.watcher] != nil { return }
+    state.derived[call.watcher] = saved(call, watcher)
   }
 
   /// Keeps a call for the end of the batch, for a path that is removed and whose derived value is
@@ -373,44 +386,46 @@ final class ImmediateCalls {
   /// derived values.
   func keep(_ comparison: Call?, of watcher: WatcherRef, on path: Path) {
     let name = watcher.identity
-    guard let noted = comparison ?? derived[name], let root = watcher.pointee.root else { return }
-    if let known = waiting[name], known.time < noted.time { return }
-    if !watcher.pointee.flags.contains(.paused), !engine.anchor(watcher, on: root) { return }
-    waiting[name] = noted.on(path)
+    guard let noted = comparison ?? state.derived[name], let root = watcher.pointee.root else {
+      return
+    }
+    if let known = state.waiting[name], known.time < noted.time { return }
+    if !watcher.pointee.isPaused, !delivery.anchor(watcher, on: root) { return }
+    state.waiting[name] = noted.on(path)
   }
 
   /// The time of the next change: a number that grows with each.
   func nextTime() -> Int {
-    time += 1
-    return time
+    state.time += 1
+    return state.time
   }
 
   /// Whether a call of the watcher waits until a batch ends or the watcher is resumed.
   func isWaiting(_ watcher: WatcherRef) -> Bool {
-    !waiting.isEmpty && waiting[watcher.identity] != nil
+    !state.waiting.isEmpty && state.waiting[watcher.identity] != nil
   }
 
   /// Drops the calls of a watcher that has ended.
   func forget(_ watcher: WatcherRef) {
-    if !waiting.isEmpty { waiting[watcher.identity] = nil }
-    if !derived.isEmpty { derived[watcher.identity] = nil }
+    if !state.waiting.isEmpty { state.waiting[watcher.identity] = nil }
+    if !state.derived.isEmpty { state.derived[watcher.identity] = nil }
   }
 
   /// Resumes a watcher that was paused: the change that it missed is delivered at once, or when the
   /// batch ends.
   func resume(_ watcher: WatcherRef) {
     let name = watcher.identity
-    engine.comparisons.resume(name)
+    comparisons.resume(name)
     guard let root = watcher.pointee.root else { return }
-    if batchDepth > 0 {
-      if waiting[name] != nil { _ = engine.anchor(watcher, on: root) }
+    if state.batchDepth > 0 {
+      if state.waiting[name] != nil { _ = delivery.anchor(watcher, on: root) }
       return
     }
-    var calls = engine.comparisons.take(hasWaited: true)
+    var calls = comparisons.take(hasWaited: true)
     calls += takeDerived { $0 == name }
-    if let call = waiting.removeValue(forKey: name) { calls.append(call) }
+    if let call = state.waiting.removeValue(forKey: name) { calls.append(call) }
     // Comparing may have run code of the program.
-    guard let first = calls.min(by: { $0.time < $1.time }), let watcher = engine.watcher(name)
+    guard let first = calls.min(by: { $0.time < $1.time }), let watcher = watchers[name]
     else {
       return
     }
@@ -420,21 +435,21 @@ final class ImmediateCalls {
   // MARK: Batches
 
   /// Calls that are due until the matching `endBatch` are made once each, at its end.
-  func beginBatch() { batchDepth += 1 }
+  package func beginBatch() { state.batchDepth += 1 }
 
-  func endBatch() {
-    batchDepth -= 1
-    if batchDepth == 0 { makeWaiting() }
+  package func endBatch() {
+    state.batchDepth -= 1
+    if state.batchDepth == 0 { makeWaiting() }
   }
 
   private func makeWaiting() {
     func goesOn(_ name: WatcherID) -> Bool {
-      engine.watcher(name).map { !$0.pointee.flags.contains(.paused) } ?? true
+      watchers[name].map { !$0.pointee.isPaused } ?? true
     }
-    var calls = waiting.filter { name, _ in goesOn(name) }
-    for name in calls.keys { waiting[name] = nil }
+    var calls = state.waiting.filter { name, _ in goesOn(name) }
+    for name in calls.keys { state.waiting[name] = nil }
     // The first change is delivered to a watcher where another of its paths has changed too.
-    let comparisons = engine.comparisons.take(hasWaited: true)
+    let comparisons = comparisons.take(hasWaited: true)
     for call in comparisons + takeDerived(where: goesOn) {
       if let known = calls[call.watcher], known.time < call.time { continue }
       calls[call.watcher] = call
@@ -442,28 +457,28 @@ final class ImmediateCalls {
     if calls.isEmpty { return }
     makeList(calls.values.sorted { $0.watcher.number < $1.watcher.number })
     for name in calls.keys {
-      if let watcher = engine.watcher(name) { engine.releaseAnchorIfIdle(of: watcher) }
+      if let watcher = watchers[name] { delivery.releaseAnchorIfIdle(of: watcher) }
     }
   }
 
   /// The call that was noted for the derived values of a watcher, one of which is another one now
   /// on `path`.
   func takeNoted(of watcher: WatcherID, on path: Path) -> Call? {
-    derived.removeValue(forKey: watcher)?.on(path)
+    state.derived.removeValue(forKey: watcher)?.on(path)
   }
 
   /// The noted calls of some watchers, as far as their derived values are others than before the
   /// batch, or the pause.
   private func takeDerived(where isMeant: (WatcherID) -> Bool) -> [Call] {
-    if derived.isEmpty { return [] }
-    let calls = derived.values.filter { isMeant($0.watcher) }.sorted {
+    if state.derived.isEmpty { return [] }
+    let calls = state.derived.values.filter { isMeant($0.watcher) }.sorted {
       $0.watcher.number < $1.watcher.number
     }
-    for call in calls { derived[call.watcher] = nil }
+    for call in calls { state.derived[call.watcher] = nil }
     return calls.compactMap { call in
-      guard let watcher = engine.watcher(call.watcher),
-        engine.settleDependencies(of: watcher), engine.rewire(watcher),
-        let path = engine.refresh(watcher)?.path
+      guard let watcher = watchers[call.watcher],
+        dependents.settleDependencies(of: watcher), wiring.rewire(watcher),
+        let path = dependents.refresh(watcher)?.path
       else { return nil }
       return call.on(path)
     }

@@ -4,43 +4,53 @@
 /// properties are brought up to date and compared with what they were. While a batch is open, while
 /// an operation collects calls that it makes itself, and while the watcher is paused, the
 /// comparison waits.
-final class PendingComparisons {
-  /// The engine, which owns this object.
-  @exclusivity(unchecked) unowned(unsafe) var engine: Engine!
-  /// Watchers that are to be called in the write under way.
-  @exclusivity(unchecked) private var pending: [PendingComparison] = []
-  /// How many operations look for calls of immediate watchers that they will make; in memory that a
-  /// bridge without Swift can read.
-  let collectors: UnsafeMutablePointer<Int32>
-  /// The comparisons of paused watchers, which are made when they are resumed.
-  @exclusivity(unchecked) private var paused: [WatcherID: [PendingComparison]] = [:]
-  /// The lazy property that a program assigns, and the value that it had, where that is to be
-  /// delivered to immediate watchers.
-  @exclusivity(unchecked) private var assigning: (lazy: WatcherID, old: AnyObject?)?
+package struct PendingComparisons: Room {
+  package let rooms: Rooms
 
-  @inline(__always) var isEmpty: Bool { pending.isEmpty }
+  struct State {
+    /// Watchers that are to be called in the write under way.
+    fileprivate var pending: [PendingComparison] = []
+    /// How many operations look for calls of immediate watchers that they will make; in memory that a
+    /// bridge without Swift can read.
+    fileprivate let collectors: UnsafeMutablePointer<Int32>
+    /// The comparisons of paused watchers, which are made when they are resumed.
+    fileprivate var paused: [WatcherID: [PendingComparison]] = [:]
+    /// The lazy property that a program assigns, and the value that it had, where that is to be
+    /// delivered to immediate watchers.
+    fileprivate var assigning: (lazy: WatcherID, old: AnyObject?)?
 
-  init() {
-    collectors = .allocate(capacity: 1)
-    collectors.initialize(to: 0)
+    init() {
+      collectors = .allocate(capacity: 1)
+      collectors.initialize(to: 0)
+    }
+  }
+  private var state: State {
+    @inline(__always) _read { yield rooms.memory.pointee.comparisons }
+    @inline(__always) nonmutating _modify { yield &rooms.memory.pointee.comparisons }
   }
 
-  deinit { collectors.deallocate() }
+  @inline(__always) var isEmpty: Bool { state.pending.isEmpty }
+
+  /// Not 0 while getters may run to find out which immediate watchers a write calls; writes that
+  /// wait are reported after that, in order.
+  package var collectors: UnsafePointer<Int32> { UnsafePointer(state.collectors) }
+
+  func free() { state.collectors.deallocate() }
 
   /// The watcher of a link may have to be called for a property that has become invalid; `isEarly`:
   /// the write is reported later.
   func note(_ link: LinkRef, _ lazy: WatcherRef, isEarly: Bool = false) {
     let watcher = link.pointee.wire.pointee.watcher
-    let time = isEarly ? .max : engine.immediates.nextTime()
-    let known = pending.firstIndex {
+    let time = isEarly ? .max : immediates.nextTime()
+    let known = state.pending.firstIndex {
       $0.watcher == watcher.identity && $0.lazy == lazy.identity
     }
     if let known {
-      pending[known].time = min(pending[known].time, time)
+      state.pending[known].time = min(state.pending[known].time, time)
       return
     }
-    let old = assigning?.lazy == lazy.identity ? assigning?.old : lastValue(of: lazy)
-    pending.append(
+    let old = state.assigning?.lazy == lazy.identity ? state.assigning?.old : lastValue(of: lazy)
+    state.pending.append(
       PendingComparison(
         watcher: watcher.identity, lazy: lazy.identity, old: old, version: lazy.version,
         every: link.pointee.slot?.pointee.isEvery == true
@@ -49,51 +59,50 @@ final class PendingComparisons {
   }
 
   private func lastValue(of lazy: WatcherRef) -> AnyObject? {
-    guard lazy.pointee.flags.contains(.known) else { return nil }
+    guard lazy.lazyState.pointee.isKnown else { return nil }
     return lazy.pointee.receiver.takeUnretainedValue().value(of: lazy, isBase: false)
   }
 
   /// A program is about to assign the value of a property; the value that it has is delivered to
   /// watchers as the old one.
-  func beginAssigning(_ lazy: WatcherRef) { assigning = (lazy.identity, lastValue(of: lazy)) }
+  func beginAssigning(_ lazy: WatcherRef) { state.assigning = (lazy.identity, lastValue(of: lazy)) }
 
-  func endAssigning() { assigning = nil }
+  func endAssigning() { state.assigning = nil }
 
   /// Runs an operation that looks for calls, and makes all of them in order: those of watchers that
   /// are noted meanwhile, too (`take`).
   @inline(__always)
   func collecting<Result>(_ body: () -> Result) -> Result {
-    collectors.pointee += 1
-    defer { collectors.pointee -= 1 }
+    state.collectors.pointee += 1
+    defer { state.collectors.pointee -= 1 }
     return body()
   }
 
   /// Calls the watchers that are to be notified in a write of the properties that became invalid in
   /// it, if those have other values now.
   func call() {
-    if pending.isEmpty || engine.immediates.batchDepth > 0 || collectors.pointee > 0 { return }
+    if state.pending.isEmpty || immediates.batchDepth > 0 || state.collectors.pointee > 0 { return }
     let calls = take()
     // Writes from here on are no part of the assignment.
-    if !calls.isEmpty { assigning = nil }
-    engine.immediates.make(calls)
+    if !calls.isEmpty { state.assigning = nil }
+    immediates.make(calls)
   }
 
   /// The calls for properties that have other values now; `hasWaited`: the comparisons were put
   /// off.
   func take(hasWaited: Bool = false) -> [ImmediateCalls.Call] {
-    if pending.isEmpty { return [] }
-    return engine.records.hold { collecting { takeAll(hasWaited: hasWaited) } }
+    if state.pending.isEmpty { return [] }
+    return records.hold { collecting { takeAll(hasWaited: hasWaited) } }
   }
 
   private func takeAll(hasWaited: Bool) -> [ImmediateCalls.Call] {
     var calls: [ImmediateCalls.Call] = []
-    while !pending.isEmpty {
-      let comparisons = pending
-      pending = []
+    while !state.pending.isEmpty {
+      let comparisons = state.pending
+      state.pending = []
       var seen: Set<WatcherID> = []
       for comparison in comparisons where seen.insert(comparison.watcher).inserted {
-        if let watcher = engine.watcher(comparison.watcher), watcher.pointee.flags.contains(.paused)
-        {
+        if let watcher = watchers[comparison.watcher], watcher.pointee.isPaused {
           putAside(comparisons.filter { $0.watcher == comparison.watcher })
         } else if let call = call(of: comparison.watcher, because: comparisons, hasWaited) {
           calls.append(call)
@@ -106,22 +115,23 @@ final class PendingComparisons {
   /// Puts comparisons of a paused watcher aside until it is resumed.
   private func putAside(_ comparisons: [PendingComparison]) {
     for comparison in comparisons {
-      let isKnown = paused[comparison.watcher]?.contains { $0.lazy == comparison.lazy } == true
-      if !isKnown { paused[comparison.watcher, default: []].append(comparison) }
+      let isKnown =
+        state.paused[comparison.watcher]?.contains { $0.lazy == comparison.lazy } == true
+      if !isKnown { state.paused[comparison.watcher, default: []].append(comparison) }
     }
   }
 
   /// The watcher is resumed: its comparisons are pending again, for `call` or the end of a batch.
   func resume(_ name: WatcherID) {
-    if paused.isEmpty { return }
-    if let comparisons = paused.removeValue(forKey: name) {
-      pending.append(contentsOf: comparisons)
+    if state.paused.isEmpty { return }
+    if let comparisons = state.paused.removeValue(forKey: name) {
+      state.pending.append(contentsOf: comparisons)
     }
   }
 
   /// Drops the comparisons of a paused watcher that has ended.
   func forget(_ watcher: WatcherRef) {
-    if !paused.isEmpty { paused[watcher.identity] = nil }
+    if !state.paused.isEmpty { state.paused[watcher.identity] = nil }
   }
 
   /// The call of an immediate watcher for a lazy property at a link that has another value, to be
@@ -133,16 +143,16 @@ final class PendingComparisons {
     guard let lazy = link.pointee.slot?.pointee.lazy,
       let comparison = remove(of: watcher, about: lazy.identity)
     else { return nil }
-    if watcher.pointee.flags.contains(.paused) {
-      putAside(pending.filter { $0.watcher == comparison.watcher })
-      pending.removeAll { $0.watcher == comparison.watcher }
+    if watcher.pointee.isPaused {
+      putAside(state.pending.filter { $0.watcher == comparison.watcher })
+      state.pending.removeAll { $0.watcher == comparison.watcher }
     }
     return call(for: comparison, lazy, on: path, hasWaited: true)
   }
 
   private func remove(of watcher: WatcherRef, about lazy: WatcherID) -> PendingComparison? {
-    pending.firstIndex { $0.watcher == watcher.identity && $0.lazy == lazy }
-      .map { pending.remove(at: $0) }
+    state.pending.firstIndex { $0.watcher == watcher.identity && $0.lazy == lazy }
+      .map { state.pending.remove(at: $0) }
   }
 
   /// The call of an immediate watcher for a lazy property which became invalid in the write that is
@@ -150,7 +160,7 @@ final class PendingComparisons {
   func take(
     of watcher: WatcherRef, about lazy: WatcherID, on path: Path
   ) -> ImmediateCalls.Call? {
-    guard let lazy = engine.watcher(lazy), lazy.slot?.pointee.node.isDead == false,
+    guard let lazy = watchers[lazy], lazy.slot?.pointee.node.isDead == false,
       let comparison = remove(of: watcher, about: lazy.identity)
     else { return nil }
     return call(for: comparison, lazy, on: path, hasWaited: false)
@@ -159,11 +169,11 @@ final class PendingComparisons {
   /// Whether a property of an object that is watched as a whole has another value than when it
   /// became invalid.
   private func hasChanged(_ comparison: PendingComparison, for watcher: WatcherRef) -> Bool {
-    guard let lazy = engine.watcher(comparison.lazy), !lazy.isOutdated,
+    guard let lazy = watchers[comparison.lazy], !lazy.isOutdated,
       lazy.version != comparison.version
     else { return false }
     var isThere = false
-    engine.forEachWire(of: watcher) {
+    wiring.forEachWire(of: watcher) {
       if $0.pointee.path._withUnsafeGuaranteedRef({ $0 === comparison.every }) { isThere = true }
     }
     return isThere
@@ -172,25 +182,25 @@ final class PendingComparisons {
   private func call(
     of name: WatcherID, because comparisons: [PendingComparison], _ hasWaited: Bool
   ) -> ImmediateCalls.Call? {
-    guard let watcher = engine.watcher(name), let root = watcher.pointee.root, !root.isDead,
-      root.kind.isThere(root), engine.settleDependencies(of: watcher), engine.rewire(watcher),
-      let refreshed = engine.refresh(watcher)
+    guard let watcher = watchers[name], let root = watcher.pointee.root, !root.isDead,
+      root.kind.isThere(root), dependents.settleDependencies(of: watcher), wiring.rewire(watcher),
+      let refreshed = dependents.refresh(watcher)
     else { return nil }
     let own = comparisons.filter { $0.watcher == name }
     // A property may have a value again that it had before the one that was delivered to the
     // watcher last.
     let changed = own.first { $0.every != nil && hasChanged($0, for: watcher) }
     guard let path = refreshed.path ?? changed?.every else {
-      if engine.isRecording { engine.recorder?.unchanged(watcher) }
+      if recording.isOn { recording.recorder?.unchanged(watcher) }
       return nil
     }
     if refreshed.path != nil, refreshed.lazy == nil,
-      let noted = engine.immediates.takeNoted(of: name, on: path)
+      let noted = immediates.takeNoted(of: name, on: path)
     {
       return noted
     }
     let comparison = own.first { $0.lazy == refreshed.lazy } ?? changed ?? own[0]
-    guard let lazy = engine.watcher(comparison.lazy), lazy.slot?.pointee.node.isDead == false
+    guard let lazy = watchers[comparison.lazy], lazy.slot?.pointee.node.isDead == false
     else { return nil }
     return call(for: comparison, lazy, on: path, hasWaited: hasWaited)
   }

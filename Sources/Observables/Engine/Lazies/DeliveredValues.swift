@@ -4,13 +4,19 @@
 /// A link has the version of the value that was delivered to its watcher last. When another value
 /// takes the place of that, it is kept until all watchers that got it have compared: the one of
 /// before the flush by the receiver of the property (its base), any others in `former`.
-final class DeliveredValues {
-  /// The engine, which owns this object.
-  @exclusivity(unchecked) unowned(unsafe) var engine: Engine!
-  /// Values that were delivered last to some watcher, besides those of before the flush.
-  @exclusivity(unchecked) private var former: [WatcherID: [(version: Int, value: AnyObject)]] = [:]
-  /// Properties whose values of before the flush are kept.
-  @exclusivity(unchecked) private var based: [WatcherID] = []
+package struct DeliveredValues: Room {
+  package let rooms: Rooms
+
+  struct State {
+    /// Values that were delivered last to some watcher, besides those of before the flush.
+    fileprivate var former: [WatcherID: [(version: Int, value: AnyObject)]] = [:]
+    /// Properties whose values of before the flush are kept.
+    fileprivate var based: [WatcherID] = []
+  }
+  private var state: State {
+    @inline(__always) _read { yield rooms.memory.pointee.deliveredValues }
+    @inline(__always) nonmutating _modify { yield &rooms.memory.pointee.deliveredValues }
+  }
 
   /// Another value is about to take the place of the one that `lazy` has.
   @inline(__always)
@@ -22,31 +28,33 @@ final class DeliveredValues {
     guard let slot = lazy.slot else { return }
     let version = lazy.version
     if version == lazy.lazyState.pointee.baseVersion { return }
-    let isKept = engine.records.first(from: slot.pointee.links.first) {
-      $0.pointee.version == version && !$0.isAnchored && comparesLater($0)
+    let isKept = records.first(from: slot.pointee.links.first) {
+      $0.pointee.version == version && comparesLater($0)
     }
     guard isKept != nil,
       let value = lazy.pointee.receiver.takeUnretainedValue().value(of: lazy, isBase: false)
     else { return }
-    former[lazy.identity, default: []].append((version, value))
+    state.former[lazy.identity, default: []].append((version, value))
   }
 
   /// Whether other values may come and go before the watcher of a link compares.
   private func comparesLater(_ link: LinkRef) -> Bool {
-    let flags = link.pointee.wire.pointee.watcher.pointee.flags
-    if flags.contains(.lazy) { return false }
-    if !flags.contains(.immediate) || flags.contains(.paused) { return true }
-    return engine.immediates.batchDepth > 0
+    let traits = link.pointee.wire.pointee.watcher.pointee.traits
+    if traits.contains(.lazy) { return false }
+    if !traits.contains(.immediate) || link.pointee.wire.pointee.watcher.pointee.isPaused {
+      return true
+    }
+    return immediates.batchDepth > 0
   }
 
   /// The receiver keeps the value that `lazy` has as the one that was delivered last.
   ///
   /// To be called before another one takes its place; false where no watcher compares with it.
   @inline(__always)
-  func shouldKeepBase(of lazy: WatcherRef) -> Bool {
+  package func shouldKeepBase(of lazy: WatcherRef) -> Bool {
     guard !lazy.hasBase, needsBase(lazy) else { return false }
     lazy.lazyState.pointee.base = .kept
-    based.append(lazy.identity)
+    state.based.append(lazy.identity)
     lazy.lazyState.pointee.baseVersion = lazy.version
     return true
   }
@@ -54,10 +62,10 @@ final class DeliveredValues {
   /// Whether the value that `lazy` has must be kept when the next one takes its place: a watcher
   /// got it last, and compares it only at the end of the turn, with whatever is there then.
   private func needsBase(_ lazy: WatcherRef) -> Bool {
-    guard lazy.pointee.flags.contains(.known), let slot = lazy.slot else { return false }
+    guard lazy.lazyState.pointee.isKnown, let slot = lazy.slot else { return false }
     if slot.pointee.node.pointee.every != nil { return true }
     if slot.pointee.count == 0 { return false }
-    return engine.records.first(from: slot.pointee.links.first, where: comparesLater) != nil
+    return records.first(from: slot.pointee.links.first, where: comparesLater) != nil
   }
 
   // MARK: Values that come back
@@ -65,16 +73,16 @@ final class DeliveredValues {
   /// The version that the new value of `lazy` had when it was delivered before; nil where it was
   /// not.
   @inline(__always)
-  func version(of lazy: WatcherRef) -> Int? { former.isEmpty ? nil : versionBack(of: lazy) }
+  func version(of lazy: WatcherRef) -> Int? { state.former.isEmpty ? nil : versionBack(of: lazy) }
 
   private func versionBack(of lazy: WatcherRef) -> Int? {
-    guard let values = former[lazy.identity] else { return nil }
+    guard let values = state.former[lazy.identity] else { return nil }
     let receiver = lazy.pointee.receiver.takeUnretainedValue()
     guard let index = values.firstIndex(where: { receiver.has($0.value, as: lazy) }) else {
       return nil
     }
     let version = comeBack(to: values[index].version, of: lazy)
-    former[lazy.identity]?[index].version = version
+    state.former[lazy.identity]?[index].version = version
     return version
   }
 
@@ -89,9 +97,9 @@ final class DeliveredValues {
   private func comeBack(to version: Int, of lazy: WatcherRef) -> Int {
     // Some watchers got the value in between, so its return is a change for those.
     let isNewToSome = lazy.lazyState.pointee.base == .lagging || hasReachedAll(lazy)
-    let new = isNewToSome ? engine.nextVersion() : version
-    engine.records.forEach(from: lazy.slot?.pointee.links.first) { link in
-      guard link.pointee.version == version, !link.isAnchored else { return }
+    let new = isNewToSome ? lazies.nextVersion() : version
+    records.forEach(from: lazy.slot?.pointee.links.first) { link in
+      guard link.pointee.version == version else { return }
       // Lazy properties that depend on it became invalid by the value in between (Z5).
       let isReader = !link.pointee.wire.pointee.watcher.needsEachChange
       link.pointee.version = isReader ? Link.failedVersion : new
@@ -101,15 +109,15 @@ final class DeliveredValues {
 
   /// Whether the value that is replaced was delivered to a watcher of all properties.
   private func hasReachedAll(_ lazy: WatcherRef) -> Bool {
-    engine.records.first(from: lazy.slot?.pointee.node.pointee.every?.pointee.links.first) {
-      $0.isWhole && $0.pointee.version >= lazy.version
+    records.first(from: lazy.slot?.pointee.node.pointee.every?.pointee.links.first) {
+      $0.isWhole && $0.pointee.version ?? .min >= lazy.version
     } != nil
   }
 
   /// Whether a watcher that compares by itself takes the value for the one of `version`, which was
   /// delivered to it last.
   func isEqual(_ lazy: WatcherRef, to version: Int, for watcher: WatcherRef) -> Bool {
-    guard watcher.pointee.flags.contains(.comparing), lazy.hasBase,
+    guard watcher.pointee.traits.contains(.comparing), lazy.hasBase,
       let slot = lazy.slot, !slot.pointee.node.isDead
     else { return false }
     let receiver = lazy.pointee.receiver.takeUnretainedValue()
@@ -117,7 +125,7 @@ final class DeliveredValues {
     if version == lazy.lazyState.pointee.baseVersion {
       known = receiver.value(of: lazy, isBase: true)
     } else {
-      guard let other = former[lazy.identity]?.first(where: { $0.version == version }) else {
+      guard let other = state.former[lazy.identity]?.first(where: { $0.version == version }) else {
         return false
       }
       known = other.value
@@ -129,17 +137,19 @@ final class DeliveredValues {
 
   /// Whether each link to `lazy` has the version of its present value or of its base, and `isThat`
   /// is true of that value.
-  func hasDelivered(_ lazy: WatcherRef, _ isThat: (_ isBase: Bool) -> Bool) -> Bool {
-    let flags = lazy.pointee.flags
-    let other = engine.records.first(from: lazy.slot?.pointee.links.first) { link in
+  package func hasDelivered(
+    _ lazy: WatcherRef, _ isThat: (_ isBase: Bool) -> Bool
+  ) -> Bool {
+    let isKnown = lazy.isKnown
+    let other = records.first(from: lazy.slot?.pointee.links.first) { link in
       let isLast = link.pointee.version == lazy.version
       let isBase = lazy.hasBase && link.pointee.version == lazy.lazyState.pointee.baseVersion
-      return !(flags.contains(.known) && (isLast || isBase) && isThat(!isLast))
+      return !(isKnown && (isLast || isBase) && isThat(!isLast))
     }
     if other != nil { return false }
     // A watcher of all properties has the present values of those that have been read.
     let every = lazy.slot?.pointee.node.pointee.every?.pointee.links.first
-    return every == nil || !flags.contains(.known) || isThat(false)
+    return every == nil || !isKnown || isThat(false)
   }
 
   // MARK: Forgetting
@@ -150,12 +160,12 @@ final class DeliveredValues {
   /// values for equal, keeps the value that was delivered to it last. So do all watchers of a
   /// property that has failed: none of them got anything instead.
   func forgetBases() {
-    if based.isEmpty { return }
-    let (lazies, values) = (based, former)
-    based = []
-    if !values.isEmpty { former = [:] }
+    if state.based.isEmpty { return }
+    let (lazies, values) = (state.based, state.former)
+    state.based = []
+    if !values.isEmpty { state.former = [:] }
     for name in lazies {
-      guard let lazy = engine.watcher(name), lazy.slot != nil else { continue }
+      guard let lazy = watchers[name], lazy.slot != nil else { continue }
       let others = values[name] ?? []
       let versions = deliveredVersions(of: lazy)
       let isBaseKnown = versions.contains(lazy.lazyState.pointee.baseVersion)
@@ -165,9 +175,9 @@ final class DeliveredValues {
         lazy.pointee.receiver._withUnsafeGuaranteedRef { $0.forgetBase(of: lazy) }
         continue
       }
-      based.append(name)
+      state.based.append(name)
       lazy.lazyState.pointee.base = .lagging
-      if !kept.isEmpty { former[name] = kept }
+      if !kept.isEmpty { state.former[name] = kept }
     }
   }
 
@@ -176,33 +186,15 @@ final class DeliveredValues {
     var versions: Set<Int> = []
     guard lazy.hasBase else { return versions }
     let hasFailed = lazy.isOutdated
-    engine.records.forEach(from: lazy.slot?.pointee.links.first) { link in
-      if link.pointee.version == lazy.version || !comparesLater(link) { return }
+    records.forEach(from: lazy.slot?.pointee.links.first) { link in
+      guard let version = link.pointee.version, version != lazy.version, comparesLater(link) else {
+        return
+      }
       let watcher = link.pointee.wire.pointee.watcher.pointee
       let isDone = !watcher.isPending && !hasFailed
-      if isDone, watcher.flags.isDisjoint(with: [.paused, .comparing, .immediate]) { return }
-      versions.insert(link.pointee.version)
+      if isDone, !watcher.isPaused, !watcher.isEager { return }
+      versions.insert(version)
     }
     return versions
   }
-}
-
-/// Questions about delivered values that receivers of lazy properties ask.
-extension Engine {
-  /// Another value is about to take the place of the one that `lazy` has.
-  @inline(__always)
-  func willReplaceValue(of lazy: WatcherRef) { deliveredValues.willReplaceValue(of: lazy) }
-
-  /// The receiver keeps the value that `lazy` has as the one that was delivered last.
-  ///
-  /// To be called before another one takes its place; false where no watcher compares with it.
-  package func shouldKeepBase(of lazy: WatcherRef) -> Bool {
-    deliveredValues.shouldKeepBase(of: lazy)
-  }
-
-  /// Whether each link to `lazy` has the version of its present value or of its base, and `isThat`
-  /// is true of that value.
-  package func hasDelivered(
-    _ lazy: WatcherRef, _ isThat: (_ isBase: Bool) -> Bool
-  ) -> Bool { deliveredValues.hasDelivered(lazy, isThat) }
 }

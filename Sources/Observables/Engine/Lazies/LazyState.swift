@@ -19,6 +19,14 @@ struct LazyState {
   var base = Base.none
   /// Whether a program has assigned the value, and nothing has been computed since.
   var isAssigned = false
+  /// Whether there was a value once, with which a new one is compared.
+  var isKnown = false
+  /// Whether the links to what it declares that it depends on are made.
+  var isWired = false
+  /// Whether it is invalid, and some of its dependents were not notified of that.
+  var isUnnotified = false
+  /// Whether a program has just assigned its value, and what depends on it is being notified.
+  var isNotifying = false
 
   /// What is being done to bring it up to date.
   enum Phase: UInt8 {
@@ -60,7 +68,7 @@ extension WatcherRef {
   /// The state that only lazy properties have.
   @inline(__always)
   var lazyState: UnsafeMutablePointer<LazyState> {
-    assert(pointee.flags.contains(.lazy), "a watcher has no value (this is a bug in Observables)")
+    assert(pointee.traits.contains(.lazy), "a watcher has no value (this is a bug in Observables)")
     return UnsafeMutableRawPointer(self).advanced(by: MemoryLayout<LazyRecord>.offset(of: \.state)!)
       .assumingMemoryBound(to: LazyState.self)
   }
@@ -83,6 +91,16 @@ extension WatcherRef {
     nonmutating set { lazyState.pointee.version = newValue }
   }
 
+  /// Whether a lazy property had a value once, with which a new one is compared.
+  package var isKnown: Bool {
+    get { lazyState.pointee.isKnown }
+    nonmutating set { lazyState.pointee.isKnown = newValue }
+  }
+
+  /// Whether it has its links to what it depends on.
+  @inline(__always)
+  var isWired: Bool { lazyState.pointee.isWired || pointee.traits.contains(.tracking) }
+
   @inline(__always)
   var phase: LazyState.Phase {
     get { lazyState.pointee.phase }
@@ -91,7 +109,7 @@ extension WatcherRef {
 
   /// True while the getter is running, or waits for what it reads.
   @inline(__always)
-  var isComputing: Bool { phase == .running || phase == .suspended }
+  package var isComputing: Bool { phase == .running || phase == .suspended }
 
   /// True while the property is being computed, or waits for what it depends on.
   @inline(__always)
@@ -99,7 +117,7 @@ extension WatcherRef {
 
   /// True while the property waits until all its declared dependencies are up to date.
   var isWaiting: Bool {
-    phase == .awaiting && pointee.isStale && !pointee.flags.contains(.tracking)
+    phase == .awaiting && pointee.isStale && !pointee.traits.contains(.tracking)
   }
 
   /// Whether the property has to be brought up to date before its value is used.

@@ -1,7 +1,7 @@
 extension ObservationCore {
   /// The record of one observed object.
   ///
-  /// The object owns it and says when it dies (`Engine.end`).
+  /// The object owns it and says when it dies (`Nodes.end`).
   @_documentation(visibility: internal)
   public struct Node {
     /// The kind of the object, which the engine asks about it; `GoneKind` once the object is gone.
@@ -110,7 +110,7 @@ extension ObservationCore {
     /// Makes the base part of a kind; only subclasses call it.
     public init() {}
 
-    /// The slot of `component` on `node`, made when it isn't there (`Engine.makeSlot`).
+    /// The slot of `component` on `node`, made when it isn't there (`Slots.make`).
     ///
     /// - Throws: ``PathError`` for a component that this kind of object cannot have.
     open func slot(

@@ -79,22 +79,22 @@ extension SlotRef {
     pointee.links.append(link)
     pointee.count += 1
     let watcher = link.pointee.wire.pointee.watcher
-    countEager(watcher.pointee.flags, by: 1)
+    countEager(watcher.pointee.traits, by: 1)
   }
 
   func remove(_ link: LinkRef) {
     pointee.links.remove(link)
     pointee.count -= 1
     let watcher = link.pointee.wire.pointee.watcher
-    countEager(watcher.pointee.flags, by: -1)
+    countEager(watcher.pointee.traits, by: -1)
     link.pointee.slot = nil
   }
 
-  private func countEager(_ flags: WatcherRecord.Flags, by count: Int32) {
-    if flags.isDisjoint(with: [.immediate, .comparing]) { return }
+  private func countEager(_ traits: WatcherRecord.Traits, by count: Int32) {
+    if traits.isDisjoint(with: [.immediate, .comparing]) { return }
     pointee.eager += count
-    if flags.contains(.comparing) { pointee.comparing += count }
-    if !flags.isDisjoint(with: [.arriving, .noticing]) { pointee.isSelective = true }
+    if traits.contains(.comparing) { pointee.comparing += count }
+    if !traits.isDisjoint(with: [.arriving, .noticing]) { pointee.isSelective = true }
   }
 
   /// The writes that the watchers need to be notified of.
@@ -115,7 +115,7 @@ extension SlotRef {
     var wants: UInt8 = pointee.comparing > 0 ? Wants.writes : 0
     pointee.node.engine.records.forEach(from: pointee.links.first) { link in
       let watcher = link.pointee.wire.pointee.watcher
-      if watcher.pointee.flags.contains(.arriving) {
+      if watcher.pointee.traits.contains(.arriving) {
         wants |= Wants.objects
       } else {
         wants |= watcher.pointee.isEager ? Wants.changes | Wants.values : Wants.changes

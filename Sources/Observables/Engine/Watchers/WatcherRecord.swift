@@ -8,7 +8,8 @@ extension ObservationCore {
     /// The number of the registration, which is the order (T3) and distinguishes a watcher from a
     /// later one at the same address.
     package let id: UInt64
-    package var flags: Flags
+    package let traits: Traits
+    var flags: Flags = []
     /// Whether the watcher has to be called, or the lazy property computed.
     package internal(set) var status = Status.clean
     var holdsReceiver = true
@@ -33,82 +34,83 @@ extension ObservationCore {
     /// Who pays for its links: what its receiver returned when it was registered.
     package let payer: UnsafeMutableRawPointer?
 
-    @frozen package struct Flags: OptionSet, Sendable {
-      package let rawValue: UInt32
-      @inlinable package init(rawValue: UInt32) { self.rawValue = rawValue }
+    /// What it was registered as.
+    @frozen package struct Traits: OptionSet, Sendable {
+      package let rawValue: UInt16
+      @inlinable package init(rawValue: UInt16) { self.rawValue = rawValue }
 
       // The methods of `OptionSet` are generic in other modules, which slows computations down.
-      @inlinable package func contains(_ flags: Flags) -> Bool {
-        rawValue & flags.rawValue == flags.rawValue
+      @inlinable package func contains(_ traits: Traits) -> Bool {
+        rawValue & traits.rawValue == traits.rawValue
       }
-      @inlinable package func isDisjoint(with flags: Flags) -> Bool {
-        rawValue & flags.rawValue == 0
+      @inlinable package func isDisjoint(with traits: Traits) -> Bool {
+        rawValue & traits.rawValue == 0
       }
 
-      /// Some queue holds the record.
-      static let queued = Flags(rawValue: 4)
-      @inlinable package static var paused: Flags { Flags(rawValue: 8) }
-      @inlinable package static var immediate: Flags { Flags(rawValue: 16) }
-      @inlinable package static var once: Flags { Flags(rawValue: 32) }
+      /// It is called in each write, not once per turn (T9).
+      @inlinable package static var immediate: Traits { Traits(rawValue: 1) }
+      @inlinable package static var once: Traits { Traits(rawValue: 2) }
       /// The receiver compares old and new itself (`equals`).
-      @inlinable package static var comparing: Flags { Flags(rawValue: 64) }
-      @inlinable package static var running: Flags { Flags(rawValue: 128) }
-      /// The watcher keeps its observed object alive (L2).
-      static let anchored = Flags(rawValue: 256)
-      /// The watcher belongs to the debugger, and is not counted among the observers.
-      @inlinable package static var probing: Flags { Flags(rawValue: 512) }
-      /// The watcher has an observer: its receiver is asked whether that is still there (L3).
-      @inlinable package static var observing: Flags { Flags(rawValue: 1024) }
-      /// Its links are being made, which may run code of the program.
-      static let wiring = Flags(rawValue: 2048)
-      /// Some path of it follows an object in a list (C4).
-      static let anchoring = Flags(rawValue: 8192)
-      /// The flush finds out whether an object in a list has left; for immediate watchers only the
-      /// flush does.
-      static let checkingDepartures = Flags(rawValue: 16384)
-      /// Objects came below `**` of one of its paths, or left: see `Engine.takeMoves(of:)`.
-      static let moved = Flags(rawValue: 1 << 22)
-      /// The watcher is stale only for writes that an open transaction may take back.
-      static let tentative = Flags(rawValue: 1 << 25)
-      /// What made the watcher pending was taken back: the next write that does is the cause.
-      static let undone = Flags(rawValue: 1 << 26)
+      @inlinable package static var comparing: Traits { Traits(rawValue: 4) }
+      /// It has an observer: its receiver is asked whether that is still there (L3).
+      @inlinable package static var observing: Traits { Traits(rawValue: 8) }
+      /// It belongs to the debugger, and is not counted among the observers.
+      @inlinable package static var probing: Traits { Traits(rawValue: 16) }
       /// An immediate watcher that is called for writes alone which bring an object, or take one
       /// away.
-      package static let arriving = Flags(rawValue: 1 << 27)
+      package static let arriving = Traits(rawValue: 32)
       /// An immediate watcher that is called for the first write alone, until its slot is armed
       /// again.
-      package static let noticing = Flags(rawValue: 1 << 28)
+      package static let noticing = Traits(rawValue: 64)
       /// An immediate watcher that is called in the write whatever else is going on, in a batch,
       /// too, and before others: what these write comes later.
-      package static let atOnce = Flags(rawValue: 1 << 29)
+      package static let atOnce = Traits(rawValue: 128)
       /// Its receiver pays for its links: see `Receiver.chargesLinks`.
-      static let charged = Flags(rawValue: 4096)
-      /// Its own comparison is being called.
-      static let comparingNow = Flags(rawValue: 32768)
+      static let charged = Traits(rawValue: 256)
 
       /// The record is that of a lazy property, not of a watcher.
-      @inlinable package static var lazy: Flags { Flags(rawValue: 1 << 16) }
+      @inlinable package static var lazy: Traits { Traits(rawValue: 512) }
       /// The property depends on what its getter reads.
-      @inlinable package static var tracking: Flags { Flags(rawValue: 1 << 17) }
+      @inlinable package static var tracking: Traits { Traits(rawValue: 1024) }
       /// The property has no value of its own, and only reports changes of what it depends on.
-      @inlinable package static var uncached: Flags { Flags(rawValue: 1 << 18) }
+      @inlinable package static var uncached: Traits { Traits(rawValue: 2048) }
       /// The receiver is notified when the property becomes invalid.
-      @inlinable package static var mirrored: Flags { Flags(rawValue: 1 << 19) }
-      /// The links of the property to what it depends on are made.
-      static let wired = Flags(rawValue: 1 << 23)
-      /// The property had a value once, with which a new one is compared.
-      @inlinable package static var known: Flags { Flags(rawValue: 1 << 24) }
-      /// The property is invalid, and some of its dependents were not notified of that.
-      static let unnotified = Flags(rawValue: 1 << 20)
-      /// A program has just assigned its value, and what depends on it is being notified.
-      static let notifying = Flags(rawValue: 1 << 21)
+      @inlinable package static var mirrored: Traits { Traits(rawValue: 4096) }
+    }
+
+    /// What is going on with it.
+    struct Flags: OptionSet {
+      let rawValue: UInt16
+
+      /// Some queue holds the record.
+      static let queued = Flags(rawValue: 1)
+      static let paused = Flags(rawValue: 2)
+      static let running = Flags(rawValue: 4)
+      /// Its own comparison is being called.
+      static let comparingNow = Flags(rawValue: 8)
+      /// It keeps its observed object alive (L2).
+      static let anchored = Flags(rawValue: 16)
+      /// Its links are being made, which may run code of the program.
+      static let wiring = Flags(rawValue: 32)
+      /// Some path of it follows an object in a list (C4).
+      static let anchoring = Flags(rawValue: 64)
+      /// The flush finds out whether an object in a list has left; for immediate watchers only the
+      /// flush does.
+      static let checkingDepartures = Flags(rawValue: 128)
+      /// Objects came below `**` of one of its paths, or left: see `Members.takeMoves`.
+      static let moved = Flags(rawValue: 256)
+      /// It is stale only for writes that an open transaction may take back.
+      static let tentative = Flags(rawValue: 512)
+      /// What made it pending was taken back: the next write that does is the cause.
+      static let undone = Flags(rawValue: 1024)
     }
 
     /// Whether the watcher is notified in a write, not in the flush.
-    var isEager: Bool { !flags.isDisjoint(with: [.immediate, .comparing]) }
+    var isEager: Bool { !traits.isDisjoint(with: [.immediate, .comparing]) }
     package var isActive: Bool { root != nil }
+    package var isPaused: Bool { flags.contains(.paused) }
     /// Whether the record is not counted among the observers (W1).
-    var isUncounted: Bool { !flags.isDisjoint(with: [.probing, .lazy]) }
+    var isUncounted: Bool { !traits.isDisjoint(with: [.probing, .lazy]) }
   }
 }
 
@@ -121,13 +123,13 @@ extension ObservationCore {
 extension WatcherRef {
   /// Whether its own call, or computation, is under way.
   var isInOwnCall: Bool {
-    pointee.flags.contains(.running) || pointee.flags.contains(.lazy) && isComputing
+    pointee.flags.contains(.running) || pointee.traits.contains(.lazy) && isComputing
   }
 
   /// Whether a queue or a call that is under way holds the record.
   var isInUse: Bool {
     pointee.flags.contains(.queued) || isInOwnCall
-      || pointee.flags.contains(.lazy) && lazyState.pointee.listings > 0
+      || pointee.traits.contains(.lazy) && lazyState.pointee.listings > 0
   }
 }
 
@@ -243,16 +245,21 @@ extension ObservationCore {
     open func fullName(of lazy: WatcherRef, _ name: String, title: String) -> String {
       "\(title).\(name)"
     }
-    /// Computes a lazy property and keeps its value; `isNested`: another computation is under way.
+    /// Computes a lazy property and keeps its value.
+    open func compute(_ lazy: WatcherRef) -> Computation { .failed }
+    /// Computes `first`, outside of any other computation.
     ///
-    /// Where none is, it may go on with what `Engine.next(after:_:)` gives.
-    open func compute(_ lazy: WatcherRef, isNested: Bool) -> Computation { .failed }
+    /// A receiver may go on with the properties that `Settling.next` gives, one after another, in
+    /// one call of its language.
+    open func computeAll(_ first: WatcherRef, in engine: Engine) {
+      engine.settling.take(compute(first), of: first)
+    }
     /// Goes on with the computation of `lazy`: the property that it waits for was brought up to
     /// date, or failed; `error` is given where that cannot be computed at all.
     open func resume(
       _ lazy: WatcherRef, after other: WatcherRef, _ error: (any Error)?
     ) -> Computation { .failed }
-    /// Makes the links of a lazy property to what it depends on (`Engine.add`).
+    /// Makes the links of a lazy property to what it depends on (`Wiring.add`).
     open func wire(_ lazy: WatcherRef, in engine: Engine) throws {}
     /// What a lazy property declares that it depends on.
     open func dependencies(of lazy: WatcherRef) -> [DeclaredDependency] { [] }
@@ -308,7 +315,5 @@ extension ObservationCore {
     case failed
     /// The computation is interrupted until the lazy property of this slot is up to date.
     case waiting(SlotRef)
-    /// The engine has the result already (`Engine.next(after:_:)`), and those of other properties.
-    case finished
   }
 }

@@ -2,6 +2,7 @@
 /// child for each object below it.
 struct Link {
   let wire: WireRef
+  private var memory = Memory.nothing
   /// Which component of the path this is, from 0.
   let step: Int32
   /// Whether this is the last step of the path: what is stored there is not followed.
@@ -22,10 +23,6 @@ struct Link {
   var isDead = false
   /// What a step to many objects, an operator or a reader of edits remembers; retained.
   var state: Unmanaged<LinkState>?
-  /// The version or size that was delivered to the watcher last, or the anchor that digits follow.
-  ///
-  /// A link has one of these at most: `version`, `size` or `anchor`.
-  private var memory = Link.noVersion
   var slot: SlotRef?
   /// Neighbours in the slot.
   var next = Neighbour<Link>()
@@ -64,8 +61,16 @@ struct Link {
 }
 
 extension Link {
-  /// No lazy property lies at the link.
-  static let noVersion = Int.min
+  /// What a link remembers: what was delivered to its watcher last, or what its digits follow.
+  private enum Memory {
+    case nothing
+    case version(Int)
+    case size(Int)
+    case anchor(Int)
+    /// The object that digits followed has left.
+    case departed
+  }
+
   /// The version of a lazy property that had no value.
   static let failedVersion = -1
 
@@ -74,34 +79,36 @@ extension Link {
   ///
   /// At a link that stands for all properties of an object: the last version of any property.
   @inline(__always)
-  var version: Int {
-    get { memory }
-    set { memory = newValue }
+  var version: Int? {
+    get { if case .version(let version) = memory { version } else { nil } }
+    set { memory = newValue.map(Memory.version) ?? .nothing }
   }
-
-  @inline(__always)
-  var hasVersion: Bool { memory != Link.noVersion }
 
   /// At a size (`@count`): the size that was delivered to the watcher last.
   @inline(__always)
-  var size: Int {
-    get { memory }
-    set { memory = newValue }
+  var size: Int? {
+    get { if case .size(let size) = memory { size } else { nil } }
+    set { memory = newValue.map(Memory.size) ?? .nothing }
   }
 
   /// At digits that follow an object: the number by which its kind finds it; nil when it has left.
   @inline(__always)
-  var anchor: Int? { memory > 0 ? memory : nil }
+  var anchor: Int? { if case .anchor(let anchor) = memory { anchor } else { nil } }
 
   /// Whether digits follow an object, or have followed one.
   @inline(__always)
-  var hasAnchor: Bool { memory != Link.noVersion }
+  var isAnchored: Bool {
+    switch memory {
+    case .anchor, .departed: true
+    case .nothing, .version, .size: false
+    }
+  }
 
-  /// Makes the digits of this link follow an object; `anchor` is above 0.
-  mutating func follow(_ anchor: Int) { memory = anchor }
+  /// Makes the digits of this link follow an object.
+  mutating func follow(_ anchor: Int) { memory = .anchor(anchor) }
 
   /// The object has left.
-  mutating func endFollowing() { memory = 0 }
+  mutating func endFollowing() { memory = .departed }
 }
 
 typealias LinkRef = UnsafeMutablePointer<Link>

@@ -1,0 +1,534 @@
+/// Pending watchers, and the end of a turn: they are called, at most once per flush, earliest
+/// registered first.
+package struct Delivery: Room {
+  package let rooms: Rooms
+
+  struct State {
+    fileprivate var queue = DeliveryQueue()
+    fileprivate var heldModels: [GuardedModel] = []
+    /// How many rounds in a row had triggered watchers again when the last turn ended (T4), and
+    /// whether the present turn goes on with these rounds.
+    fileprivate var heldRounds = 0
+    fileprivate var goesOn = false
+    /// Who receives the innermost call of a watcher that is under way; nil outside of calls.
+    fileprivate var callee: UnsafeMutableRawPointer?
+    /// The program is about to end: what watchers trigger of themselves is not called any more.
+    fileprivate var isEnding = false
+    /// Called when the first watcher of a turn becomes pending.
+    fileprivate var onPending: (() -> Void)?
+    /// How many writes wait for a flush, as they were made where no code of the program may run;
+    /// nil where there never are any.
+    fileprivate var waitingWrites: UnsafePointer<CInt>?
+    /// Reports them.
+    fileprivate var reportWaitingWrites: (() -> Void)?
+    /// The number of the turn under way, in memory that a bridge without Swift can read.
+    ///
+    /// What is triggered while a turn ends belongs to it.
+    fileprivate let turnNumber: UnsafeMutablePointer<UInt64>
+
+    init() {
+      turnNumber = .allocate(capacity: 1)
+      turnNumber.initialize(to: 1)
+    }
+  }
+  private var state: State {
+    @inline(__always) _read { yield rooms.memory.pointee.delivery }
+    @inline(__always) nonmutating _modify { yield &rooms.memory.pointee.delivery }
+  }
+
+  // MARK: Pending watchers
+
+  /// Makes a watcher pending: it is called in the flush of this turn.
+  package func schedule(_ watcher: WatcherRef, _ status: WatcherRecord.Status = .stale) {
+    raise(watcher, to: status, by: nil)
+  }
+
+  /// Makes a watcher pending for a change, unless it is called whatever happens; without a change
+  /// no transaction takes that back.
+  @inline(__always)
+  func mark(_ watcher: WatcherRef, _ status: WatcherRecord.Status, by change: Change?) {
+    if watcher.pointee.isCertain {
+      transactions.noteCertain(watcher, change)
+    } else {
+      markUncertain(watcher, status, by: change)
+    }
+  }
+
+  private func markUncertain(
+    _ watcher: WatcherRef, _ status: WatcherRecord.Status, by change: Change?
+  ) {
+    // The watcher ended while links are being made: its own links are taken out later.
+    if watcher.pointee.root == nil { return }
+    if recording.isOn, let change { recording.recorder?.marked(watcher, by: change) }
+    let hasCause = watcher.pointee.isPending && !watcher.pointee.flags.contains(.undone)
+    raise(watcher, to: status, by: change)
+    if !hasCause, change != nil {
+      watcher.pointee.flags.remove(.undone)
+      watcher.pointee.receiver._withUnsafeGuaranteedRef { $0.noteCause(of: watcher) }
+    }
+  }
+
+  @inline(__always)
+  private func raise(_ watcher: WatcherRef, to status: WatcherRecord.Status, by change: Change?) {
+    transactions.note(watcher, status, change)
+    if !watcher.pointee.isActive { return }
+    watcher.pointee.raise(to: status)
+    makeReady(watcher)
+  }
+
+  /// Queues a watcher that the flush has something to do with.
+  ///
+  /// A paused one waits for `resume`, one whose object the collector has given up waits until the
+  /// object comes back (`revive`): neither keeps anything alive.
+  @inline(__always)
+  func makeReady(_ watcher: WatcherRef) {
+    guard let root = watcher.pointee.root, !watcher.pointee.isPaused,
+      anchor(watcher, on: root)
+    else { return }
+    enqueue(watcher)
+  }
+
+  /// An object that the collector had given up is back (L8): queues its watchers that became
+  /// pending meanwhile.
+  package func revive(_ node: NodeRef) {
+    loseObjects(below: node)
+    watchers.forEach(of: node) { watcher in
+      if !watcher.pointee.traits.contains(.lazy), watcher.pointee.wantsFlush {
+        makeReady(watcher)
+      }
+    }
+  }
+
+  /// Ends the nodes on the paths of an object that were given up with it.
+  ///
+  /// Where their objects are back, too, the paths find them again.
+  private func loseObjects(below node: NodeRef) {
+    var lost: Set<NodeRef> = []
+    watchers.forEach(of: node) { watcher in
+      wiring.forEachWire(of: watcher) { wire in
+        for link in wire.links {
+          guard let below = link.pointee.slot?.pointee.node else { continue }
+          if below != node, !below.isDead, !below.kind.isThere(below) { lost.insert(below) }
+        }
+      }
+    }
+    records.hold {
+      for below in lost where !below.isDead { below.kind.lose(below) }
+    }
+  }
+
+  /// L2: the observed object lives until the watcher was called; false where it is gone.
+  @inline(__always)
+  func anchor(_ watcher: WatcherRef, on root: NodeRef) -> Bool {
+    if watcher.pointee.flags.contains(.anchored) { return true }
+    if root.pointee.anchors == 0 {
+      if root.isDead || !root.pointee.kind._withUnsafeGuaranteedRef({ $0.anchor(root) }) {
+        return false
+      }
+    }
+    watcher.pointee.flags.insert(.anchored)
+    root.pointee.anchors += 1
+    return true
+  }
+
+  func releaseAnchor(of watcher: WatcherRef, on root: NodeRef) {
+    guard watcher.pointee.flags.contains(.anchored) else { return }
+    watcher.pointee.flags.remove(.anchored)
+    root.pointee.anchors -= 1
+    if root.pointee.anchors == 0, !root.isDead {
+      root.pointee.kind._withUnsafeGuaranteedRef { $0.release(root) }
+    }
+  }
+
+  /// Releases the object of a watcher for which no call is due any more.
+  func releaseAnchorIfIdle(of watcher: WatcherRef) {
+    guard let root = watcher.pointee.root, !watcher.pointee.flags.contains(.queued),
+      !immediates.isWaiting(watcher)
+    else { return }
+    releaseAnchor(of: watcher, on: root)
+  }
+
+  private func enqueue(_ watcher: WatcherRef) {
+    if watcher.pointee.flags.contains(.queued) { return }
+    watcher.pointee.flags.insert(.queued)
+    if state.queue.isEmpty, !isFlushing, let onPending = state.onPending { onPending() }
+    state.queue.add(watcher)
+  }
+
+  /// Queues an immediate watcher, or one that compares, for the flush, which finds out whether an
+  /// object that digits follow has left (C4).
+  func checkDeparturesInFlush(of watcher: WatcherRef) {
+    guard watcher.pointee.flags.isDisjoint(with: .checkingDepartures), watcher.pointee.root != nil
+    else {
+      return
+    }
+    watcher.pointee.receiver.takeUnretainedValue().noteCause(of: watcher)
+    checkInFlush(watcher)
+  }
+
+  /// Queues an immediate watcher, or one that compares, for the flush, which looks for objects that
+  /// have left, and for a call that waits.
+  func checkInFlush(_ watcher: WatcherRef) {
+    guard watcher.pointee.flags.isDisjoint(with: .checkingDepartures), watcher.pointee.root != nil
+    else {
+      return
+    }
+    watcher.pointee.flags.insert(.checkingDepartures)
+    makeReady(watcher)
+  }
+
+  // MARK: Flushes
+
+  /// True where a watcher waits for a flush.
+  package var hasPending: Bool { !state.queue.isEmpty }
+
+  package var pendingCount: Int { state.queue.count }
+
+  package var isFlushing: Bool { state.queue.isFlushing }
+
+  /// Which flush of its turn is under way, counted from 1; nil outside of flushes.
+  ///
+  /// A turn has several where a program flushes in it.
+  package var flushUnderWay: Int? { isFlushing ? state.queue.flushesOfTurn : nil }
+
+  /// Calls pending watchers, and those that become pending by that and have not run in this flush
+  /// (T3, T4).
+  ///
+  /// A watcher that has run already and is triggered again stays pending for the next flush.
+  /// Once `stop` is not 0 the rest waits for the next flush: a script that has asked for this one
+  /// is being stopped, which is not to cost others their calls.
+  ///
+  /// Returns the number of calls.
+  @discardableResult
+  package func flush(unless stop: UnsafePointer<CInt>? = nil) -> Int {
+    precondition(!isFlushing, "A flush cannot be nested: ask isFlushing first")
+    nodes.buryDead()
+    members.leaveOpaqueNodes()
+    if hasWaitingWrites { reportWaiting() }
+    if state.queue.isEmpty { return 0 }
+    state.queue.beginFlush()
+    var calls = 0
+    while true {
+      // Objects may have died in the last call; changes of the paths that passed through them
+      // belong to this flush (L4).
+      nodes.buryDead()
+      if let stop, stop.pointee != 0 { break }
+      guard let watcher = state.queue.next() ?? nextAfterWaitingWrites() else { break }
+      if call(watcher) { calls += 1 }
+    }
+    state.queue.endFlush()
+    deliveredValues.forgetBases()
+    // A turn may flush any number of times.
+    if immediates.depth == 0 { nodes.trimJournals() }
+    reports.statistics.calls += calls
+    return calls
+  }
+
+  /// The next watcher where none was left before the writes were reported that wait; once, as their
+  /// watchers may write again.
+  @inline(__always)
+  private func nextAfterWaitingWrites() -> WatcherRef? {
+    guard hasWaitingWrites else { return nil }
+    reportWaiting()
+    return state.queue.next()
+  }
+
+  @inline(__always)
+  var hasWaitingWrites: Bool { state.waitingWrites != nil && state.waitingWrites!.pointee != 0 }
+
+  /// Reports the writes that wait, and compares values that these have changed and restored.
+  func reportWaiting() {
+    state.reportWaitingWrites?()
+    comparisons.call()
+  }
+
+  /// Calls one watcher that came out of a queue; false where there was nothing to deliver.
+  @inline(__always)
+  private func call(_ watcher: WatcherRef) -> Bool {
+    watcher.pointee.flags.remove(.queued)
+    guard let root = watcher.pointee.root else {
+      watchers.freeIfUnused(watcher)
+      return false
+    }
+    let traits = watcher.pointee.traits
+    guard watcher.pointee.wantsFlush, watcher.pointee.flags.isDisjoint(with: [.paused, .running])
+    else {
+      return false
+    }
+    let receiver = watcher.pointee.receiver
+    if traits.contains(.charged),
+      receiver._withUnsafeGuaranteedRef({ $0.waitsForNextTurn(watcher) })
+    {
+      watcher.pointee.flags.insert(.queued)
+      state.queue.hold(watcher)
+      return false
+    }
+    if traits.contains(.observing),
+      !receiver._withUnsafeGuaranteedRef({ $0.isObserverAlive(watcher) })
+    {
+      watchers.stop(watcher)
+      return false
+    }
+    slots.rearmQuiet()
+    guard isPrepared(watcher) else { return false }
+    let isStale = watcher.pointee.isStale
+    watcher.pointee.flags.remove(.undone)
+    transactions.noteCall(of: watcher)
+    if !watcher.pointee.flags.isDisjoint(with: [.anchoring, .checkingDepartures]) {
+      return callAnchoring(watcher, on: root, isStale: isStale)
+    }
+    guard let refreshed = refreshInFlush(watcher) else { return false }
+    watcher.pointee.status = .clean
+    guard refreshed.path != nil || isStale else {
+      if recording.isOn { recording.recorder?.unchanged(watcher) }
+      releaseAnchor(of: watcher, on: root)
+      return false
+    }
+    return takeTurn(of: watcher, on: root)
+  }
+
+  /// Brings the links of a watcher up to date, and what they lead to, for which its receiver pays;
+  /// false when it ended.
+  @inline(__always)
+  private func isPrepared(_ watcher: WatcherRef) -> Bool {
+    let isCharged = watcher.pointee.traits.contains(.charged) && watcher.hasLinkWork
+    return isCharged ? prepareCharged(watcher) : prepare(watcher)
+  }
+
+  @inline(__always)
+  private func prepare(_ watcher: WatcherRef) -> Bool {
+    // Properties below a link whose object may have been replaced are settled when it is followed.
+    dependents.settleDependencies(of: watcher) && wiring.rewireInFlush(watcher)
+      && dependents.settleDependencies(of: watcher)
+  }
+
+  @inline(never)
+  private func prepareCharged(_ watcher: WatcherRef) -> Bool {
+    var isReady = false
+    watcher.pointee.receiver.takeUnretainedValue().prepare(watcher) { isReady = prepare(watcher) }
+    return isReady
+  }
+
+  /// Compares what a watcher watches with what was delivered to it; its receiver pays for that.
+  @inline(__always)
+  private func refreshInFlush(_ watcher: WatcherRef) -> Dependents.Refreshed? {
+    let isCharged = watcher.pointee.traits.contains(.charged) && watcher.hasWork
+    return isCharged ? refreshCharged(watcher) : dependents.refresh(watcher)
+  }
+
+  @inline(never)
+  private func refreshCharged(_ watcher: WatcherRef) -> Dependents.Refreshed? {
+    var refreshed: Dependents.Refreshed?
+    watcher.pointee.receiver.takeUnretainedValue().prepare(watcher) {
+      refreshed = dependents.refresh(watcher)
+    }
+    return refreshed
+  }
+
+  /// Calls a watcher as `call` does, where paths of it may go because their objects left (C4).
+  private func callAnchoring(
+    _ watcher: WatcherRef, on root: NodeRef, isStale: Bool
+  ) -> Bool {
+    let departure = wiring.takeDepartures(of: watcher)
+    guard let refreshed = refreshInFlush(watcher) else { return false }
+    let isImmediate = watcher.pointee.traits.contains(.immediate)
+    watcher.pointee.status = .clean
+    watcher.pointee.flags.remove(.checkingDepartures)
+    let waiting = isImmediate ? immediates.takeWaiting(of: watcher) : nil
+    guard departure != nil || waiting != nil || isStale || refreshed.path != nil && !isImmediate
+    else {
+      if recording.isOn, !isImmediate { recording.recorder?.unchanged(watcher) }
+      releaseAnchorIfIdle(of: watcher)
+      return false
+    }
+    let change = waiting.map { ($0.change, $0.path) }
+    return takeTurn(
+      of: watcher, on: root, change ?? departure.map { (.saved($0.change), $0.path) })
+  }
+
+  /// Calls a watcher that was not called in this flush; false where its receiver had nothing to
+  /// call it for.
+  @inline(__always)
+  private func takeTurn(
+    of watcher: WatcherRef, on root: NodeRef,
+    _ immediate: (change: ImmediateChange, path: Path)? = nil
+  ) -> Bool {
+    let name = watcher.identity
+    let wasIdle = state.queue.noteCall(of: watcher)
+    if invoke(watcher, on: root, immediate) { return true }
+    if !wasIdle, let watcher = watchers[name] { state.queue.allowCall(of: watcher) }
+    return false
+  }
+
+  /// The receiver says of the call that it makes that nothing was there to call the watcher for.
+  package func noteIdleCall() { state.queue.noteIdleCall() }
+
+  /// Calls a watcher; false where its receiver had nothing to call it for.
+  @discardableResult
+  private func invoke(
+    _ watcher: WatcherRef, on root: NodeRef,
+    _ immediate: (change: ImmediateChange, path: Path)? = nil
+  ) -> Bool {
+    if recording.isOn { recording.recorder?.called(watcher) }
+    watcher.pointee.flags.insert(.running)
+    let outer = state.callee
+    state.callee = watcher.pointee.receiver.toOpaque()
+    if let immediate, watcher.pointee.traits.contains(.immediate) {
+      watcher.pointee.receiver._withUnsafeGuaranteedRef {
+        $0.deliverInFlush(watcher, immediate.change, path: immediate.path)
+      }
+    } else {
+      watcher.pointee.receiver._withUnsafeGuaranteedRef { $0.deliver(watcher) }
+    }
+    state.callee = outer
+    let wasCalled = !state.queue.takeIdleCall()
+    if recording.isOn { recording.recorder?.returned(watcher) }
+    watcher.pointee.flags.remove(.running)
+    guard watcher.pointee.isActive else {
+      watchers.freeIfUnused(watcher)
+      return wasCalled
+    }
+    if watcher.pointee.traits.contains(.once) && wasCalled || watcher.pointee.wires.isEmpty {
+      watchers.stop(watcher)
+      return wasCalled
+    }
+    if watcher.pointee.traits.contains(.immediate) {
+      let name = watcher.identity
+      immediates.makeReruns(of: watcher)
+      guard watchers[name] != nil else { return wasCalled }
+    }
+    releaseAnchorIfIdle(of: watcher)
+    return wasCalled
+  }
+
+  /// Calls a watcher now, whatever has changed (`Watcher.run`).
+  ///
+  /// Does nothing where observed or observer are gone. False when the watcher's own callback asks
+  /// for it.
+  @discardableResult
+  package func runNow(_ watcher: WatcherRef) -> Bool {
+    if watcher.pointee.flags.contains(.running) { return false }
+    records.hold {
+      guard let root = watcher.pointee.root else { return }
+      if watcher.pointee.traits.contains(.observing),
+        !watcher.pointee.receiver._withUnsafeGuaranteedRef({ $0.isObserverAlive(watcher) })
+      {
+        watchers.stop(watcher)
+        return
+      }
+      guard anchor(watcher, on: root), dependents.settleDependencies(of: watcher),
+        wiring.rewire(watcher)
+      else {
+        return
+      }
+      reports.statistics.calls += 1
+      operations.running {
+        tracking.suspend()
+        invoke(watcher, on: root)
+      }
+      tracking.resume()
+    }
+    return true
+  }
+
+  /// Ends a turn: flushes, and starts further turns for watchers that ran already and were
+  /// triggered again (T4); then forgets slots and nodes that are not observed any more.
+  ///
+  /// Returns the number of calls.
+  @discardableResult
+  package func endTurn() -> Int {
+    var calls = 0
+    var rounds = state.goesOn ? state.heldRounds : 0
+    state.goesOn = false
+    while true {
+      calls += flush()
+      // The flush is a part of the turn that ends.
+      reports.statistics.turns += 1
+      state.queue.endTurn()
+      if state.queue.isEmpty || state.isEnding { break }
+      rounds += 1
+      if rounds >= limits.retriggers {
+        dropPending(after: rounds)
+        break
+      }
+    }
+    slots.rearmQuiet()
+    watchers.stopOrphansIfNoted()
+    nodes.trimJournals()
+    hooks.run()
+    nodes.unobserveIdle()
+    letGoOfModels()
+    state.turnNumber.pointee += 1
+    (state.heldRounds, state.goesOn) = (rounds, state.queue.hasHeld)
+    if state.queue.hasHeld {
+      if state.queue.isEmpty, let onPending = state.onPending { onPending() }
+      state.queue.releaseHeld()
+    }
+    return calls
+  }
+
+  private func dropPending(after turns: Int) {
+    var names: [String] = []
+    for watcher in state.queue.takeAll() {
+      watcher.pointee.flags.remove(.queued)
+      guard let root = watcher.pointee.root else {
+        watchers.freeIfUnused(watcher)
+        continue
+      }
+      names.append(watchers.title(watcher))
+      watcher.pointee.status = .clean
+      watcher.pointee.flags.remove(.checkingDepartures)
+      // A property that stayed invalid would not notify of its next change.
+      guard isPrepared(watcher) else { continue }
+      // Objects that moved below `**` have made it pending again.
+      watcher.pointee.status = .clean
+      releaseAnchor(of: watcher, on: root)
+    }
+    reports.report(.retriggered(watchers: names, turns: turns))
+  }
+
+  /// Keeps the model until the turn is over; asks for a turn if there is none now.
+  func hold(_ model: GuardedModel) {
+    if state.heldModels.isEmpty, let onPending = state.onPending { onPending() }
+    state.heldModels.append(model)
+  }
+
+  /// Releases the models: the turn is over, or there was none.
+  func letGoOfModels() {
+    while !state.heldModels.isEmpty, !engine.isOccupied {
+      let models = state.heldModels
+      state.heldModels = []
+      for model in models { model.letGo() }
+    }
+  }
+
+  // MARK: What the loop and the bridge set
+
+  package var goesOn: Bool {
+    get { state.goesOn }
+    nonmutating set { state.goesOn = newValue }
+  }
+  package var callee: UnsafeMutableRawPointer? {
+    @inline(__always) get { state.callee }
+    @inline(__always) nonmutating set { state.callee = newValue }
+  }
+  package var isEnding: Bool {
+    get { state.isEnding }
+    nonmutating set { state.isEnding = newValue }
+  }
+  var onPending: (() -> Void)? {
+    get { state.onPending }
+    nonmutating set { state.onPending = newValue }
+  }
+  package var turnNumber: UnsafeMutablePointer<UInt64> { state.turnNumber }
+
+  /// Has the writes reported that wait in `count`, before watchers are called or values are read.
+  package func reportWaiting(_ count: UnsafePointer<CInt>?, by report: (() -> Void)?) {
+    (state.waitingWrites, state.reportWaitingWrites) = (count, report)
+  }
+
+  func free() {
+    state.queue.free { if !$0.pointee.isActive { records.end($0) } }
+    state.turnNumber.deallocate()
+  }
+}

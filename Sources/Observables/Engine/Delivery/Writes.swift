@@ -1,0 +1,117 @@
+/// What a write does: it stores nothing and computes nothing; it marks watchers.
+package struct Writes: Room {
+  package let rooms: Rooms
+
+  /// A key was written whose slot wants to be notified.
+  ///
+  /// - Complexity: O(watchers of the key) the first time in a turn; the slot is quiet afterwards.
+  package func report(_ change: Change) {
+    nodes.buryDead()
+    // Changes that follow from the write have later times.
+    let time = immediates.nextTime()
+    records.hold { note(change) }
+    if isEager(change) || !comparisons.isEmpty { immediates.call([change], at: time) }
+  }
+
+  /// One operation changed several keys of one object: a list got or lost an element.
+  ///
+  /// Immediate watchers are called once for all of it; `every` is given by one of the changes at
+  /// most.
+  package func report(_ changes: [Change]) {
+    nodes.buryDead()
+    let time = immediates.nextTime()
+    records.hold { for change in changes { note(change) } }
+    if changes.contains(where: isEager) || !comparisons.isEmpty {
+      immediates.call(changes, at: time)
+    }
+  }
+
+  @inline(__always)
+  private func note(_ change: Change) {
+    if recording.isOn { recording.recorder?.wrote(change) }
+    if change.isSame {
+      if change.node.pointee.journalReaders > 0 { noteMembers(change) }
+      return
+    }
+    if change.node.pointee.journalReaders > 0 { nodes.noteJournal(of: change.node) }
+    if let slot = change.slot { mark(slot, change) }
+    if let every = change.every { mark(every, change) }
+    invalidation.spread(change)
+  }
+
+  /// A key has the value that it had already by inheriting it: no watcher is called for that (T5),
+  /// but it is a member of the object from now on, or no more.
+  ///
+  /// Paths follow the value at once: no watcher is called, so no flush would follow it.
+  private func noteMembers(_ change: Change) {
+    nodes.noteJournal(of: change.node)
+    var following: [WatcherID] = []
+    records.forEach(from: change.every?.pointee.links.first) { link in
+      let watcher = link.pointee.wire.pointee.watcher
+      guard watcher.pointee.traits.isDisjoint(with: [.immediate, .comparing]), markMembers(at: link)
+      else { return }
+      following.append(watcher.identity)
+      if watcher.pointee.traits.contains(.lazy) {
+        invalidation.invalidate(watcher, .check, by: change)
+      } else {
+        delivery.mark(watcher, .check, by: change)
+      }
+    }
+    invalidation.spread(change)
+    for name in following {
+      if let watcher = watchers[name], dependents.settleDependencies(of: watcher) {
+        wiring.rewire(watcher)
+      }
+    }
+  }
+
+  /// Marks a link that depends on which members there are; false where it does not depend on them.
+  func markMembers(at link: LinkRef) -> Bool {
+    let effect = link.pointee.effect
+    guard link.state != nil || effect.contains(.dirty) else { return false }
+    if effect.contains(.stale) || link.state?.role == .wildcard { wiring.markStale(link) }
+    if effect.contains(.dirty) { wiring.markDirty(link) }
+    return true
+  }
+
+  @inline(__always)
+  private func isEager(_ change: Change) -> Bool {
+    (change.slot?.pointee.eager ?? 0) + (change.every?.pointee.eager ?? 0) > 0
+  }
+
+  @inline(__always)
+  private func mark(_ slot: SlotRef, _ change: Change) {
+    // Whether the next write has to be reported as well, or the next one that may move objects.
+    var isNeeded = false
+    var needsObjects = false
+    records.forEach(from: slot.pointee.links.first) { link in
+      let watcher = link.pointee.wire.pointee.watcher
+      let traits = watcher.pointee.traits
+      if !traits.isDisjoint(with: [.immediate, .comparing]) {
+        if traits.contains(.arriving) {
+          needsObjects = true
+        } else if !traits.contains(.noticing) {
+          isNeeded = true
+        }
+        return
+      }
+      let effect = link.pointee.effect
+      if effect.contains(.objects), !change.node.kind.movesObjects(change) {
+        // The next write of the slot may.
+        needsObjects = true
+        return
+      }
+      if effect.contains(.stale) { wiring.markStale(link) }
+      if effect.contains(.dirty) { wiring.markDirty(link) }
+      if traits.contains(.lazy) {
+        invalidation.invalidate(watcher, effect.status, by: change)
+        // A property without a value does not remember which watchers were notified: immediate
+        // watchers of it have to be called for each change.
+        if traits.contains(.uncached) { isNeeded = true }
+      } else {
+        delivery.mark(watcher, effect.status, by: change)
+      }
+    }
+    if !isNeeded { slots.makeQuiet(slot, wants: needsObjects ? Slot.Wants.objects : 0) }
+  }
+}

@@ -1,0 +1,80 @@
+/// Watchers that are notified in each write: immediate ones (T9), and those with their own
+/// comparison.
+extension ImmediateCalls {
+  /// Calls the watchers that are notified in each write for some changes, which are one operation
+  /// that began at `time`.
+  func call(_ changes: [Change], at time: Int) {
+    records.hold {
+      let calls = comparisons.collecting { eagerCalls(for: changes, at: time) }
+      immediates.make(calls)
+    }
+  }
+
+  private func eagerCalls(for changes: [Change], at time: Int) -> [ImmediateCalls.Call] {
+    var calls: [ImmediateCalls.Call] = []
+    // The calls of watchers whose paths lead to other objects now, or whose derived values may be
+    // others.
+    var changed: [ImmediateCalls.Call] = []
+    for change in changes {
+      for slot in [change.slot, change.every] {
+        records.forEach(from: slot?.pointee.links.first) { link in
+          note(change, at: link, time, &calls, &changed)
+        }
+      }
+    }
+    // The paths of these watchers follow replaced objects at once: what is written next may lie on
+    // the new branch.
+    for call in changed {
+      guard let watcher = watchers[call.watcher], dependents.settleDependencies(of: watcher),
+        wiring.rewire(watcher), watcher.pointee.traits.contains(.immediate)
+      else { continue }
+      if let path = members.takeMoves(of: watcher) {
+        calls.append(call.on(path, isCompared: false))
+        continue
+      }
+      if immediates.batchDepth > 0 || watcher.pointee.isPaused {
+        // Whether the derived value is another one is known when the batch ends, or when the
+        // watcher is resumed.
+        immediates.noteDerived(call, watcher)
+      } else if let refreshed = dependents.refresh(watcher), let path = refreshed.path {
+        let ofLazy = refreshed.lazy.flatMap { comparisons.take(of: watcher, about: $0, on: path) }
+        calls.append(ofLazy ?? call.on(path, isCompared: refreshed.lazy == nil))
+      }
+    }
+    if immediates.batchDepth == 0 { calls += comparisons.take() }
+    return calls
+  }
+
+  private func note(
+    _ change: Change, at link: LinkRef, _ time: Int, _ calls: inout [ImmediateCalls.Call],
+    _ changed: inout [ImmediateCalls.Call]
+  ) {
+    let watcher = link.pointee.wire.pointee.watcher
+    guard watcher.pointee.isEager else { return }
+    if watcher.pointee.traits.contains(.arriving), !change.node.kind.movesObjects(change) { return }
+    let isOfMembers =
+      change.isSame && change.node.pointee.journalReaders > 0 && writes.markMembers(at: link)
+    if change.isSame, !isOfMembers, !watcher.pointee.traits.contains(.comparing) { return }
+    let call = ImmediateCalls.Call(
+      watcher: watcher.identity, change: .written(change),
+      path: link.pointee.wire.pointee.path.takeUnretainedValue(), time: time)
+    let effect = link.pointee.effect
+    if effect.contains(.objects), !change.node.kind.movesObjects(change) { return }
+    if !change.isSame {
+      if effect.contains(.stale) { wiring.markStale(link) }
+      if effect.contains(.dirty) { wiring.markDirty(link) }
+      if !effect.isDisjoint(with: [.stale, .dirty]) { changed.append(call) }
+    }
+    if isOfMembers { changed.append(call) }
+    if change.isSame, !watcher.pointee.traits.contains(.comparing) {
+      // No watcher is called for it.
+    } else if effect.contains(.notify) {
+      calls.append(call)
+    } else if link.isAnchored {
+      if !change.isSame, link.pointee.anchor != nil { delivery.checkDeparturesInFlush(of: watcher) }
+    } else if !change.isSame, !watcher.pointee.traits.contains(.immediate) {
+      // The watcher compares by itself, in the flush: a derived value has no old value in a write.
+      delivery.mark(watcher, .check, by: change)
+    }
+  }
+}

@@ -1,0 +1,120 @@
+/// Something that a lazy property depends on.
+package struct Dependence {
+  /// The object at which the path begins; nil where it is not observed.
+  package let root: NodeRef?
+  package let path: String
+}
+
+/// What tools ask about lazy properties; nothing is computed or wired for it.
+extension Inspection {
+  /// What a lazy property depends on: the paths that it declares, or the keys that its getter read
+  /// when it ran last, in that order.
+  package func dependencies(
+    of lazy: WatcherRef, naming name: (SlotRef) -> String
+  ) -> [Dependence] {
+    guard lazy.pointee.traits.contains(.tracking) else {
+      return lazy.pointee.receiver.takeUnretainedValue().dependencies(of: lazy).map { declared in
+        Dependence(
+          root: declared.isForeign ? declared.root : lazy.pointee.root,
+          path: declared.path.description)
+      }
+    }
+    var dependencies: [Dependence] = []
+    forEachTrackedLink(of: lazy) { link in
+      guard let slot = link.pointee.slot else { return }
+      dependencies.append(
+        Dependence(
+          root: slot.pointee.node, path: slot.pointee.isEvery ? link.wholeName : name(slot)))
+    }
+    return dependencies
+  }
+
+  /// The lazy properties that depend on the key of `slot`, each once, in the order of their
+  /// declaration; `name` is that of a key in the slot of a whole object.
+  package func dependents(of slot: SlotRef, name: String? = nil) -> [WatcherRef] {
+    var dependents: [UInt64: WatcherRef] = [:]
+    slot.forEachLinkOfAny { link in
+      let watcher = link.pointee.wire.pointee.watcher
+      guard watcher.pointee.traits.contains(.lazy), watcher.slot != nil else { return }
+      if let name, slot.pointee.isEvery, link.wholeName != name { return }
+      dependents[watcher.pointee.id] = watcher
+    }
+    return dependents.values.sorted { $0.pointee.id < $1.pointee.id }
+  }
+
+  /// The keys of `node` that lazy properties depend on; `name` is as in `ObservedKey`.
+  package func usedKeys(of node: NodeRef) -> [(slot: SlotRef, name: String?)] {
+    var keys: [(slot: SlotRef, name: String?)] = []
+    node.forEachSlot { slot in
+      var names: Set<String?> = []
+      slot.forEachLinkOfAny { link in
+        guard link.pointee.wire.pointee.watcher.pointee.traits.contains(.lazy) else { return }
+        if names.insert(slot.pointee.isEvery ? link.wholeName : nil).inserted {
+          keys.append((slot, slot.pointee.isEvery ? link.wholeName : nil))
+        }
+      }
+    }
+    return keys
+  }
+
+  /// The watchers that a write of these slots may concern, whether they are pending or not, with
+  /// the lazy properties that lie between, the one nearest to the write first.
+  ///
+  /// The shortest way comes first; there may be others for the same watcher.
+  ///
+  /// - Complexity: O(links of all that depends on the slots)
+  package func forEachWatcher(
+    behind slots: [SlotRef], _ body: (WatcherRef, _ through: [WatcherRef]) -> Void
+  ) {
+    var seen: Set<UInt64> = []
+    /// The lazy properties that were reached, each from another one, or from the write.
+    var reached: [(lazy: WatcherRef, from: Int)] = []
+    func chain(to end: Int) -> [WatcherRef] {
+      var chain: [WatcherRef] = []
+      var next = end
+      while next >= 0 {
+        chain.append(reached[next].lazy)
+        next = reached[next].from
+      }
+      return chain.reversed()
+    }
+    func visit(_ link: LinkRef, from: Int) {
+      let watcher = link.pointee.wire.pointee.watcher
+      if watcher.pointee.traits.contains(.lazy) {
+        if seen.insert(watcher.pointee.id).inserted { reached.append((watcher, from)) }
+      } else {
+        body(watcher, chain(to: from))
+      }
+    }
+    for slot in slots { slot.forEachLinkOfAny { visit($0, from: -1) } }
+    var position = 0
+    while position < reached.count {
+      if let slot = reached[position].lazy.slot {
+        slot.forEachLinkOfAny { visit($0, from: position) }
+        slot.pointee.node.pointee.every?.forEachLinkOfAny {
+          if $0.isWhole { visit($0, from: position) }
+        }
+      }
+      position += 1
+    }
+  }
+
+  func forEachTrackedLink(of lazy: WatcherRef, _ body: (LinkRef) -> Void) {
+    guard let wire = lazy.pointee.wires.first, wire.pointee.use == .tracking else { return }
+    records.hold { for link in wire.links where !link.pointee.isDead { body(link) } }
+  }
+}
+
+extension SlotRef {
+  /// The links of watchers and lazy properties, not those of the debugger.
+  func forEachLinkOfAny(_ body: (LinkRef) -> Void) {
+    pointee.node.engine.records.forEach(from: pointee.links.first) { link in
+      if !link.pointee.wire.pointee.watcher.pointee.traits.contains(.probing) { body(link) }
+    }
+  }
+}
+
+extension LinkRef {
+  /// The object whose key the link observes.
+  var node: NodeRef? { pointee.slot?.pointee.node }
+}

@@ -1,0 +1,159 @@
+/// What tools ask about watchers.
+package struct Inspection: Room {
+  package let rooms: Rooms
+
+  /// The first watcher that is wanted among those for which `lazy` is computed, directly or for
+  /// others.
+  ///
+  /// - Complexity: O(links of all that depend on `lazy`).
+  package func watcher(
+    behind lazy: WatcherRef, where isWanted: (WatcherRef) -> Bool
+  ) -> WatcherRef? {
+    var (lazies, seen, next) = ([lazy], Set([lazy]), 0)
+    while next < lazies.count {
+      let lazy = lazies[next]
+      next += 1
+      guard let slot = lazy.slot, !slot.pointee.node.isDead else { continue }
+      for slot in [slot, slot.pointee.node.pointee.every].compactMap({ $0 }) {
+        let found = records.first(from: slot.pointee.links.first) { link in
+          if slot.pointee.isEvery, !link.isWhole { return false }
+          let watcher = link.pointee.wire.pointee.watcher
+          if !watcher.pointee.traits.contains(.lazy) { return isWanted(watcher) }
+          if seen.insert(watcher).inserted { lazies.append(watcher) }
+          return false
+        }
+        if let found { return found.pointee.wire.pointee.watcher }
+      }
+    }
+    return nil
+  }
+
+  /// The watchers with a link in `slot`, and the path it belongs to, earliest registered first.
+  package func forEachWatcher(of slot: SlotRef, _ body: (WatcherRef, Path) -> Void) {
+    records.forEach(from: slot.pointee.links.first) { link in
+      let wire = link.pointee.wire
+      if wire.pointee.watcher.pointee.isUncounted || link.isDeep { return }
+      body(wire.pointee.watcher, wire.pointee.path.takeUnretainedValue())
+    }
+  }
+
+  /// Whether a path of a watcher, or lazy property, for which `isMeant` is true passes through an
+  /// object.
+  ///
+  /// - Complexity: O(links on the object).
+  package func hasLink(on node: NodeRef, where isMeant: (WatcherRef) -> Bool) -> Bool {
+    var isFound = false
+    node.forEachSlot { slot in
+      slot.forEachLinkOfAny { if isMeant($0.pointee.wire.pointee.watcher) { isFound = true } }
+    }
+    return isFound
+  }
+
+  /// The paths of a watcher, in the order in which they were added.
+  package func paths(of watcher: WatcherRef) -> [Path] {
+    var paths: [Path] = []
+    wiring.forEachWire(of: watcher) { paths.append($0.pointee.path.takeUnretainedValue()) }
+    return paths
+  }
+
+  /// The component at which a path of the watcher ends before its end: there is no object there.
+  package func firstUnreachable(of watcher: WatcherRef) -> String? {
+    var end: String?
+    if !wiring.rewire(watcher) { return nil }
+    wiring.forEachWire(of: watcher) { wire in
+      guard end == nil, var link = wire.pointee.top else { return }
+      while let next = link.onward { link = next }
+      if link.pointee.isTerminal { return }
+      let path = wire.pointee.path.takeUnretainedValue()
+      let step = Int(link.pointee.step)
+      // Where the link has an object, the next component is the one that leads to nothing.
+      if let node = link.pointee.slot?.pointee.node, !node.isDead, link.state == nil,
+        case .node = wiring.child(of: link, on: node, step, path)
+      {
+        end = path.steps[step + 1].description
+      } else {
+        end = path.steps[step].description
+      }
+    }
+    return end
+  }
+
+  /// The observed keys of `node`, in no order.
+  ///
+  /// - Complexity: O(keys), and O(paths) for those through a whole object and where the watchers
+  ///   are asked for.
+  package func observedKeys(of node: NodeRef, withWatchers: Bool = false) -> [ObservedKey] {
+    var keys: [ObservedKey] = []
+    node.forEachSlot { slot in
+      guard slot.pointee.count > 0 else { return }
+      if !slot.pointee.isEvery, !withWatchers {
+        keys.append(ObservedKey(slot: slot, name: nil, count: Int(slot.pointee.count)))
+        return
+      }
+      var places: [String?: Int] = [:]
+      slot.forEachLink { link in
+        let wire = link.pointee.wire
+        let name = slot.pointee.isEvery ? link.wholeName : nil
+        let place = places[name] ?? keys.count
+        places[name] = place
+        if place == keys.count { keys.append(ObservedKey(slot: slot, name: name)) }
+        keys[place].count += 1
+        if withWatchers {
+          keys[place].watchers.append(
+            (wire.pointee.watcher, wire.pointee.path.takeUnretainedValue()))
+        }
+      }
+    }
+    return keys
+  }
+
+  /// A lazy property that a watcher watches and that could not be computed.
+  package func failedLazy(of watcher: WatcherRef) -> WatcherRef? {
+    var failed: WatcherRef?
+    wiring.forEachWire(of: watcher) { wire in
+      if failed != nil { return }
+      failed = wire.links.lazy.compactMap { $0.pointee.slot?.pointee.lazy }.first {
+        $0.pointee.status == .failed
+      }
+    }
+    return failed
+  }
+}
+
+/// One key of an object as tools name it.
+package struct ObservedKey {
+  package let slot: SlotRef
+  /// The name where the slot stands for a whole object: "*", "@count", "4"; nil where it has a key.
+  package let name: String?
+  /// How many paths pass through it.
+  package var count = 0
+  /// The watchers of the key; empty where they were not asked for.
+  package var watchers: [(watcher: WatcherRef, path: Path)] = []
+}
+
+extension SlotRef {
+  /// The links of watchers that count as observers, earliest first.
+  func forEachLink(_ body: (LinkRef) -> Void) {
+    pointee.node.engine.records.forEach(from: pointee.links.first) { link in
+      let watcher = link.pointee.wire.pointee.watcher
+      if !watcher.pointee.isUncounted, !link.isDeep { body(link) }
+    }
+  }
+}
+
+extension LinkRef {
+  /// What a link in the slot of a whole object observes of it.
+  var wholeName: String {
+    if pointee.wire.pointee.use == .tracking { return isOfCount ? "@count" : "*" }
+    switch kind {
+    case .element: return component.description
+    case .operation:
+      guard component.operation?.isAggregate == true else { return component.description }
+      // The components behind an operator belong to its name.
+      let path = pointee.wire.pointee.path.takeUnretainedValue()
+      return path.components[Int(pointee.step)...].map(\.description).joined(separator: ".")
+    case .name where state == nil: return component.description
+    default: return "*"
+    }
+  }
+}

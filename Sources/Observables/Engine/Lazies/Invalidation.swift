@@ -1,0 +1,248 @@
+/// Lazy properties that become invalid, and what depends on them.
+///
+/// A property that becomes invalid is put on a list; the list is worked off, which marks the
+/// dependents of its members and puts those on the list in turn. So there is no recursion, and as a
+/// property that is invalid already is not put there again, each is visited once. Nothing is
+/// computed.
+package struct Invalidation: Room {
+  package let rooms: Rooms
+
+  struct State {
+    /// Slots of lazy properties that became invalid in the write under way, until what depends on
+    /// them was marked.
+    fileprivate var slots = RawList<SlotRef>()
+  }
+  private var state: State {
+    @inline(__always) _read { yield rooms.memory.pointee.invalidation }
+    @inline(__always) nonmutating _modify { yield &rooms.memory.pointee.invalidation }
+  }
+
+  /// Marks `lazy` as invalid, as something that it depends on changed, or may have; the caller
+  /// calls `spread` next.
+  func invalidate(
+    _ lazy: WatcherRef, _ status: WatcherRecord.Status, by change: Change? = nil
+  ) {
+    let traits = lazy.pointee.traits
+    if lazy.isComputing {
+      disturb(lazy, by: change)
+      return
+    }
+    // In a ring of properties invalidation returns to the one where it began.
+    guard !lazy.lazyState.pointee.isNotifying, let slot = lazy.slot else { return }
+    if traits.contains(.uncached) {
+      if status == .stale { lazy.version = lazies.nextVersion() }
+      state.slots.append(slot)
+      return
+    }
+    guard makeInvalid(lazy, at: slot, status) else { return }
+    if recording.isOn, let change { recording.recorder?.invalidated(lazy, by: change) }
+    if slot.isLinked || slot.pointee.node.pointee.every != nil {
+      state.slots.append(slot)
+    }
+  }
+
+  /// Makes a lazy property invalid; false where its dependents were notified of that before.
+  @inline(__always)
+  private func makeInvalid(
+    _ lazy: WatcherRef, at slot: SlotRef, _ status: WatcherRecord.Status
+  ) -> Bool {
+    let (before, traits) = (lazy.pointee.status, lazy.pointee.traits)
+    lazy.pointee.raise(to: status)
+    // The dependents of a property that is invalid were notified; those of one that failed were
+    // not, and have to learn that it may be computed now.
+    if before == .check || before == .stale, !lazy.lazyState.pointee.isUnnotified { return false }
+    lazy.lazyState.pointee.isUnnotified = false
+    slot.pointee.isValid = false
+    if traits.contains(.mirrored), before == .clean {
+      lazy.pointee.receiver._withUnsafeGuaranteedRef { $0.invalidated(lazy) }
+    }
+    return true
+  }
+
+  private func disturb(_ lazy: WatcherRef, by change: Change?) {
+    if lazy.lazyState.pointee.flaw == .disturbance { return }
+    let slot = change.flatMap { $0.slot ?? $0.every }
+    computing.disturb(
+      lazy, by: slot.map { .write($0.pointee.node.kind.name(of: $0)) })
+  }
+
+  /// Marks the links that count or go through the elements of an object: one of these is a lazy
+  /// property now.
+  func invalidateElements(of node: NodeRef, _ lazy: WatcherRef) {
+    if node.pointee.journalReaders > 0 { nodes.noteJournal(of: node) }
+    records.forEach(from: node.pointee.every?.pointee.links.first) { link in
+      // A link of the whole object sees the property as before.
+      if link.isWhole || link.pointee.effect.isDisjoint(with: [.stale, .dirty]) { return }
+      if link.pointee.effect.contains(.stale) { wiring.markStale(link) }
+      noteInvalid(link, lazy, nil)
+    }
+  }
+
+  /// A property became invalid otherwise; the caller calls `spread` next.
+  func add(_ slot: SlotRef) { state.slots.append(slot) }
+
+  /// Goes on to the dependents of the properties that became invalid.
+  @inline(__always)
+  func spread(_ change: Change?) {
+    if !state.slots.isEmpty { spreadAll(change) }
+  }
+
+  private func spreadAll(_ change: Change?) {
+    var notified: Set<UInt64>?
+    while let slot = state.slots.popLast() {
+      guard let lazy = slot.pointee.lazy else { continue }
+      if lazy.pointee.traits.contains(.uncached) {
+        // Properties without a value are never marked: only this set ends a walk round a ring.
+        if notified == nil { notified = [] }
+        guard notified!.insert(lazy.pointee.id).inserted else { continue }
+        notifyReaders(of: slot, lazy, change, toAll: false)
+        continue
+      }
+      forEachReader(of: lazy, at: slot) { noteInvalid($0, lazy, change) }
+    }
+  }
+
+  /// Visits the links for which the value of a lazy property counts.
+  @inline(__always)
+  private func forEachReader(
+    of lazy: WatcherRef, at slot: SlotRef, _ visit: (LinkRef) -> Void
+  ) {
+    records.forEach(from: slot.pointee.links.first, visit)
+    records.forEach(from: slot.pointee.node.pointee.every?.pointee.links.first) { link in
+      guard link.isWhole else { return }
+      // The property was invalid when the link was made: the value that was computed since then
+      // counts as the one that was there.
+      if !link.pointee.isDirty, lazy.isOutdated, link.pointee.version ?? .min < lazy.version {
+        link.pointee.version = lazy.version
+      }
+      visit(link)
+    }
+  }
+
+  /// Notifies the dependents of a property without a value of its own: the program says that its
+  /// value is another one.
+  func notifyDependents(of lazy: WatcherRef) {
+    guard let slot = lazy.slot else { return }
+    lazy.version = lazies.nextVersion()
+    notifyReaders(of: slot, lazy, nil, toAll: true)
+    spread(nil)
+  }
+
+  /// Marks a link whose lazy property may have another value, and notifies its watcher.
+  private func noteInvalid(_ link: LinkRef, _ lazy: WatcherRef, _ change: Change?) {
+    let watcher = link.pointee.wire.pointee.watcher
+    let traits = watcher.pointee.traits
+    if traits.contains(.arriving) { return }
+    wiring.markDirty(link)
+    if traits.contains(.lazy) {
+      invalidate(watcher, .check, by: change)
+    } else if traits.contains(.immediate) {
+      comparisons.note(link, lazy)
+    } else {
+      delivery.mark(watcher, .check, by: change)
+    }
+  }
+
+  /// Notifies the dependents of a property without a value of its own: something that it depends on
+  /// changed, or may have where that is computed.
+  ///
+  /// Watchers of all properties are notified only where the program says so (`toAll`): for them the
+  /// property never has a value (Z3).
+  private func notifyReaders(
+    of slot: SlotRef, _ lazy: WatcherRef, _ change: Change?, toAll: Bool
+  ) {
+    let every = toAll ? slot.pointee.node.pointee.every : nil
+    for slot in [slot, every].compactMap({ $0 }) {
+      records.forEach(from: slot.pointee.links.first) { link in
+        if slot.pointee.isEvery, !link.isWhole { return }
+        let watcher = link.pointee.wire.pointee.watcher
+        let traits = watcher.pointee.traits
+        if traits.contains(.arriving) { return }
+        // Changes that a getter makes while the path of a watcher is followed are for the next
+        // turn.
+        if !watcher.pointee.flags.contains(.wiring) || traits.contains(.immediate) {
+          if link.pointee.effect.contains(.stale) { wiring.markStale(link) }
+          wiring.markDirty(link)
+        }
+        let known = link.pointee.version ?? .min
+        let isDifferent =
+          !link.isBelowOperator
+          && (slot.pointee.isEvery ? lazy.version > known : lazy.version != known)
+        if traits.contains(.lazy) {
+          invalidate(watcher, isDifferent ? .stale : .check, by: change)
+        } else if traits.contains(.immediate) {
+          comparisons.note(link, lazy)
+        } else {
+          delivery.mark(watcher, isDifferent ? .stale : .check, by: change)
+        }
+      }
+    }
+  }
+
+  // MARK: Writes that wait
+
+  /// A key was written where no code of the program may run; `written` reports that later.
+  ///
+  /// What is computed from the key is invalid at once. Watchers hear of it by the report: until
+  /// then these properties are `unnotified`.
+  ///
+  /// - Complexity: O(links of the key, and of the properties that become invalid).
+  package func outdate(_ change: Change) {
+    var reached: [WatcherRef] = []
+    for slot in [change.slot, change.every] {
+      records.forEach(from: slot?.pointee.links.first) { link in
+        let effect = link.pointee.effect
+        if effect.contains(.objects), !change.node.kind.movesObjects(change) { return }
+        outdateReader(at: link, effect, effect.status, &reached)
+      }
+    }
+    var index = 0
+    while index < reached.count {
+      let lazy = reached[index]
+      index += 1
+      guard let slot = lazy.slot else { continue }
+      if lazy.pointee.traits.contains(.uncached) {
+        // Its readers have no value to compare.
+        records.forEach(from: slot.pointee.links.first) { link in
+          outdateReader(at: link, link.pointee.effect.union(.dirty), .stale, &reached)
+        }
+      } else {
+        forEachReader(of: lazy, at: slot) { link in
+          let traits = link.pointee.wire.pointee.watcher.pointee.traits
+          if traits.contains(.arriving) { return }
+          wiring.markDirty(link)
+          if traits.contains(.immediate) { comparisons.note(link, lazy, isEarly: true) }
+          outdateReader(at: link, .dirty, .check, &reached)
+        }
+      }
+    }
+    for lazy in reached {
+      lazy.lazyState.pointee.isNotifying = false
+      if !lazy.pointee.traits.contains(.uncached) { lazy.lazyState.pointee.isUnnotified = true }
+    }
+  }
+
+  /// Makes the lazy property of a link invalid, where the link is of one; a property that is
+  /// reached for the first time is appended to `reached`.
+  private func outdateReader(
+    at link: LinkRef, _ effect: Link.Effect, _ status: WatcherRecord.Status,
+    _ reached: inout [WatcherRef]
+  ) {
+    let lazy = link.pointee.wire.pointee.watcher
+    let traits = lazy.pointee.traits
+    guard traits.contains(.lazy), !lazy.lazyState.pointee.isNotifying, !lazy.isComputing,
+      let slot = lazy.slot
+    else { return }
+    if effect.contains(.stale) { wiring.markStale(link) }
+    if effect.contains(.dirty) { wiring.markDirty(link) }
+    if traits.contains(.uncached) {
+      lazy.lazyState.pointee.isNotifying = true
+    } else {
+      // It is reached only once: `unnotified` is set again at the end.
+      guard makeInvalid(lazy, at: slot, status) else { return }
+    }
+    reached.append(lazy)
+  }
+
+  func free() { state.slots.free() }
+}

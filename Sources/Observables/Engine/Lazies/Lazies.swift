@@ -1,0 +1,292 @@
+/// Lazy properties: records like those of watchers, linked to what they depend on, whose own key
+/// has a slot with the links of their dependents.
+///
+/// Flags are pushed and values pulled. A write marks its dependents as invalid, and their
+/// dependents, and stops where these are marked already; nothing is computed. Settling brings the
+/// properties up to date that are read or watched.
+package struct Lazies: Room {
+  package let rooms: Rooms
+
+  struct State {
+    fileprivate var lastVersion = 0
+  }
+  private var state: State {
+    @inline(__always) _read { yield rooms.memory.pointee.lazies }
+    @inline(__always) nonmutating _modify { yield &rooms.memory.pointee.lazies }
+  }
+
+  /// Makes the key of `slot` a lazy property, which is invalid to begin with.
+  ///
+  /// `traits` are among `tracking`, `uncached` and `mirrored`; `isKnown`: it has a value with which
+  /// the next one is compared; `wasElement`: the key had a value until now, which was an element of
+  /// a collection (C9).
+  ///
+  /// - Complexity: O(links of the slot), and those of the whole object for an element.
+  package func make(
+    _ slot: SlotRef, receiver: Receiver, traits: WatcherRecord.Traits, context: Int = 0,
+    isKnown: Bool = false, wasElement: Bool = false
+  ) -> WatcherRef {
+    let lazy = watchers.make(
+      root: slot.pointee.node, receiver: receiver, traits: traits.union(.lazy), context: context)
+    if !traits.contains(.uncached) {
+      lazy.pointee.status = .stale
+      lazy.lazyState.pointee.isUnnotified = true
+    }
+    lazy.isKnown = isKnown
+    lazy.slot = slot
+    slot.pointee.lazy = lazy
+    slot.pointee.isValid = false
+    records.forEach(from: slot.pointee.links.first) { adapt($0, to: slot) }
+    if wasElement { invalidation.invalidateElements(of: slot.pointee.node, lazy) }
+    if slot.isLinked {
+      if traits.contains(.uncached) { _ = computing.makeWires(of: lazy) }
+      invalidation.add(slot)
+    }
+    invalidation.spread(nil)
+    comparisons.call()
+    return lazy
+  }
+
+  /// The declaration is taken back, or the object is gone: its key is an ordinary one again.
+  func forget(_ lazy: WatcherRef) {
+    guard let slot = lazy.slot else { return }
+    lazy.slot = nil
+    slot.pointee.lazy = nil
+    slot.pointee.isValid = false
+    computing.forget(lazy)
+    records.forEach(from: slot.pointee.links.first) { link in
+      if !slot.pointee.node.isDead { scheduleIfUndelivered(of: lazy, at: link) }
+      adapt(link, to: slot)
+    }
+    if slot.pointee.node.isDead { return }
+    nodes.unobserveWhenIdle(slot.pointee.node)
+  }
+
+  /// Schedules the watcher of a link to which the present value of the property was not delivered
+  /// yet: which value was delivered is forgotten with the declaration.
+  private func scheduleIfUndelivered(of lazy: WatcherRef, at link: LinkRef) {
+    let watcher = link.pointee.wire.pointee.watcher
+    guard !link.isBelowOperator,
+      watcher.pointee.traits.isDisjoint(with: [.lazy, .immediate]), watcher.pointee.isActive,
+      let known = link.pointee.version, known != lazy.version
+    else { return }
+    delivery.mark(watcher, .stale, by: nil)
+  }
+
+  /// Sets what a write of the key of a link does: the key may be a lazy property.
+  func adapt(_ link: LinkRef, to slot: SlotRef) {
+    if link.state != nil || link.kind == .element { return }
+    let wire = link.pointee.wire
+    let lazy = slot.pointee.lazy
+    link.pointee.version = lazy?.version
+    // Below an operator a link is one step of a computation, and keeps its effect.
+    if link.isBelowOperator { return }
+    if lazy == nil {
+      link.pointee.effect = link.pointee.isTerminal ? .notify : [.notify, .stale]
+    } else {
+      link.pointee.effect = link.pointee.isTerminal ? .dirty : [.dirty, .stale]
+      // When the reader is computed, it notes the version that it has used.
+      if wire.pointee.watcher.pointee.traits.contains(.lazy) { wiring.markDirty(link) }
+    }
+  }
+
+  // MARK: By the program
+
+  /// Calls the watchers of a property, whatever its value: the program says that something inside
+  /// of the value changed.
+  package func trigger(_ lazy: WatcherRef) {
+    if lazy.slot == nil { return }
+    records.hold { invalidation.notifyDependents(of: lazy) }
+    comparisons.call()
+  }
+
+  /// Makes a property invalid, whatever it depends on.
+  ///
+  /// Does nothing where it is invalid already.
+  package func invalidate(explicitly lazy: WatcherRef, by change: Change? = nil) {
+    nodes.buryDead()
+    var change = change
+    if recording.isOn, let slot = lazy.slot {
+      let known = change ?? Change(at: slot, isSame: false)
+      recording.recorder?.invalidating(known)
+      change = known
+    }
+    if lazy.isComputing {
+      computing.disturb(lazy, by: .invalidation)
+      return
+    }
+    invalidation.invalidate(lazy, .stale, by: change)
+    invalidation.spread(change)
+    comparisons.call()
+  }
+
+  /// A program is about to assign the value of a property; `overridden` is called next.
+  package func willAssign(_ lazy: WatcherRef) {
+    deliveredValues.willReplaceValue(of: lazy)
+    if recording.isOn { recording.recorder?.replacing(lazy) }
+    guard let slot = lazy.slot,
+      slot.pointee.eager + (slot.pointee.node.pointee.every?.pointee.eager ?? 0) > 0
+    else { return }
+    comparisons.beginAssigning(lazy)
+  }
+
+  /// A program assigned the value of a property; `computation` says how it compares with the one
+  /// before (Z5).
+  ///
+  /// `isAdopted` is for a value that the property had before the engine knew it.
+  package func overridden(
+    _ lazy: WatcherRef, _ computation: Computation, by change: Change? = nil,
+    isAdopted: Bool = false
+  ) {
+    nodes.buryDead()
+    if recording.isOn, !isAdopted, let slot = lazy.slot {
+      if case .same = computation {
+        recording.recorder?.wrote(Change(at: slot, isSame: true))
+      } else {
+        recording.recorder?.wrote(change ?? Change(at: slot, isSame: false))
+      }
+    }
+    defer { comparisons.endAssigning() }
+    records.hold {
+      let (traits, status) = (lazy.pointee.traits, lazy.pointee.status)
+      let (wasKnown, wasUnnotified) = (lazy.isKnown, lazy.lazyState.pointee.isUnnotified)
+      keep(computation, of: lazy, isAssigned: true)
+      lazy.lazyState.pointee.isAssigned = true
+      computing.adoptVersions(of: lazy)
+      // The property has to be notified by what its declared paths lead to now, though nothing is
+      // computed.
+      if !traits.contains(.tracking) { _ = computing.makeWires(of: lazy) }
+      guard wiring.rewire(lazy) else { return }
+      awaitInvalidation(of: lazy)
+      guard lazy.pointee.isActive, let slot = lazy.slot else { return }
+      slots.rearmQuiet()
+      if case .same = computation { return }
+      // Where the property had become invalid, its dependents were notified then; not so where it
+      // never had a value.
+      if status == .check || status == .stale, wasKnown,
+        !wasUnnotified
+      {
+        return
+      }
+      invalidation.add(slot)
+      lazy.lazyState.pointee.isNotifying = true
+      invalidation.spread(change)
+      lazy.lazyState.pointee.isNotifying = false
+      computing.adoptVersions(of: lazy)
+      comparisons.call()
+    }
+  }
+
+  /// Has `lazy` notified when something that it depends on changes: it is valid, though that is
+  /// not.
+  private func awaitInvalidation(of lazy: WatcherRef) {
+    var work = [lazy.identity]
+    while let name = work.popLast() {
+      guard let next = watchers[name] else { continue }
+      // A property that was never computed has no links yet.
+      if !next.pointee.traits.contains(.tracking) { _ = computing.makeWires(of: next) }
+      // The links of one whose paths lead to other objects than when it was computed have to
+      // follow.
+      guard let next = watchers[name], wiring.rewire(next) else { continue }
+      wiring.forEachWire(of: next) { wire in
+        for link in wire.links {
+          guard let other = link.pointee.slot?.pointee.lazy, other.isOutdated else { continue }
+          let state = other.lazyState
+          if state.pointee.isUnnotified, other.isWired { continue }
+          other.lazyState.pointee.isUnnotified = true
+          work.append(other.identity)
+        }
+      }
+    }
+  }
+
+  /// Makes a property valid, and gives it the version that belongs to a value which was computed or
+  /// assigned.
+  func keep(_ computation: Computation, of lazy: WatcherRef, isAssigned: Bool = false) {
+    let isFirst =
+      !isAssigned && lazy.version == 0 && !lazy.lazyState.pointee.isKnown
+    lazy.pointee.status = .clean
+    lazy.lazyState.pointee.isUnnotified = false
+    lazy.lazyState.pointee.isKnown = true
+    lazy.slot?.pointee.isValid = true
+    switch computation {
+    case .changed: lazy.version = deliveredValues.version(of: lazy) ?? nextVersion()
+    case .restored: lazy.version = deliveredValues.restoredVersion(of: lazy)
+    case .same, .failed, .waiting: break
+    }
+    if isFirst { lazy.lazyState.pointee.firstVersion = lazy.version }
+  }
+
+  /// Each value that differs from the one before gets a new number, its version.
+  func nextVersion() -> Int {
+    state.lastVersion += 1
+    return state.lastVersion
+  }
+
+  var lastVersion: Int { state.lastVersion }
+
+  // MARK: Names
+
+  /// The error of a property that waits for itself, if it does.
+  package func cycleError(of lazy: WatcherRef) -> LazyError? {
+    lazy.isUnderWay ? .cycle(names: cycle(to: lazy)) : nil
+  }
+
+  /// The lazy properties of an object, in the order of their declaration.
+  package func all(of node: NodeRef) -> [WatcherRef] {
+    var lazies: [WatcherRef] = []
+    node.forEachSlot { slot in if let lazy = slot.pointee.lazy { lazies.append(lazy) } }
+    return lazies.sorted { $0.pointee.id < $1.pointee.id }
+  }
+
+  package func name(of lazy: WatcherRef) -> String {
+    guard let slot = lazy.slot, !slot.pointee.node.isDead else { return "?" }
+    return slot.pointee.node.kind.name(of: slot)
+  }
+
+  /// The names of the properties that wait for each other, from `lazy` back to it; in full where
+  /// they are not all of one object.
+  package func cycle(to lazy: WatcherRef) -> [String] {
+    var members: [WatcherRef] = []
+    var isInside = false
+    for other in settling.chain {
+      if other == lazy { isInside = true }
+      if isInside, other != lazy || members.isEmpty { members.append(other) }
+    }
+    // It is not among those where it was observed only after its getter had begun.
+    if members.isEmpty { members.append(lazy) }
+    members.append(lazy)
+    let node = lazy.slot?.pointee.node
+    if members.allSatisfy({ $0.slot?.pointee.node == node }) {
+      return members.map { name(of: $0) }
+    }
+    return members.map { fullName(of: $0) }
+  }
+
+  /// The name that distinguishes a property from those of other objects with the same name.
+  private func fullName(of lazy: WatcherRef) -> String {
+    guard let slot = lazy.slot, !slot.pointee.node.isDead else { return "?" }
+    return lazy.pointee.receiver.takeUnretainedValue().fullName(
+      of: lazy, name(of: lazy), title: slot.pointee.node.kind.title(of: slot.pointee.node))
+  }
+}
+
+extension LinkRef {
+  /// True for a link behind an operator on its path: its value is a part of the operator's.
+  var isBelowOperator: Bool {
+    pointee.wire.pointee.path._withUnsafeGuaranteedRef { Int(pointee.step) > $0.aggregateStep }
+  }
+
+  /// True for a link that stands for every property of its object: `*` at the end of a path, or
+  /// what a tracked computation went through.
+  var isWhole: Bool {
+    guard pointee.isTerminal, state == nil else { return false }
+    switch pointee.wire.pointee.use {
+    case .tracking: return pointee.effect.contains(.notify)
+    case .followingStored: return false
+    case .following, .editing:
+      // Below `**` only what is stored counts.
+      return kind == .every && !isBelowDeep
+    }
+  }
+}

@@ -1,0 +1,246 @@
+/// Steps to many objects: wildcards, names over a collection (C8) and operators have one chain of
+/// links for each object below them. Where the kind keeps a journal of its members, a change costs
+/// what it changed, not the size of the collection.
+package struct Members: Room {
+  package let rooms: Rooms
+
+  struct State {
+    /// Objects that are leaves for `**` from the next flush on.
+    fileprivate var opaqueNodes: [NodeRef] = []
+  }
+  private var state: State {
+    @inline(__always) _read { yield rooms.memory.pointee.members }
+    @inline(__always) nonmutating _modify { yield &rooms.memory.pointee.members }
+  }
+
+  /// Gives a link of a whole object the state it needs; called before it is in its slot.
+  func prepare(_ link: LinkRef, of path: Path, isSpread: Bool, in slot: SlotRef) {
+    let step = Int(link.pointee.step)
+    let node = slot.pointee.node
+    if step >= path.aggregateStep { link.pointee.effect = .stale }
+    guard slot.pointee.isEvery else { return }
+    let component = path.steps[step]
+    if component.kind == .deep {
+      link.adopt(.leaf)
+      link.pointee.effect = [.stale, .objects]
+      return
+    }
+    if isSpread {
+      link.adopt(LinkState(.spread))
+    } else if component.kind == .every, link.pointee.wire.pointee.use == .editing {
+      link.adopt(LinkState(.edits))
+      link.pointee.effect = .dirty
+    } else if component.kind == .every, step >= path.components.count, path.hasOperators {
+      link.adopt(LinkState(.feed))
+    } else if component.kind == .every, !link.pointee.isTerminal {
+      link.adopt(LinkState(.wildcard))
+    } else if let operation = component.operation, operation.isAggregate {
+      link.adopt(LinkState(.aggregate, operation))
+    } else if let operation = component.operation, operation != .count {
+      let state = LinkState(.end, operation)
+      state.operating!.delivered =
+        node.kind.element(atEnd: operation == .last, of: node)?.value ?? .none
+      link.adopt(state)
+      // Below an operator a link is one step of a computation, and keeps its effect.
+      if step < path.aggregateStep {
+        link.pointee.effect = link.pointee.isTerminal ? .dirty : [.dirty, .stale]
+      }
+    } else if let value = node.kind.derivedValue(component, of: node) {
+      link.pointee.size = value
+      if step < path.aggregateStep { link.pointee.effect = .dirty }
+    } else if link.pointee.isTerminal, component.kind == .every {
+      // Lazy properties that get other values from now on count as changes.
+      link.pointee.version = lazies.lastVersion
+    }
+    if let state = link.state, state.role != .end { beginReading(state, of: node) }
+  }
+
+  /// Fills a link with the members of `node`; returns the objects to go on with.
+  func open(_ link: LinkRef, on node: NodeRef) -> [NodeRef] {
+    let state = link.state!
+    if state.role == .deep { return openDeep(link, on: node) }
+    var children: [NodeRef] = []
+    node.kind.forEachMember(node, in: state.scope) { member in
+      if link.pointee.isTerminal {
+        add(member.value, 1, to: state)
+      } else if let child = member.node {
+        if let known = state.members[child] {
+          state.members[child] = FanMember(count: known.count + 1)
+        } else if !child.isDead {
+          state.members[child] = FanMember(count: 1)
+          children.append(child)
+        }
+      } else {
+        addOther(1, to: state)
+      }
+    }
+    wiring.chargeMembers(of: link, state)
+    return children
+  }
+
+  /// The members of a link's object changed: follows them.
+  func update(_ link: LinkRef, _ state: LinkState, on node: NodeRef) {
+    if state.role == .edits { return }
+    if state.role == .deep, node.kind.isOpaque(node) { return }
+    var state = state
+    if state === LinkState.leaf {
+      state = LinkState(.deep)
+      link.adopt(state)
+    }
+    let changes = changes(for: link, state, on: node)
+    var counts: [NodeRef: Int] = [:]
+    var order: [NodeRef] = []
+    for (member, count) in changes {
+      if link.pointee.isTerminal {
+        change(link, state, by: member.value, count)
+      } else if let child = member.node {
+        if let known = counts[child] {
+          counts[child] = known + count
+        } else {
+          counts[child] = count
+          order.append(child)
+        }
+      } else {
+        addOther(count, to: state)
+      }
+    }
+    // Objects that left are taken out first: those that came may need their place.
+    for child in order where counts[child]! < 0 { change(child, by: counts[child]!, below: link) }
+    for child in order where counts[child]! > 0 { change(child, by: counts[child]!, below: link) }
+    if state.role == .aggregate {
+      aggregateChanged(link)
+    } else if state.role == .feed {
+      forEachOwner(of: link) { aggregateChanged($0.link) }
+    } else if state.role == .deep, !link.pointee.isDead {
+      // Without a journal all members were looked at.
+      readJournal(state, of: node, ifLong: changes.count)
+    }
+    if !link.pointee.isDead { wiring.chargeMembers(of: link, state) }
+  }
+
+  /// A member came (`count` above 0) or left that the rest of the path cannot go through.
+  private func addOther(_ count: Int, to state: LinkState) {
+    state.otherCount += count
+    add(.none, count, to: state)
+  }
+
+  /// The members that came (above 0) and those that left, as far as that is known.
+  private func changes(
+    for link: LinkRef, _ state: LinkState, on node: NodeRef
+  ) -> [(member: Member, count: Int)] {
+    var changes: [(member: Member, count: Int)] = []
+    let isJournaled = node.isJournaledNow && (state.role != .deep || state.isReading)
+    if !isJournaled || node.kind.hasEdits(node, since: state.cursor) {
+      forEachOrderedUnion(of: link, state) { $0.operating?.aggregate?.noteOrder() }
+    }
+    let end = isJournaled ? node.kind.journalEnd(of: node) : 0
+    let isKnown =
+      isJournaled
+      && node.kind.forEachMemberChange(node, in: state.scope, since: state.cursor) {
+        changes.append(($0, $1))
+      }
+    state.cursor = end
+    if isKnown { return changes }
+    changes = []
+    if link.pointee.isTerminal { state.operating?.aggregate?.removeAll() }
+    changes.append((Member(value: .none, node: nil), -state.otherCount))
+    for (child, member) in state.members {
+      changes.append((Member(value: .none, node: child), -member.count))
+    }
+    for (value, count) in state.operating?.values ?? [:] {
+      changes.append((Member(value: value, node: nil), -count))
+    }
+    node.kind.forEachMember(node, in: state.scope) { changes.append(($0, 1)) }
+    return changes
+  }
+
+  /// An object is `count` times more often below a link than before.
+  private func change(_ child: NodeRef, by count: Int, below link: LinkRef) {
+    guard let state = link.state else { return }
+    let known = state.members[child]?.count ?? 0
+    if known == 0 {
+      if count <= 0 || child.isDead { return }
+      if state.role == .deep, child.kind.isOpaque(child) { return }
+      state.members[child] = FanMember(count: 0)
+      wiring.attachLeniently(
+        link.pointee.wire, step: Int(link.pointee.step) + (state.staysAtStep ? 0 : 1),
+        to: child, below: link)
+      // Making links may run code of the program.
+      guard link.state === state, state.members[child] != nil else { return }
+      if state.role == .aggregate {
+        state.members[child]!.contribution = contribution(of: state.members[child]!.link)
+      }
+    }
+    if known + count <= 0 {
+      if let first = state.members[child]?.link {
+        wiring.detach(first, from: link)
+      } else {
+        withdraw(child, from: state)
+      }
+      return
+    }
+    state.members[child]!.count = known + count
+    apply(state.members[child]!, count, to: state)
+  }
+
+  // MARK: Journals
+
+  func beginReading(_ state: LinkState, of node: NodeRef) {
+    if node.pointee.journalReaders == 0 {
+      node.pointee.isJournaled = node.kind.beginJournal(of: node)
+    }
+    node.pointee.journalReaders += 1
+    state.cursor = node.pointee.isJournaled ? node.kind.journalEnd(of: node) : 0
+  }
+
+  func endReading(_ state: LinkState, of node: NodeRef) {
+    guard state.role != .end, state.role != .deep || state.isReading else { return }
+    node.pointee.journalReaders -= 1
+    guard node.pointee.journalReaders == 0, node.pointee.isJournaled else { return }
+    node.pointee.isJournaled = false
+    if !node.isDead { node.kind.endJournal(of: node) }
+  }
+
+  // MARK: Opaque objects
+
+  /// The object of `node` is a leaf for `**` from the next flush on.
+  package func noteOpaque(_ node: NodeRef) { state.opaqueNodes.append(node) }
+
+  /// Forgets an object that was noted and is gone.
+  func forgetOpaque(_ node: NodeRef) {
+    if !state.opaqueNodes.isEmpty { state.opaqueNodes.removeAll { $0 == node } }
+  }
+
+  /// Takes out the links of objects that have become opaque.
+  ///
+  /// Where `**` begins at one of them, that is watched one level.
+  func leaveOpaqueNodes() {
+    let nodes = state.opaqueNodes
+    if nodes.isEmpty { return }
+    state.opaqueNodes = []
+    records.hold {
+      for node in nodes where !node.isDead {
+        var links: [LinkRef] = []
+        records.forEach(from: node.pointee.every?.pointee.links.first) { link in
+          if link.isDeep { links.append(link) }
+        }
+        let wires = links.map(\.pointee.wire)
+        for link in links where !link.pointee.isDead { leave(link) }
+        // The program has asked for this: it is no change.
+        for wire in wires { _ = wire.routes?.takeMoves() }
+      }
+    }
+  }
+}
+
+extension NodeRef {
+  /// Whether the kind of the node keeps a journal of its members.
+  var isJournaledNow: Bool { pointee.isJournaled && !isDead }
+}
+
+extension LinkRef {
+  func adopt(_ state: LinkState) {
+    pointee.state?.release()
+    pointee.state = .passRetained(state)
+  }
+}

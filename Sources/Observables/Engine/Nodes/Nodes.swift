@@ -1,0 +1,204 @@
+/// The nodes: making them, how they end, and what is put away when a turn ends.
+package struct Nodes: Room {
+  package let rooms: Rooms
+
+  struct State {
+    fileprivate var all = RecordList<Node>()
+    fileprivate var waiting = WaitingNodes()
+  }
+  private var state: State {
+    @inline(__always) _read { yield rooms.memory.pointee.nodes }
+    @inline(__always) nonmutating _modify { yield &rooms.memory.pointee.nodes }
+  }
+
+  package func make(kind: NodeKind, object: UnsafeMutableRawPointer) -> NodeRef {
+    let node = records.make(
+      Node(kind: .passUnretained(kind), engine: .passUnretained(engine), object: object))
+    state.all.append(node)
+    reports.statistics.nodes += 1
+    return node
+  }
+
+  package func forEach(_ body: (NodeRef) -> Void) {
+    records.forEach(from: state.all.first, body)
+  }
+
+  /// Takes out a node whose object is gone, or observed no longer; its watchers have ended and its
+  /// dependents were notified.
+  func bury(_ node: NodeRef) {
+    state.all.remove(node)
+    reports.statistics.nodes -= 1
+    node.pointee.isBuried = true
+    members.forgetOpaque(node)
+    if node.pointee.isIdle {
+      state.waiting.noteBuried { freeIfUnlisted($0) }
+    } else {
+      freeIfUnlisted(node)
+    }
+  }
+
+  /// Frees a node unless it is in a list, which frees it when it is worked off.
+  func freeIfUnlisted(_ node: NodeRef) {
+    if !node.pointee.isIdle, !node.pointee.isNoted { records.end(node) }
+  }
+
+  /// Has the node examined when the turn ends: something of it may be observed no longer.
+  package func unobserveWhenIdle(_ node: NodeRef) { state.waiting.noteIdle(node) }
+
+  // MARK: Objects that died
+
+  /// The object of `node` is gone: its kind is not asked any more.
+  ///
+  /// May be called at any moment, also in the middle of another operation of this engine.
+  package func end(_ node: NodeRef) {
+    node.die()
+    state.waiting.noteDead(node)
+    if !delivery.isFlushing, immediates.depth == 0 { buryDead() }
+  }
+
+  /// Ends what belonged to dead objects: watchers rooted there are over, and paths that passed
+  /// through them changed to nil (L4).
+  @inline(__always)
+  package func buryDead() {
+    if state.waiting.hasDead { buryAll() }
+  }
+
+  private func buryAll() {
+    if operations.isBusy { return }
+    operations.removing { records.hold { buryEach() } }
+  }
+
+  private func buryEach() {
+    while let node = state.waiting.takeDead() {
+      while let watcher = node.pointee.watchers.first { watchers.stop(watcher, observedDied: true) }
+      node.forEachSlot { slot in
+        while let link = slot.pointee.links.first { bury(link) }
+        slots.free(slot)
+      }
+      hooks.forget(node)
+      invalidation.spread(nil)
+      bury(node)
+    }
+  }
+
+  /// Runs an operation that takes records out of the graph.
+  ///
+  /// Objects that end because `body` releases them wait until it is over.
+  func whileRemoving(_ body: () -> Void) {
+    operations.removing { records.hold(body) }
+    if !delivery.isFlushing, immediates.depth == 0 { buryDead() }
+  }
+
+  /// Notifies the watcher of a link to an object that died: the path leads to nil from now on.
+  private func bury(_ link: LinkRef) {
+    let watcher = link.pointee.wire.pointee.watcher
+    link.forEachParent { parent in
+      wiring.markStale(parent)
+      let status = parent.pointee.effect.status
+      if watcher.pointee.traits.contains(.lazy) {
+        invalidation.invalidate(watcher, status)
+      } else {
+        delivery.schedule(watcher, status)
+      }
+    }
+    wiring.detach(link)
+  }
+
+  // MARK: The end of a turn
+
+  /// Forgets slots without watchers, and nodes without slots.
+  ///
+  /// Not earlier than at the end of a turn: what stops being observed is often observed again at
+  /// once. Nodes whose kind has no time for it wait for one turn, unless it is `isLast`.
+  func unobserveIdle(isLast: Bool = false) {
+    if !state.waiting.hasIdle || operations.isBusy || hooks.isRunning { return }
+    whileRemoving {
+      let mayWait = !isLast && !state.waiting.hasWaited
+      state.waiting.hasWaited = false
+      for node in state.waiting.takeIdle() {
+        node.pointee.isIdle = false
+        if !node.isDead {
+          if mayWait, node.kind.unobservesLater {
+            unobserveWhenIdle(node)
+            state.waiting.hasWaited = true
+          } else {
+            unobserve(node)
+          }
+        } else if node.pointee.isBuried {
+          freeIfUnlisted(node)
+        }
+      }
+    }
+  }
+
+  private func unobserve(_ node: NodeRef) {
+    var hasForgotten = false
+    if let every = node.pointee.every, every.pointee.links.isEmpty {
+      hasForgotten = true
+      node.kind.forget(every)
+      node.pointee.every = nil
+      slots.free(every)
+    }
+    node.pointee.slots.removeAll {
+      $0.pointee.links.isEmpty && $0.pointee.lazy == nil
+    } _: { slot in
+      hasForgotten = true
+      node.kind.forget(slot)
+      slots.free(slot)
+    }
+    if node.pointee.slots.isEmpty, node.pointee.every == nil, node.pointee.watchers.isEmpty,
+      !node.pointee.isHooked, !node.isDead, node.kind.unobserve(node)
+    {
+      node.die()
+      bury(node)
+    } else if hasForgotten, !node.isDead {
+      node.kind.tidy(node)
+    }
+  }
+
+  /// The journal of a node may have become longer.
+  func noteJournal(of node: NodeRef) { state.waiting.noteJournal(of: node) }
+
+  /// Removes the entries of journals that all readers have passed (end of turn).
+  @inline(__always)
+  func trimJournals() {
+    if state.waiting.hasNoted { trimAllJournals() }
+  }
+
+  private func trimAllJournals() {
+    for node in state.waiting.takeNoted() {
+      node.pointee.isNoted = false
+      if node.pointee.isBuried {
+        freeIfUnlisted(node)
+        continue
+      }
+      guard node.isJournaledNow, let every = node.pointee.every else { continue }
+      let end = node.kind.journalEnd(of: node)
+      var readers: [Int] = []
+      records.forEach(from: every.pointee.links.first) { link in
+        if let state = link.state, state.role != .end, state.role != .deep || state.isReading {
+          readers.append(state.cursor)
+        }
+      }
+      let known = readers.min() ?? end
+      node.kind.trimJournal(of: node, before: known)
+      if known < end {
+        node.kind.compactJournal(of: node, for: readers)
+        noteJournal(of: node)
+      }
+    }
+  }
+
+  /// Frees the nodes: the engine goes.
+  func free() {
+    let idle = state.waiting.takeIdle()
+    for node in state.waiting.takeNoted() where node.pointee.isBuried && !node.pointee.isIdle {
+      records.end(node)
+    }
+    for node in idle where node.pointee.isBuried { records.end(node) }
+    forEach { node in
+      node.forEachSlot { records.end($0) }
+      records.end(node)
+    }
+  }
+}

@@ -1,0 +1,41 @@
+/// The recorders that are notified of what the engine does (`log`, `record`); where there is none,
+/// that costs one branch.
+package struct Recording: Room {
+  package let rooms: Rooms
+
+  struct State {
+    fileprivate var all: [EngineRecorder] = []
+    /// The recorder that notifies all of them; nil where there is none.
+    fileprivate var recorder: EngineRecorder?
+    fileprivate var isRecording = false
+    /// The loop's own recorder, which Swift programs ask.
+    fileprivate var history: HistoryRecorder?
+  }
+  private var state: State {
+    @inline(__always) _read { yield rooms.memory.pointee.recording }
+    @inline(__always) nonmutating _modify { yield &rooms.memory.pointee.recording }
+  }
+
+  /// Whether there is a recorder.
+  @inline(__always) var isOn: Bool { state.isRecording }
+  /// What notifies all recorders; nil where there is none.
+  @inline(__always) var recorder: EngineRecorder? { state.recorder }
+  /// The loop's own recorder, while there is need of it.
+  var history: HistoryRecorder? { state.history }
+
+  /// Adds the loop's own recorder, or removes it where there is no need of it.
+  func use(_ history: HistoryRecorder) {
+    state.history = history.isNeeded ? history : nil
+    use(history, isNeeded: history.isNeeded)
+  }
+
+  /// Adds the recorder, or removes it where it is not needed.
+  package func use(_ recorder: EngineRecorder, isNeeded: Bool) {
+    let all = state.all.filter { $0 !== recorder } + (isNeeded ? [recorder] : [])
+    state.all = all
+    state.recorder = all.count < 2 ? all.first : RecorderGroup(all)
+    let wasRecording = state.isRecording
+    state.isRecording = !all.isEmpty
+    if wasRecording != state.isRecording { slots.rearmEverything() }
+  }
+}

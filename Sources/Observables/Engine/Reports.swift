@@ -1,0 +1,37 @@
+/// Errors that have no caller, and counters.
+package struct Reports: Room {
+  package let rooms: Rooms
+  struct State {
+    /// Called with errors that cannot be thrown to a caller (T4, T9).
+    fileprivate var onError: ((EngineError) -> Void)?
+    fileprivate var statistics = EngineStatistics()
+  }
+  private var state: State {
+    @inline(__always) _read { yield rooms.memory.pointee.reports }
+    @inline(__always) nonmutating _modify { yield &rooms.memory.pointee.reports }
+  }
+
+  package var onError: ((EngineError) -> Void)? {
+    get { state.onError }
+    nonmutating set { state.onError = newValue }
+  }
+
+  package func report(_ error: EngineError) {
+    state.statistics.errors += 1
+    state.onError?(error)
+  }
+
+  package var statistics: EngineStatistics {
+    @inline(__always) _read { yield state.statistics }
+    @inline(__always) nonmutating _modify { yield &state.statistics }
+  }
+}
+
+/// Counters for `stats`.
+package struct EngineStatistics {
+  package var turns = 0
+  package var calls = 0
+  package var watchers = 0
+  package var nodes = 0
+  package var errors = 0
+}

@@ -1,0 +1,267 @@
+/// The transactions that are open, and the watchers that are stale only for what was written in
+/// them (S8).
+///
+/// Such a watcher is *tentative*. For each write that makes it stale it is known which of the
+/// transactions cover the object: the write is taken back as soon as one of these is undone, and is
+/// an ordinary one when all of them are kept. A watcher all of whose writes were taken back has
+/// only to check: the flush looks after its paths, and compares what may have changed besides.
+package struct Transactions: Room {
+  package let rooms: Rooms
+
+  struct State {
+    /// The bits that are given out, and those of the transactions that are open.
+    fileprivate var used: Bits = 0
+    fileprivate var open: Bits = 0
+    /// The bits of whole turns that may be undone: these are flushed all the same.
+    fileprivate var turns: Bits = 0
+    /// The transactions that cover what was written, by watchers and for each of their writes once;
+    /// also of watchers that are called for other reasons.
+    fileprivate var writes: [WatcherID: Set<Bits>] = [:]
+    /// The watchers that something concerns which was written in a transaction, by the places of the
+    /// bits.
+    fileprivate var members: [[WatcherID]] = []
+    /// How long `made` was when a transaction was opened, by the places of the bits.
+    fileprivate var firstMade: [Int] = []
+    /// The turns whose writes watchers were called for: they are called for the way back, too.
+    fileprivate var seen: [WatcherID: Bits] = [:]
+    /// What was made in open transactions, in order.
+    fileprivate var made: [Made] = []
+    /// The transactions that cover all for which a watcher has to check, while one is open.
+    fileprivate var checks: [WatcherID: Bits] = [:]
+  }
+  private var state: State {
+    @inline(__always) _read { yield rooms.memory.pointee.transactions }
+    @inline(__always) nonmutating _modify { yield &rooms.memory.pointee.transactions }
+  }
+
+  /// Each transaction has a bit, from its beginning to its end.
+  typealias Bits = UInt64
+
+  /// What hears nothing of a transaction that is taken back, in which it was made.
+  enum Made {
+    case watcher(WatcherID)
+    case witness(Witness)
+  }
+  struct Witness {
+    weak var object: (any TransactionWitness)?
+  }
+
+  /// Whether a transaction is open inside of which there is no flush.
+  @inline(__always) package var isOpen: Bool { state.open & ~state.turns != 0 }
+
+  /// Whether turns are open that may be undone, in which there are flushes.
+  @inline(__always) private var hasTurns: Bool { state.open & state.turns != 0 }
+
+  /// Whether either is open.
+  @inline(__always) private var isAnyOpen: Bool { state.open != 0 }
+
+  /// Begins a transaction that is opened and closed any number of times; the bit that stands for
+  /// it, nil where there are too many.
+  ///
+  /// One `ofTurns` is open from the beginning of each turn to its end.
+  package func begin(ofTurns isOfTurns: Bool = false) -> Int? {
+    let bit = (~state.used).trailingZeroBitCount
+    guard bit < Bits.bitWidth else { return nil }
+    state.used |= 1 << Bits(bit)
+    if isOfTurns { state.turns |= 1 << Bits(bit) }
+    while state.members.count <= bit {
+      state.members.append([])
+      state.firstMade.append(0)
+    }
+    return bit
+  }
+
+  /// Ends a transaction that is closed.
+  package func end(_ bit: Int) {
+    state.used &= ~(1 << Bits(bit))
+    state.turns &= ~(1 << Bits(bit))
+  }
+
+  /// What is written to the objects that the transaction covers may be taken back from now on.
+  package func open(_ bit: Int) {
+    state.open |= 1 << Bits(bit)
+    state.firstMade[bit] = state.made.count
+  }
+
+  /// The open ones of the transactions that cover an object.
+  @inline(__always)
+  private func covering(_ node: NodeRef) -> Bits { node.pointee.coverings & state.open }
+
+  /// Notes a watcher that is made.
+  @inline(__always)
+  func note(_ watcher: WatcherID) { if isOpen { state.made.append(.watcher(watcher)) } }
+
+  func note(_ witness: any TransactionWitness) {
+    if isOpen { state.made.append(.witness(Witness(object: witness))) }
+  }
+
+  /// Forgets what matters only while a transaction is open.
+  private func forgetChecks() { if !isOpen { state.checks = [:] } }
+
+  /// Whether a transaction covers all for which a watcher has to check.
+  private func coversChecks(of watcher: WatcherID, _ bit: Int) -> Bool {
+    state.checks[watcher, default: ~0] & 1 << Bits(bit) != 0
+  }
+
+  /// What was made in a transaction which is closed now.
+  private func takeMade(in bit: Int) -> [Made] {
+    let isOfTurns = state.turns & 1 << Bits(bit) != 0
+    let found = isOfTurns ? [] : Array(state.made[min(state.firstMade[bit], state.made.count)...])
+    if !isOpen { state.made = [] }
+    return found
+  }
+
+  /// Notes a write that makes a watcher stale; false where it cannot be taken back any more without
+  /// calling the watcher.
+  private func add(_ watcher: WatcherID, _ covering: Bits) -> Bool {
+    var covering = covering
+    if !state.seen.isEmpty { covering &= ~state.seen[watcher, default: 0] }
+    if covering == 0 { return false }
+    guard state.writes[watcher, default: []].insert(covering).inserted else { return true }
+    var rest = covering
+    while rest != 0 {
+      state.members[rest.trailingZeroBitCount].append(watcher)
+      rest &= rest - 1
+    }
+    return true
+  }
+
+  /// Closes a transaction; returns the watchers that nothing of it makes due any more.
+  private func takeUnconcerned(by bit: Int, isUndone: Bool) -> [WatcherID] {
+    let own: Bits = 1 << Bits(bit)
+    state.open &= ~own
+    defer {
+      state.members[bit] = []
+      if !state.seen.isEmpty {
+        state.seen = state.open == 0 ? [:] : state.seen.mapValues { $0 & ~own }
+      }
+    }
+    return state.members[bit].filter { watcher in
+      guard let known = state.writes[watcher] else { return false }
+      let left = isUndone ? known.filter { $0 & own == 0 } : Set(known.map { $0 & ~own })
+      let isTentative = isUndone ? !left.isEmpty : !left.contains(0)
+      state.writes[watcher] = isTentative ? left : nil
+      return !isTentative
+    }
+  }
+
+  /// What was written stays, or was taken back.
+  package func close(_ bit: Int, isUndone: Bool) {
+    for name in takeUnconcerned(by: bit, isUndone: isUndone) {
+      guard let watcher = watchers[name], watcher.pointee.flags.contains(.tentative) else {
+        continue
+      }
+      watcher.pointee.flags.remove(.tentative)
+      if isUndone {
+        watcher.pointee.flags.insert(.undone)
+        watcher.pointee.lower()
+        forgetAnnouncements(to: watcher)
+      }
+    }
+    let made = takeMade(in: bit)
+    defer { forgetChecks() }
+    guard isUndone else { return }
+    for case .witness(let witness) in made {
+      witness.object?.transactionWasTakenBack(1 << Transactions.Bits(bit))
+    }
+    for case .watcher(let name) in made {
+      if let watcher = watchers[name], coversChecks(of: name, bit) {
+        forgetNews(of: watcher)
+      }
+    }
+    // What is written from now on has to be noticed again.
+    slots.rearmQuiet()
+  }
+
+  /// A watcher that was made in a transaction which was taken back hears nothing of that: what
+  /// there is now is what it knows.
+  private func forgetNews(of watcher: WatcherRef) {
+    // Whether an object has left a list is found out by the flush (C4).
+    guard watcher.pointee.root != nil, watcher.pointee.status == .check,
+      !watcher.pointee.traits.contains(.immediate),
+      watcher.pointee.flags.isDisjoint(with: [.running, .anchoring])
+    else { return }
+    let name = watcher.identity
+    records.hold {
+      guard dependents.settleDependencies(of: watcher), wiring.rewire(watcher),
+        dependents.refresh(watcher) != nil,
+        watchers[name] != nil
+      else { return }
+      _ = members.takeEdits(of: watcher) { _, _ in }
+      watcher.pointee.status = .clean
+      watcher.pointee.flags.remove(.undone)
+      delivery.releaseAnchorIfIdle(of: watcher)
+    }
+  }
+
+  /// Properties without a value of their own have announced to a watcher what was taken back: they
+  /// have no value that it could compare.
+  private func forgetAnnouncements(to watcher: WatcherRef) {
+    wiring.forEachWireWithWork(of: watcher) { wire in
+      records.forEachDirty(of: wire) { link in
+        guard !link.isBelowOperator, let slot = link.pointee.slot, !slot.pointee.isEvery,
+          let lazy = slot.pointee.lazy, lazy.pointee.traits.contains(.uncached)
+        else { return }
+        link.pointee.version = lazy.version
+      }
+    }
+  }
+
+  /// The transaction covers the object from now on, or does so no more.
+  package func cover(_ node: NodeRef, by bit: Int, _ isCovered: Bool) {
+    if isCovered {
+      node.pointee.coverings |= 1 << UInt64(bit)
+    } else {
+      node.pointee.coverings &= ~(1 << UInt64(bit))
+    }
+  }
+
+  // MARK: What watchers are due for
+
+  /// A watcher becomes pending by a change, or without one for a reason that no transaction takes
+  /// back.
+  @inline(__always)
+  func note(_ watcher: WatcherRef, _ status: WatcherRecord.Status, _ change: Change?) {
+    if isAnyOpen { noteOpen(watcher, status, change) }
+  }
+
+  private func noteOpen(
+    _ watcher: WatcherRef, _ status: WatcherRecord.Status, _ change: Change?
+  ) {
+    let covering = change.map { self.covering($0.node) } ?? 0
+    if status != .stale {
+      if isOpen, change != nil { state.checks[watcher.identity, default: ~0] &= covering }
+    } else if covering != 0, add(watcher.identity, covering) {
+      watcher.pointee.flags.insert(.tentative)
+    } else {
+      watcher.pointee.flags.remove(.tentative)
+    }
+  }
+
+  /// A change concerns a watcher that is called whatever happens.
+  @inline(__always)
+  func noteCertain(_ watcher: WatcherRef, _ change: Change?) {
+    if hasTurns, let change { _ = add(watcher.identity, covering(change.node)) }
+  }
+
+  /// A watcher is called in a flush.
+  ///
+  /// In a turn that may be undone it sees what was written, so it is called for the way back, too.
+  @inline(__always)
+  func noteCall(of watcher: WatcherRef) {
+    if hasTurns { noteCallInTurn(of: watcher) }
+  }
+
+  private func noteCallInTurn(of watcher: WatcherRef) {
+    watcher.pointee.flags.remove(.tentative)
+    let name = watcher.identity
+    guard let known = state.writes.removeValue(forKey: name) else { return }
+    state.seen[name, default: 0] |= known.reduce(0, |)
+  }
+}
+
+/// What remembers a state that it saw while a transaction was open.
+protocol TransactionWitness: AnyObject {
+  /// The writes to the objects that a transaction covers were taken back.
+  func transactionWasTakenBack(_ bits: Transactions.Bits)
+}

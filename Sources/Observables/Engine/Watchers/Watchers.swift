@@ -1,0 +1,166 @@
+/// Watchers: making them, finding them again, pausing and ending them.
+package struct Watchers: Room {
+  package let rooms: Rooms
+
+  struct State {
+    fileprivate var table = WatcherTable()
+    /// Observers may have died without having been noticed; looked for when the turn ends.
+    fileprivate var hasOrphans = false
+  }
+  private var state: State {
+    @inline(__always) _read { yield rooms.memory.pointee.watchers }
+    @inline(__always) nonmutating _modify { yield &rooms.memory.pointee.watchers }
+  }
+
+  /// The index that the next watcher will have; in memory that a bridge without Swift can read.
+  package var nextIndex: UnsafeMutablePointer<Int> { state.table.nextIndex }
+
+  /// Makes a watcher of the object of `root`, without paths.
+  package func make(
+    root: NodeRef, receiver: Receiver, traits: WatcherRecord.Traits, context: Int = 0
+  ) -> WatcherRef {
+    let name = state.table.nextName
+    let traits = receiver.chargesLinks ? traits.union(.charged) : traits
+    let watcher = records.make(
+      WatcherRecord(
+        id: name.number, traits: traits, root: root, receiver: .passRetained(receiver),
+        context: context, index: name.index,
+        payer: receiver.payer))
+    state.table.add(watcher)
+    root.pointee.watchers.append(watcher)
+    if !traits.contains(.lazy) { reports.statistics.watchers += 1 }
+    if traits.isDisjoint(with: [.lazy, .probing]) { transactions.note(name) }
+    return watcher
+  }
+
+  /// The watcher of this name, if it has not ended.
+  package subscript(name: WatcherID) -> WatcherRef? {
+    @inline(__always) get { state.table[name] }
+  }
+
+  /// Every watcher and lazy property that has not ended, in no order.
+  package func forEach(_ body: (WatcherRef) -> Void) {
+    // `body` may end some of them.
+    records.hold {
+      for index in 0..<state.table.endIndex {
+        if let watcher = state.table.watcher(at: index) { body(watcher) }
+      }
+    }
+  }
+
+  /// The watchers and lazy properties that are rooted at a node, in order of registration; `body`
+  /// may end any of them.
+  package func forEach(of root: NodeRef, _ body: (WatcherRef) -> Void) {
+    records.forEach(from: root.pointee.watchers.first, body)
+  }
+
+  func title(_ watcher: WatcherRef) -> String {
+    watcher.pointee.receiver._withUnsafeGuaranteedRef { $0.title(watcher) }
+  }
+
+  // MARK: Pausing
+
+  package func pause(_ watcher: WatcherRef) {
+    guard let root = watcher.pointee.root else { return }
+    watcher.pointee.flags.insert(.paused)
+    if !watcher.pointee.flags.contains(.running) { delivery.releaseAnchor(of: watcher, on: root) }
+  }
+
+  /// Changes while it was paused were remembered as one, which is delivered now: by an immediate
+  /// watcher at once, by others in the flush.
+  package func resume(_ watcher: WatcherRef) {
+    guard watcher.pointee.isActive, watcher.pointee.isPaused else { return }
+    watcher.pointee.flags.remove(.paused)
+    if watcher.pointee.wantsFlush {
+      delivery.makeReady(watcher)
+    }
+    immediates.resume(watcher)
+  }
+
+  // MARK: Ending
+
+  /// Ends a watcher: no call is made after this returns, not even a pending one (T7).
+  ///
+  /// - Returns: how many paths it had.
+  @discardableResult
+  package func stop(_ watcher: WatcherRef) -> Int {
+    stop(watcher, observedDied: false)
+  }
+
+  @discardableResult
+  func stop(_ watcher: WatcherRef, observedDied: Bool) -> Int {
+    guard let root = watcher.pointee.root else { return 0 }
+    if watcher.pointee.traits.contains(.lazy) { lazies.forget(watcher) }
+    immediates.forget(watcher)
+    comparisons.forget(watcher)
+    if recording.isOn { recording.recorder?.ended(watcher) }
+    var count = 0
+    nodes.whileRemoving {
+      let wire = watcher.pointee.wires.first
+      let path = observedDied ? wire?.pointee.path.takeUnretainedValue() : nil
+      while let wire = watcher.pointee.wires.first {
+        wiring.end(wire, of: watcher)
+        count += 1
+      }
+      root.pointee.watchers.remove(watcher)
+      watcher.pointee.root = nil
+      watcher.pointee.status = .clean
+      state.table.remove(watcher)
+      if !watcher.pointee.traits.contains(.lazy) { reports.statistics.watchers -= 1 }
+      let receiver = watcher.pointee.receiver
+      receiver._withUnsafeGuaranteedRef { $0.ended(watcher, observedDied: path) }
+      // The record is still needed in the middle of the watcher's own call.
+      if !watcher.isInOwnCall {
+        watcher.pointee.holdsReceiver = false
+        receiver.release()
+      }
+      if !root.isDead { nodes.unobserveWhenIdle(root) }
+      delivery.releaseAnchor(of: watcher, on: root)
+      freeIfUnused(watcher)
+    }
+    return count
+  }
+
+  /// Ends the watchers whose receiver is one of those, without calling hooks: a state closes (L3).
+  package func stopAll(where isOurs: (Receiver) -> Bool) {
+    forEach { watcher in
+      if isOurs(watcher.pointee.receiver.takeUnretainedValue()) { stop(watcher) }
+    }
+    hooks.removeAll()
+  }
+
+  /// The number of the watcher that was registered last.
+  package var latestNumber: UInt64 { state.table.lastNumber }
+
+  /// Ends the watchers for which `isEnding` is true.
+  package func stop(where isEnding: (WatcherRef) -> Bool) {
+    forEach { watcher in
+      if isEnding(watcher) { stop(watcher) }
+    }
+  }
+
+  /// Frees the record unless a queue or a call on the stack holds it.
+  func freeIfUnused(_ watcher: WatcherRef) {
+    if !watcher.pointee.isActive, !watcher.isInUse { records.end(watcher) }
+  }
+
+  /// Observers may have died without having been noticed: they are looked for when the turn ends.
+  package func noteOrphans() { state.hasOrphans = true }
+
+  /// Ends the watchers whose observers have died, as far as that may be so.
+  func stopOrphansIfNoted() { if state.hasOrphans { stopOrphans() } }
+
+  /// Ends the watchers whose observer is gone (L3), for callers that ask before the next flush.
+  package func stopOrphans() {
+    state.hasOrphans = false
+    forEach { watcher in
+      if watcher.pointee.traits.contains(.observing),
+        !watcher.pointee.receiver._withUnsafeGuaranteedRef({ $0.isObserverAlive(watcher) })
+      {
+        stop(watcher)
+      }
+    }
+  }
+
+  func free() { state.table.free() }
+}

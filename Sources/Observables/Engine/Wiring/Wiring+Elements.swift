@@ -1,0 +1,112 @@
+/// Components that are digits: they follow the object that was there, wherever it moves in its
+/// list, until it leaves (C4). Whether it has left is looked at in the flush, when the watcher's
+/// turn comes.
+extension Wiring {
+  /// A path whose object has left.
+  struct Departure {
+    let path: Path
+    /// The change that is delivered to an immediate watcher.
+    let change: AnyObject?
+  }
+
+  /// Takes away the paths whose object left its list, and returns the first; nil where all are
+  /// there.
+  func takeDepartures(of watcher: WatcherRef) -> Departure? {
+    var first: Departure?
+    forEachWire(of: watcher) { wire in
+      guard wire.pointee.path._withUnsafeGuaranteedRef({ $0.hasElements }) else { return }
+      // A path may leave by several of its objects at once: what the first one takes along is dead.
+      for link in wire.links where !link.pointee.isDead && hasLeft(link) {
+        if first == nil { first = departure(of: link) }
+        if isBelowWildcard(link) {
+          // The watcher's other paths go on; this one stays as it is until its list is replaced.
+          release(link)
+          link.pointee.endFollowing()
+          detachAll(below: link)
+        } else {
+          end(wire, of: watcher)
+        }
+      }
+    }
+    return first
+  }
+
+  /// Whether the object that the digits of a link follow is not in its list any more.
+  private func hasLeft(_ link: LinkRef) -> Bool {
+    guard link.isAnchored, let anchor = link.pointee.anchor, let node = link.node else {
+      return false
+    }
+    return !node.isDead && !node.kind.holds(anchor, in: node)
+  }
+
+  /// Whether digits behind a link, where another list lies now, are followed from the flush on
+  /// only: what is written to the list before belongs to the same turn.
+  ///
+  /// Lazy properties do not wait, nor do the lists below a wildcard.
+  func awaitsFlush(_ link: LinkRef, _ watcher: WatcherRef) -> Bool {
+    if watcher.pointee.traits.contains(.lazy) || link.pointee.state != nil
+      || operations.isFollowing(watcher)
+    {
+      return false
+    }
+    link.pointee.awaitsFlush = true
+    delivery.checkDeparturesInFlush(of: watcher)
+    return true
+  }
+
+  /// Brings the links of a watcher up to date in the flush, where digits anchor.
+  ///
+  /// False when the watcher ended meanwhile.
+  func rewireInFlush(_ watcher: WatcherRef) -> Bool {
+    if watcher.pointee.flags.contains(.checkingDepartures) {
+      forEachWire(of: watcher) { wire in
+        for link in wire.links where link.pointee.awaitsFlush {
+          link.pointee.awaitsFlush = false
+          markStale(link)
+        }
+      }
+    }
+    return operations.following(watcher) { rewire(watcher, isItsTurn: true) }
+  }
+
+  private func departure(of link: LinkRef) -> Departure {
+    let path = link.pointee.wire.pointee.path.takeUnretainedValue()
+    let node = link.pointee.slot!.pointee.node
+    let isImmediate = link.pointee.wire.pointee.watcher.pointee.traits.contains(.immediate)
+    return Departure(
+      path: path,
+      change: isImmediate
+        ? node.kind.departure(
+          link.pointee.anchor!, at: Int(link.pointee.step), of: path, from: node) : nil)
+  }
+
+  private func isBelowWildcard(_ link: LinkRef) -> Bool {
+    let path = link.pointee.wire.pointee.path._withUnsafeGuaranteedRef { $0 }
+    return path.kinds[..<Int(link.pointee.step)].contains(.every)
+  }
+
+  /// The kind forgets the object of an anchored link.
+  func release(_ link: LinkRef) {
+    guard let anchor = link.pointee.anchor, let node = link.pointee.slot?.pointee.node, !node.isDead
+    else { return }
+    node.kind.releaseElement(anchor, of: node)
+  }
+
+  /// The paths of a watcher, in the order in which they were added; `body` may end any of them.
+  func forEachWire(of watcher: WatcherRef, _ body: (WireRef) -> Void) {
+    records.forEach(from: watcher.pointee.wires.first, body)
+  }
+}
+
+extension LinkRef {
+  /// True for a link that follows an object in its list.
+  var isAnchored: Bool { pointee.isAnchored }
+
+  var component: Path.Component {
+    pointee.wire.pointee.path._withUnsafeGuaranteedRef { $0.steps[Int(pointee.step)] }
+  }
+
+  var kind: Path.Component.Kind {
+    pointee.wire.pointee.path._withUnsafeGuaranteedRef { $0.kinds[Int(pointee.step)] }
+  }
+}
