@@ -98,20 +98,35 @@ static int declare_usual(lua_State *L) {
   return 1;
 }
 
-/* (function, context) -> `declare`, `declare_usual` */
-static int pushdeclare(lua_State *L) {
+/* (function, context, table) */
+static int set_declaring(lua_State *L) {
+  static const struct { const char *name; int value; } numbers[] = {
+#define FLAG(name, bit) {#name, bit},
+    CLUA_LAZY_FLAGS(FLAG)
+#undef FLAG
+    {"CHECKED_NAME", CLUA_CHECKED_NAME}, {"CHECKED_PATH", CLUA_CHECKED_PATH},
+  };
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+    lua_pushinteger(L, numbers[i].value);
+    lua_setfield(L, 3, numbers[i].name);
+  }
   lua_pushvalue(L, FUNCTION);
   lua_pushvalue(L, CONTEXT);
   lua_pushcclosure(L, declare, 2);
-  lua_insert(L, FUNCTION);
+  lua_setfield(L, 3, "declare");
+  lua_pushvalue(L, FUNCTION);
+  lua_pushvalue(L, CONTEXT);
   lua_pushcclosure(L, declare_usual, 2);
-  return 2;
+  lua_setfield(L, 3, "declare_usual");
+  return 0;
 }
 
-int clua_try_pushdeclare(lua_State *L, clua_function function, void *context) {
+int clua_try_setdeclaring(lua_State *L, clua_function function, void *context) {
   clua_notefunction(declare);
   clua_notefunction(declare_usual);
+  int table = lua_gettop(L);
   lua_pushlightuserdata(L, (void *)function);
   lua_pushlightuserdata(L, context);
-  return clua_protect(L, pushdeclare, 2, 2);
+  lua_pushvalue(L, table);
+  return clua_protect(L, set_declaring, 3, 0);
 }

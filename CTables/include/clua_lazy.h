@@ -9,18 +9,23 @@
 
 #include "clua_observed.h"
 
-/// How a lazy key gets its value.
+/// How a lazy key gets its value, by flags that the prelude knows by the same names.
+#define CLUA_LAZY_FLAGS(flag)                                                              \
+  flag(LOADED, 1)      /* the getter stores the value itself */                            \
+  flag(READONLY, 2)    /* assigning raises */                                              \
+  flag(ARMED, 4)       /* assigning nil makes it invalid */                                \
+  flag(UNCACHED, 8)    /* the getter is called at each read */                             \
+  flag(TRACKED, 16)    /* what the getter reads is noted */                                \
+  flag(WRITTEN, 32)    /* assigning calls the function `write` of the declaration */       \
+  flag(COPY, 64)       /* lazy keys of its dependencies are no part of these */            \
+  flag(ONSTORED, 256)  /* all dependencies in its table are stored ones of the model */    \
+  flag(OFMODEL, 512)   /* the instances of a model share the declaration */
+
 enum {
-  CLUA_LAZY_LOADED = 1,    // the getter stores the value itself
-  CLUA_LAZY_READONLY = 2,  // assigning raises
-  CLUA_LAZY_ARMED = 4,     // assigning nil makes it invalid
-  CLUA_LAZY_UNCACHED = 8,  // the getter is called at each read
-  CLUA_LAZY_TRACKED = 16,  // what the getter reads is noted
-  CLUA_LAZY_WRITTEN = 32,  // assigning calls the function `write` of the declaration instead
-  CLUA_LAZY_COPY = 64,     // lazy keys of its dependencies are no part of these
-  CLUA_LAZY_FLAGS = 255,   // the flags that the record keeps
-  CLUA_LAZY_ONSTORED = 256,  // all its dependencies in its table are stored properties of the model
-  CLUA_LAZY_OFMODEL = 512,   // the instances of a model share the declaration
+#define CLUA_LAZY_FLAG(name, bit) CLUA_LAZY_##name = bit,
+  CLUA_LAZY_FLAGS(CLUA_LAZY_FLAG)
+#undef CLUA_LAZY_FLAG
+  CLUA_LAZY_KEPT = 255,  // the flags that the record keeps
 };
 
 /// The uses for which the prelude has checked a text, as bits.
@@ -115,10 +120,11 @@ void clua_untrack(lua_State *L);
 /// [-0, +(0|1), -]
 int clua_try_track(lua_State *L, int index);
 
-/// Pushes `declare(table, key, declaration, getter, flags)` and `declare_usual(checked, table, key,
-/// [paths,] getter)`, which makes the declaration itself and returns whether it could. Both prepare
-/// the key, then call Swift. [-0, +2, -]
-int clua_try_pushdeclare(lua_State *L, clua_function function, void *context);
+/// Sets in the table on top `declare(table, key, declaration, getter, flags)`,
+/// `declare_usual(checked, table, key, [paths,] getter)`, which makes the declaration itself and
+/// returns whether it could, and the flags by their names. Both functions prepare the key, then call
+/// Swift. Returns the status. [-0, +(0|1), -]
+int clua_try_setdeclaring(lua_State *L, clua_function function, void *context);
 /// As clua_node_lazy; key, getter and declaration are on top. [-3, +(0|1), -]
 int clua_try_node_lazy(lua_State *L, clua_node *node, int flags, lua_Integer number);
 

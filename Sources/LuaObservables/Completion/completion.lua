@@ -22,11 +22,7 @@ local keywords = {
 local is_keyword = {}
 for i = 1, #keywords do is_keyword[keywords[i]] = true end
 
-local operators = {
-  "@all", "@any", "@avg", "@count", "@distinctUnionOfArrays", "@distinctUnionOfObjects",
-  "@distinctUnionOfSets", "@first", "@last", "@max", "@min", "@sum", "@unionOfArrays",
-  "@unionOfObjects", "@unionOfSets",
-}
+local operators = core.operators()
 
 -- Values -----------------------------------------------------------------------------------------
 

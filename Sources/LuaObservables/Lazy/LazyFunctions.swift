@@ -28,22 +28,12 @@ final class LazyFunctions: ModuleSlice {
     ]
   }
 
-  /// Gives the prelude the flags of declarations, in the table on top of the stack.
+  /// Gives the prelude what declares, and the flags of declarations, in the table on top of the
+  /// stack.
   ///
   /// [-0, +0, -]
   override func complete(_ L: LuaStack) throws(LuaError) {
-    let flags = [
-      ("LOADED", CLUA_LAZY_LOADED), ("READONLY", CLUA_LAZY_READONLY), ("ARMED", CLUA_LAZY_ARMED),
-      ("UNCACHED", CLUA_LAZY_UNCACHED), ("TRACKED", CLUA_LAZY_TRACKED),
-      ("WRITTEN", CLUA_LAZY_WRITTEN), ("COPY", CLUA_LAZY_COPY), ("ONSTORED", CLUA_LAZY_ONSTORED),
-      ("OFMODEL", CLUA_LAZY_OFMODEL), ("CHECKED_NAME", CLUA_CHECKED_NAME),
-      ("CHECKED_PATH", CLUA_CHECKED_PATH),
-    ]
-    for (name, flag) in flags {
-      L.push(flag)
-      try state.setField(name, of: L)
-    }
-    let status = clua_try_pushdeclare(
+    let status = clua_try_setdeclaring(
       L.pointer,
       { L, context in
         Unmanaged<LazyFunctions>.fromOpaque(context!)._withUnsafeGuaranteedRef { slice in
@@ -52,15 +42,13 @@ final class LazyFunctions: ModuleSlice {
         }
       }, Unmanaged.passUnretained(self).toOpaque())
     try state.check(status, L)
-    try state.setField("declare_usual", at: -3, of: L)
-    try state.setField("declare", of: L)
   }
 
   /// declare(table, key, declaration, its `get`, its `flags`); its elements are what it depends on.
   private func declareLazy(_ L: LuaStack) throws -> CInt {
     L.height = 5
     let given = CInt(truncatingIfNeeded: L.integer(at: 5) ?? 0)
-    let options = given & CInt(CLUA_LAZY_FLAGS)
+    let options = given & CInt(CLUA_LAZY_KEPT)
     if clua_isshared(L.pointer, 1) {
       throw LuaError("scripts share this table, so it gets no lazy properties")
     }

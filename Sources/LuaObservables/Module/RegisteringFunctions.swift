@@ -265,8 +265,8 @@ final class RegisteringFunctions: ModuleSlice {
     watcher.script.pointee.charge += Int32(clamping: bytes)
   }
 
-  /// The traits of a watcher of a Swift object: before each call it is asked whether the userdata to
-  /// which the callbacks belong is there.
+  /// The traits of a watcher of a Swift object: before each call it is asked whether the userdata
+  /// that owns the callbacks is there.
   private func traits(_ options: ObserveOptions, _ root: NodeRef) -> WatcherRecord.Traits {
     observed.isTable(root) ? options.traits : options.traits.union(.observing)
   }

@@ -21,6 +21,7 @@ final class PrintingFunctions: ModuleSlice {
       ),
       .init("definition", definition), .init("math_type", numberKind),
       .init("math_integer", wholeNumber), .init("path_beginning", pathBeginning),
+      .init("operators", operators),
     ]
   }
 
@@ -68,6 +69,16 @@ final class PrintingFunctions: ModuleSlice {
       L.rawSet(index: step + 1, at: -2)
     }
     return 2
+  }
+
+  /// operators() → the names of the collection operators, in no order.
+  private func operators(_ L: LuaStack) throws -> CInt {
+    try state.pushTable(elements: Operation.allCases.count, to: L)
+    for (place, operation) in Operation.allCases.enumerated() {
+      try state.push(text: "@\(operation)", to: L)
+      L.rawSet(index: place + 1, at: -2)
+    }
+    return 1
   }
 
   // MARK: Code in Lua

@@ -321,7 +321,7 @@ final class ScriptReceiver: Receiver {
     }
   }
 
-  /// How many watchers whose traits are meant the prelude has registered for a sandbox on an object.
+  /// How many watchers with such traits the prelude has registered for a sandbox on an object.
   ///
   /// - Complexity: O(watchers of the object).
   func internals(

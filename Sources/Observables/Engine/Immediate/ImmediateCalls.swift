@@ -16,8 +16,8 @@ package struct ImmediateCalls: Room {
     /// How many batches are open.
     fileprivate var batchDepth = 0
     fileprivate var waiting: [WatcherID: Call] = [:]
-    /// The first change, for each watcher of derived values, of what these are derived from; they are
-    /// compared when the batch ends, or when a paused watcher is resumed.
+    /// The first change of what the derived values of a watcher depend on; they are compared when
+    /// the batch ends, or when the paused watcher is resumed.
     fileprivate var derived: [WatcherID: Call] = [:]
     /// The lists of calls that are being made, the outermost first: a callback that writes begins
     /// another one.

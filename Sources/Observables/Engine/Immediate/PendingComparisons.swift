@@ -10,8 +10,8 @@ package struct PendingComparisons: Room {
   struct State {
     /// Watchers that are to be called in the write under way.
     fileprivate var pending: [PendingComparison] = []
-    /// How many operations look for calls of immediate watchers that they will make; in memory that a
-    /// bridge without Swift can read.
+    /// How many operations look for calls of immediate watchers that they will make; in memory that
+    /// C can read.
     fileprivate let collectors: UnsafeMutablePointer<Int32>
     /// The comparisons of paused watchers, which are made when they are resumed.
     fileprivate var paused: [WatcherID: [PendingComparison]] = [:]

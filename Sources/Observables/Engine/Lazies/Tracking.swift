@@ -16,8 +16,8 @@ package struct Tracking: Room {
   package let rooms: Rooms
 
   struct State {
-    /// The number of the tracked run that is at work, 0 while there is none; in memory that a bridge
-    /// without Swift can read.
+    /// The number of the tracked run that is at work, 0 while there is none; in memory that C can
+    /// read.
     fileprivate let stamp: UnsafeMutablePointer<UInt32>
     /// The wire with what the running computation has read.
     fileprivate var wire: WireRef?
@@ -168,8 +168,8 @@ package struct Tracking: Room {
 
   // MARK: For the bridge
 
-  /// The number of the tracked run that is at work, 0 while there is none; in memory that a bridge
-  /// without Swift can read.
+  /// The number of the tracked run that is at work, 0 while there is none; in memory that C can
+  /// read.
   package var stamp: UnsafeMutablePointer<UInt32> { state.stamp }
 
   func free() { state.stamp.deallocate() }

@@ -1,6 +1,7 @@
-/// Steps to many objects: wildcards, names over a collection (C8) and operators have one chain of
-/// links for each object below them. Where the kind keeps a journal of its members, a change costs
-/// what it changed, not the size of the collection.
+/// Steps to many objects: wildcards, names over a collection (C8) and operators.
+///
+/// Each has one chain of links for each object below it. Where the kind keeps a journal of its
+/// members, a change costs what it changed, not the size of the collection.
 package struct Members: Room {
   package let rooms: Rooms
 

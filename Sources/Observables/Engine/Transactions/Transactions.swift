@@ -17,8 +17,7 @@ package struct Transactions: Room {
     /// The transactions that cover what was written, by watchers and for each of their writes once;
     /// also of watchers that are called for other reasons.
     fileprivate var writes: [WatcherID: Set<Bits>] = [:]
-    /// The watchers that something concerns which was written in a transaction, by the places of the
-    /// bits.
+    /// The watchers that have to do with a write in a transaction, by the places of the bits.
     fileprivate var members: [[WatcherID]] = []
     /// How long `made` was when a transaction was opened, by the places of the bits.
     fileprivate var firstMade: [Int] = []
