@@ -122,8 +122,8 @@ int clua_try_track(lua_State *L, int index);
 
 /// Sets in the table on top `declare(table, key, declaration, getter, flags)`,
 /// `declare_usual(checked, table, key, [paths,] getter)`, which makes the declaration itself and
-/// returns whether it could, and the flags by their names. Both functions prepare the key, then call
-/// Swift. Returns the status. [-0, +(0|1), -]
+/// returns whether it could, and the flags by their names. Both functions prepare the key, then
+/// call Swift. Returns the status. [-0, +(0|1), -]
 int clua_try_setdeclaring(lua_State *L, clua_function function, void *context);
 /// As clua_node_lazy; key, getter and declaration are on top. [-3, +(0|1), -]
 int clua_try_node_lazy(lua_State *L, clua_node *node, int flags, lua_Integer number);
