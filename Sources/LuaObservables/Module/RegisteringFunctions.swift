@@ -170,10 +170,7 @@ final class RegisteringFunctions: ModuleSlice {
     if !request.isInternal { try sandbox.quotas.takeWatcher() }
     let data = UnsafeMutablePointer<ScriptWatcher>.allocate(capacity: 1)
     data.initialize(
-      to: ScriptWatcher(
-        site: site, root: root, key: key, sandbox: sandbox.number, isInternal: request.isInternal,
-        isWait: request.isWait))
-    if options.hasObserver { data.pointee.parts.insert(.observer) }
+      to: ScriptWatcher(site, root, key: key, sandbox: sandbox.number, request, options))
     let watcher = engine.watchers.make(
       root: root, receiver: host.receiver,
       traits: (made.node == nil ? traits(options, root) : options.traits).union(request.traits),

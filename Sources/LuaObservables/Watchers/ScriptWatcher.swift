@@ -31,6 +31,15 @@ struct ScriptWatcher {
   /// Whether its next call delivers all elements as edits, as if they had just come.
   var givesAll = false
 
+  init(
+    _ site: Site, _ root: NodeRef, key: Int64, sandbox: UInt32,
+    _ request: RegisteringFunctions.Request, _ options: ObserveOptions
+  ) {
+    (self.site, self.root, self.key, self.sandbox) = (site, root, key, sandbox)
+    (isInternal, isWait) = (request.isInternal, request.isWait)
+    if options.hasObserver { parts.insert(.observer) }
+  }
+
   /// Whether the callback is called with the observed object and nil.
   var isPlain: Bool { parts.isDisjoint(with: [.observer, .driver, .edits]) }
 
