@@ -4,6 +4,8 @@ internal import Observables
 
 /// One run of a script that checks itself: a host and a loop of its own, and the failures that were
 /// found.
+///
+/// Six of its properties are settings of the code that runs it.
 package final class FixtureRun {
   /// What happens in a run.
   ///

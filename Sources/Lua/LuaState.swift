@@ -11,6 +11,9 @@ internal import CSandbox
 /// closed. No function here leaves anything on the stack of Lua, and no error of Lua jumps over
 /// Swift. <doc:Calculator> uses one.
 public final class LuaState {
+  // It has more fields than most types: entering and leaving the state touches each of them, so an
+  // object of its own for some would add a step to every call.
+
   package let pins: LuaPins
   /// Where the registry has the table that holds the pins.
   package let pinTable: CInt

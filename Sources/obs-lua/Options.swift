@@ -1,6 +1,6 @@
 internal import Observables
 
-/// The options that `lua` doesn't have; all of them are long.
+/// The options that `lua` doesn't have, with a property for each; all of them are long.
 struct Options {
   /// The effect on the loop of an error that no code catches.
   enum ErrorAction: String, CaseIterable {

@@ -7,6 +7,8 @@ public import Observables
 /// the program with a sentence. A host runs scripts, takes Swift objects and functions, and reports
 /// errors. It ends with ``close()``, or when it is dropped. <doc:ScriptableApp> shows one at work.
 public final class LuaHost {
+  // It has a field for each of its parts, which find one another through it.
+
   /// The state of the scripts.
   public let state: LuaState
   /// The loop that calls the watchers and timers of the scripts.

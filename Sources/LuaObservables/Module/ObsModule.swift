@@ -6,6 +6,8 @@ internal import Observables
 
 /// The module `obs` of a host: made of its slices, and of a prelude in Lua, once a script asks for
 /// it.
+///
+/// It has a field for each slice that other code calls.
 final class ObsModule {
   private let reference: Unmanaged<LuaHost>
   private let state: LuaState

@@ -9,6 +9,8 @@ internal import Observables
 /// sandbox that registered it. Confined to the thread of the host, whose
 /// ``LuaHost/sandbox(named:limits:)`` makes it; it ends with ``close()``, or with the host.
 public final class LuaSandbox {
+  // It has a field for everything that a script may have of its own: what is not here is shared.
+
   /// The name by which reports call it.
   public let name: String
   /// Called with errors in callbacks of its scripts; without it the host's is.

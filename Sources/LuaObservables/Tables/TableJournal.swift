@@ -7,6 +7,8 @@ internal import Observables
 ///
 /// The elements of a list are recorded by position, other members by key. The values themselves are
 /// kept with the table's node, so that they live no longer than it: they may hold the table.
+///
+/// It combines two journals, and has several of its fields once for each.
 final class TableJournal {
   let table: OpaquePointer
   let kind: clua_kind

@@ -5,7 +5,8 @@ internal import Observables
 
 /// Calls the callbacks of scripts.
 ///
-/// There is one receiver for each host.
+/// There is one receiver for each host. It has fields for the parts of the host that a call of a
+/// watcher needs: the way through the host would be longer.
 final class ScriptReceiver: Receiver {
   // The host is not retained: it owns this object.
   private let reference: Unmanaged<LuaHost>

@@ -14,16 +14,21 @@ struct GraphBuilder {
   let isStopped: () -> Bool
   var graph = ObservationGraph()
 
-  /// The objects found so far, and their keys as far as they are known.
-  private(set) var nodes: [NodeRef] = []
+  /// The objects found so far.
+  private var found: [Found] = []
   private var indices: [NodeRef: Int] = [:]
-  private var places: [String?] = []
-  private var keys: [[String: ObservationGraph.LazyKey?]] = []
-  private var keyIndices: [[String: Int]] = []
   /// Watchers by their order of registration.
   private var watchers: [UInt64: WatcherRef] = [:]
   private var watcherIndices: [UInt64: Int] = [:]
   private var held: [(object: Int, key: String, child: Int)] = []
+
+  private struct Found {
+    let node: NodeRef
+    let place: String?
+    /// Its keys as far as they are known, and where they are in the graph.
+    var keys: [String: ObservationGraph.LazyKey?] = [:]
+    var keyIndices: [String: Int] = [:]
+  }
 
   init(
     firstIndex: Int, naming name: @escaping (SlotRef) -> String,
@@ -43,8 +48,8 @@ struct GraphBuilder {
       firstIndex: firstIndex, naming: name, hiding: stranger, unless: isStopped)
     for root in roots { builder.include(root, place: "") }
     var position = 0
-    while position < builder.nodes.count, !isStopped() {
-      builder.search(builder.nodes[position], at: position)
+    while position < builder.found.count, !isStopped() {
+      builder.search(builder.found[position].node, at: position)
       position += 1
     }
     if !isStopped() { builder.describeAll() }
@@ -56,18 +61,16 @@ struct GraphBuilder {
   private mutating func include(_ node: NodeRef, place: String?) -> Int? {
     if let index = indices[node] { return index }
     if node.isDead { return nil }
-    let index = nodes.count
+    let index = found.count
     indices[node] = index
-    nodes.append(node)
-    places.append(place)
-    keys.append([:])
+    found.append(Found(node: node, place: place))
     return index
   }
 
   private mutating func note(_ key: String, of object: Int, _ lazy: ObservationGraph.LazyKey? = nil)
   {
-    if let known = keys[object][key], known != nil || lazy == nil { return }
-    keys[object][key] = .some(lazy)
+    if let known = found[object].keys[key], known != nil || lazy == nil { return }
+    found[object].keys[key] = .some(lazy)
   }
 
   // MARK: Searching
@@ -126,7 +129,7 @@ struct GraphBuilder {
     _ stored: [(key: String?, node: NodeRef)], at key: String, _ links: [LinkRef],
     of object: Int
   ) {
-    let home = places[object]
+    let home = found[object].place
     func place(_ key: String) -> String? {
       // A long name is cut to its end: names in a chain of objects would grow without limit.
       home.map { $0.isEmpty ? key : $0.utf8.count > 60 ? "….\(key)" : "\($0).\(key)" }
@@ -177,14 +180,14 @@ struct GraphBuilder {
   // MARK: Writing down
 
   private mutating func describeAll() {
-    for (index, node) in nodes.enumerated() {
+    for (index, object) in found.enumerated() {
       if isStopped() { return }
-      let names = keys[index].keys.sorted()
-      keyIndices.append(Dictionary(uniqueKeysWithValues: zip(names, names.indices)))
+      let names = object.keys.keys.sorted()
+      found[index].keyIndices = Dictionary(uniqueKeysWithValues: zip(names, names.indices))
       graph.objects.append(
         .init(
-          type: node.kind.title(of: node), place: places[index],
-          keys: names.map { .init(name: $0, lazy: keys[index][$0] ?? nil) }))
+          type: object.node.kind.title(of: object.node), place: object.place,
+          keys: names.map { .init(name: $0, lazy: object.keys[$0] ?? nil) }))
     }
     for (id, watcher) in watchers.sorted(by: { $0.key < $1.key }) {
       if isStopped() { return }
@@ -207,7 +210,7 @@ struct GraphBuilder {
       if isStopped() { return }
       edges(from: .watcher(watcherIndices[id]!), .watches, watcher).forEach(add)
     }
-    for (object, node) in nodes.enumerated() {
+    for (object, node) in found.map(\.node).enumerated() {
       if isStopped() { return }
       for lazy in node.engine.lazies.all(of: node) {
         guard stranger(lazy) == nil, let slot = lazy.slot, let key = end(object, name(slot))
@@ -215,7 +218,7 @@ struct GraphBuilder {
         edges(from: key, .depends, lazy).forEach(add)
       }
     }
-    let places = held.map { ($0.object, keyIndices[$0.object][$0.key]!, $0.child) }
+    let places = held.map { ($0.object, found[$0.object].keyIndices[$0.key]!, $0.child) }
     for (object, key, child) in places.sorted(by: <) {
       if isStopped() { return }
       add(
@@ -226,7 +229,7 @@ struct GraphBuilder {
   }
 
   private func end(_ object: Int, _ key: String) -> ObservationGraph.End? {
-    keyIndices[object][key].map { .key(object: object, key: $0) }
+    found[object].keyIndices[key].map { .key(object: object, key: $0) }
   }
 
   /// Where the paths of a watcher or a lazy property end.
@@ -240,7 +243,7 @@ struct GraphBuilder {
     }
     func target(_ link: LinkRef) -> (object: Int, key: Int)? {
       guard let slot = link.pointee.slot, let object = indices[slot.pointee.node],
-        let key = keyIndices[object][slot.pointee.isEvery ? link.wholeName : name(slot)]
+        let key = found[object].keyIndices[slot.pointee.isEvery ? link.wholeName : name(slot)]
       else { return nil }
       return (object, key)
     }

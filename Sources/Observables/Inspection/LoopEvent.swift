@@ -1,4 +1,6 @@
 /// Something that happened in a loop, as ``Loop/log(_:)`` reports it.
+///
+/// It has a property for each thing that some kind of event tells.
 public struct LoopEvent: Sendable {
   /// What happened.
   public enum Kind: String, Sendable {

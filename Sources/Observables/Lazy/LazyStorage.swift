@@ -3,6 +3,8 @@ import Synchronization
 /// The part of a lazy property of a model that does not depend on its type: where it is declared,
 /// and its record in the engine, which it has once it is observed or depends on something.
 public class LazyStorage: ObservationCore.Receiver {
+  // All is in one object, as each lazy property of each model is one.
+
   @exclusivity(unchecked) private final var record: WatcherRef?
   @exclusivity(unchecked) private final var owner: Unmanaged<AnyObject>?
   @exclusivity(unchecked) private final var known: LazyDeclaration?

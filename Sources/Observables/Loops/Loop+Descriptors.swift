@@ -82,7 +82,7 @@ extension Loop {
 
   /// The main queue where this loop serves it: it owns the main thread.
   var servedMainQueue: MainQueue? {
-    isOnMainThread && driven == nil ? MainQueue.shared : nil
+    inputs.isOnMainThread && driven == nil ? MainQueue.shared : nil
   }
 
   /// Calls the handlers of descriptors that are ready, each in a turn, after it has waited for one,

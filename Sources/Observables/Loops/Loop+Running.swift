@@ -181,11 +181,11 @@ extension Loop {
     defer { if passesTime { passTime(since: start, until: due) } }
     // What is ready must not keep the main queue and the inputs waiting for ever.
     if !isIdle {
-      if isOnMainThread || hasInputs { lookAtDescriptors(timeout: 0) }
+      if inputs.isOnMainThread || hasInputs { lookAtDescriptors(timeout: 0) }
       return
     }
     if schedule.clock == .virtual, !passesTime, let due {
-      if isOnMainThread || hasInputs, lookAtDescriptors(timeout: 0) { return }
+      if inputs.isOnMainThread || hasInputs, lookAtDescriptors(timeout: 0) { return }
       schedule.virtualNow = max(schedule.virtualNow, due)
       return
     }

@@ -22,7 +22,6 @@ public final class Loop {
   /// How many timers, handlers and owners keep ``run()`` from ending.
   var references = 0
   var isStopping = false
-  lazy var isOnMainThread = MainQueue.isMainThread()
   let driven: DrivenLoop?
   /// Called with each event of the log (`log`).
   var sink: ((LoopEvent) -> Void)?
@@ -274,6 +273,7 @@ extension Loop {
   }
 
   struct Inputs {
+    lazy var isOnMainThread = MainQueue.isMainThread()
     var handlers: [DescriptorHandler] = []
     /// The loop of a library that runs inside of this one.
     var inner: (any InnerLoop)?

@@ -4,6 +4,9 @@
 /// loops may all observe it; one that is made for several threads has
 /// `ModelObservation(.threadSafe)`.
 public final class ModelObservation {
+  // All is in one object, as every model has one: a second allocation would cost models that are
+  // observed more than the empty fields cost those that are not.
+
   /// The wants of the slots, `*` first and then by property; nil for a property that is not
   /// observed.
   ///
