@@ -2,8 +2,8 @@
 --
 -- A *shadow* has the contents of all objects below a root as they were at the last delivery, and
 -- the walk that found them. Each object is watched, so that the next delivery looks at those alone
--- that were written. Where no object left its key, the walk is extended by what came; else it is
--- made anew, as what was found through that key may be there by another way.
+-- that were written. The walk is mended where objects left and came, so that a delivery costs what
+-- changed, not the size of the tree.
 local core, obs = ...
 
 local error, next, pcall, rawequal, setmetatable, tostring, type =
@@ -17,12 +17,15 @@ local contents, each_object, same = trees.contents, trees.each_object, trees.sam
 -- the places of writes are noted.
 local first_write, each_write = { "*", kind = "first write" }, { "*", kind = "each write" }
 
--- Returns a walk over all objects below a root, the list of these objects, and the depth of each.
+-- Returns a walk over all objects below a root, and the list of these objects. The walk counts in
+-- `uses` in how many places each object is stored.
 local function walk_below(root, contents_of)
-  local walk = trees.trace(root, contents_of)
-  local objects, depth = walk.order, walk.depth
-  walk.order, walk.depth = nil, nil
-  return walk, objects, depth
+  local walk, uses = trees.trace(root, contents_of), {}
+  local objects = walk.order
+  walk.order, walk.depth, walk.uses = nil, nil, uses
+  local function count(_, object) uses[object] = (uses[object] or 0) + 1 end
+  for i = 1, #objects do each_object(contents_of(objects[i]), count) end
+  return walk, objects
 end
 
 local Shadow = {}
@@ -87,25 +90,57 @@ function Shadow:stop()
   self.wires, self.state, self.dirty, self.is_dirty = {}, {}, {}, {}
 end
 
--- Whether an object is less often in new contents of another one than in the old ones, or has
--- another key there, and whether one is more often.
-local function moves(old, new)
-  local counts, has_left, has_come = {}, false, false
-  each_object(new, function(_, object) counts[object] = (counts[object] or 0) + 1 end)
-  each_object(old, function(key, object)
-    counts[object] = (counts[object] or 0) - 1
-    local is_element = number_type(key) == "integer" and key <= old.n
-    has_left = has_left or not is_element and new.map[key] ~= object
-  end)
-  for _, number in next, counts do
-    has_left = has_left or number < 0
-    has_come = has_come or number > 0
-  end
-  return has_left, has_come
+-- Mending a walk ----------------------------------------------------------------------------------
+
+-- The walk as it was before it is mended: what changes is noted in the tables of this one first.
+local function kept(walk)
+  return {
+    root = walk.root,
+    parent = setmetatable({}, { __index = walk.parent }),
+    key = setmetatable({}, { __index = walk.key }),
+  }
 end
 
--- Extends the walk by objects that came to some objects; the walk before stays right for all
--- others.
+-- Counts the places of objects in contents that came (1) or are gone (-1).
+local function count_uses(walk, contents, by)
+  local uses = walk.uses
+  each_object(contents, function(_, object) uses[object] = (uses[object] or 0) + by end)
+end
+
+-- The objects that the walk has found in an object, and that are not in its new contents.
+local function missing(walk, object, old, new)
+  local parent, is_known, list = walk.parent, {}, {}
+  each_object(new, function(_, value) is_known[value] = true end)
+  each_object(old, function(_, value)
+    if not is_known[value] and parent[value] == object then
+      is_known[value] = true
+      list[#list + 1] = value
+    end
+  end)
+  return list
+end
+
+-- Takes an object, and all that the walk has found through it, out of the walk.
+local function cut(walk, former, object, contents_of, loose)
+  local work = { object }
+  loose[object] = true
+  while #work > 0 do
+    local object = work[#work]
+    work[#work] = nil
+    loose[#loose + 1] = object
+    each_object(contents_of(object), function(_, value)
+      if walk.parent[value] == object and not loose[value] then
+        loose[value] = true
+        work[#work + 1] = value
+      end
+    end)
+    former.parent[object], former.key[object] = walk.parent[object], walk.key[object]
+    walk.parent[object], walk.key[object] = nil, nil
+  end
+end
+
+-- Extends the walk by objects that some objects lead to, and that it does not have; the walk before
+-- stays right for all others. Returns these objects.
 local function extend(walk, objects, contents_of)
   local added, work = {}, {}
   for i = 1, #objects do work[i] = objects[i] end
@@ -123,24 +158,56 @@ local function extend(walk, objects, contents_of)
   return added
 end
 
+-- Mends the walk after writes to some objects: returns the objects that came, those that left, and
+-- the walk as it was. Returns nothing where an object may be there by a way that is not known.
+local function mend(walk, changed, before, after)
+  local former, loose, left = kept(walk), {}, {}
+  for i = 1, #changed do
+    local object = changed[i]
+    local old, new = before(object), after(object)
+    count_uses(walk, old, -1)
+    count_uses(walk, new, 1)
+    left[i] = missing(walk, object, old, new)
+  end
+  for i = 1, #left do
+    for _, object in next, left[i] do
+      if not loose[object] then cut(walk, former, object, before, loose) end
+    end
+  end
+  local rest = {}
+  for i = 1, #changed do
+    if not loose[changed[i]] then rest[#rest + 1] = changed[i] end
+  end
+  local came, gone = {}, {}
+  for _, object in next, extend(walk, rest, after) do
+    if not loose[object] then came[#came + 1] = object end
+  end
+  for i = 1, #came do count_uses(walk, after(came[i]), 1) end
+  for i = 1, #loose do
+    if not walk.parent[loose[i]] then gone[#gone + 1] = loose[i] end
+  end
+  for i = 1, #gone do count_uses(walk, after(gone[i]), -1) end
+  for i = 1, #gone do
+    if walk.uses[gone[i]] > 0 then return nil, nil, former end
+    walk.uses[gone[i]] = nil
+  end
+  return came, gone, former
+end
+
 -- Gives `read` the two sides of the difference that writes to some objects have made, and all
 -- objects that it is about. Returns what `read` returns. From then on the present contents count as
 -- delivered.
 local function compare(self, dirty, read)
   self.dirty, self.is_dirty = {}, {}
   core.rearm()
-  local fresh, changed, has_left, has_come = {}, {}, false, false
+  local fresh, changed, state, new_state = {}, {}, self.state, {}
   for i = 1, #dirty do
     local object = dirty[i]
-    local old = self.state[object]
-    if old then
+    if state[object] then
       fresh[object] = contents(object)
       changed[#changed + 1] = object
-      local leaves, comes = moves(old, fresh[object])
-      has_left, has_come = has_left or leaves, has_come or comes
     end
   end
-  local state, new_state = self.state, {}
   local function before(object) return state[object] end
   local function after(object)
     local made = fresh[object] or state[object] or new_state[object]
@@ -151,30 +218,34 @@ local function compare(self, dirty, read)
     return made
   end
   local walk, only_before, only_after = self.walk or walk_below(self.root, before), {}, {}
-  local walk_after = walk
-  walk.places = nil
-  if has_left then
-    local objects, depth
-    walk_after, objects, depth = walk_below(self.root, after)
+  self.walk, walk.places = nil, nil
+  local came, gone, former = mend(walk, changed, before, after)
+  if not came then
+    came, gone = {}, {}
+    local objects
+    walk, objects = walk_below(self.root, after)
+    for _, object in next, objects do
+      if not state[object] then came[#came + 1] = object end
+    end
     for object in next, state do
-      if not depth[object] then
-        only_before[object] = true
-        if not fresh[object] then changed[#changed + 1] = object end
+      if not walk.parent[object] and not rawequal(object, walk.root) then
+        gone[#gone + 1] = object
       end
     end
-    for _, object in next, objects do
-      if not state[object] then only_after[object] = true end
-    end
-  elseif has_come then
-    for _, object in next, extend(walk, changed, after) do only_after[object] = true end
+  end
+  for i = 1, #came do only_after[came[i]] = true end
+  for i = 1, #gone do
+    local object = gone[i]
+    only_before[object] = true
+    if not fresh[object] then changed[#changed + 1] = object end
   end
   -- Objects that were removed are dealt with in the order of their paths, whatever order a table
   -- has them in.
-  local result = read({ contents = before, walk = walk, only = only_before },
-    { contents = after, walk = walk_after, only = only_after }, changed)
-  for object in next, new_state do self:wire(object) end
+  local result = read({ contents = before, walk = former, only = only_before },
+    { contents = after, walk = walk, only = only_after }, changed)
+  for i = 1, #came do self:wire(came[i]) end
   core.begin_exempt()
-  self:advance(fresh, new_state, only_before, walk_after)
+  self:advance(fresh, new_state, only_before, walk)
   core.end_exempt()
   pcall(self.leave, self)
   return result
@@ -195,7 +266,7 @@ function Shadow:take(read)
       dirty[#dirty + 1] = object
     end
   end
-  -- The walk may have been extended already.
+  -- The walk may have been mended already.
   self.dirty, self.is_dirty, self.walk = dirty, is_dirty, nil
   core.end_exempt()
   error(result, 0)
