@@ -9,6 +9,7 @@ local core, obs = ...
 local error, next, pcall, rawequal, setmetatable, tostring, type =
   error, next, pcall, rawequal, setmetatable, tostring, type
 local string_format = string.format
+local sort = table.sort
 local trees = core.trees
 local number_type = trees.number_type
 local contents, each_object, same = trees.contents, trees.each_object, trees.same
@@ -139,20 +140,35 @@ local function cut(walk, former, object, contents_of, loose)
   end
 end
 
--- Extends the walk by objects that some objects lead to, and that it does not have; the walk before
--- stays right for all others. Returns these objects.
+-- How many steps of a walk lead to an object.
+local function depth_of(walk, object)
+  local depth = 0
+  while walk.parent[object] do
+    depth, object = depth + 1, walk.parent[object]
+  end
+  return depth
+end
+
+-- Extends the walk by objects that some objects lead to, and that it does not have, by the shortest
+-- way; the walk before stays right for all others. Returns these objects.
 local function extend(walk, objects, contents_of)
-  local added, work = {}, {}
-  for i = 1, #objects do work[i] = objects[i] end
-  local i = 0
-  while i < #work do
-    i = i + 1
-    local object = work[i]
+  local sources, added, depth = {}, {}, {}
+  for i = 1, #objects do
+    sources[i], depth[objects[i]] = objects[i], depth_of(walk, objects[i])
+  end
+  if #sources > 1 then sort(sources, function(a, b) return depth[a] < depth[b] end) end
+  local source, place = 1, 1
+  while source <= #sources or place <= #added do
+    local object = sources[source]
+    if object and (place > #added or depth[object] <= depth[added[place]]) then
+      source = source + 1
+    else
+      object, place = added[place], place + 1
+    end
     each_object(contents_of(object), function(key, value)
       if rawequal(value, walk.root) or walk.parent[value] then return end
-      walk.parent[value], walk.key[value] = object, key
+      walk.parent[value], walk.key[value], depth[value] = object, key, depth[object] + 1
       added[#added + 1] = value
-      work[#work + 1] = value
     end)
   end
   return added

@@ -98,7 +98,7 @@ struct TreeAccess {
     var reader = TreeReader()
     let root = reader.entry(of: value as AnyObject).entry
     var contents: [TreeEntry: TreeContents] = [:]
-    let walk = TreeWalk(from: root) { entry in
+    let (walk, entries) = TreeWalk.walk(from: root) { entry in
       if let known = contents[entry] { return known }
       let made = entry.object.map { reader.contents(of: $0) } ?? entry.contents
       contents[entry] = made
@@ -106,7 +106,7 @@ struct TreeAccess {
     }
     let known = contents
     let side = TreeDifference.Side(
-      walk: walk, contents: { known[$0] ?? $0.contents }, only: Set(walk.order))
+      walk: walk, contents: { known[$0] ?? $0.contents }, only: Set(entries))
     return side.data(root)
   }
 }

@@ -17,7 +17,7 @@ struct TreeDifference {
 
     /// Whether an object comes, or leaves, with the change of this key.
     func isInner(_ entry: TreeEntry, _ key: DeepChange.Key, in owner: TreeEntry) -> Bool {
-      only.contains(entry) && walk.parents[entry]?.owner === owner
+      only.contains(entry) && walk.place(of: entry)?.owner === owner
         && walk.key(of: entry, contents) == key
     }
 

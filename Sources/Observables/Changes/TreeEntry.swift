@@ -5,10 +5,14 @@
 final class TreeEntry {
   /// The object; nil when it is gone.
   weak var object: AnyObject?
+  fileprivate let identifier: ObjectIdentifier
   var contents: TreeContents
+  /// Whether the contents were read.
+  var isRead = false
 
   init(_ object: AnyObject, _ contents: TreeContents = TreeContents(shape: .model(""))) {
     (self.object, self.contents) = (object, contents)
+    identifier = ObjectIdentifier(object)
   }
 }
 
@@ -108,7 +112,7 @@ struct TreeReader {
   }
 
   mutating func forget(_ entry: TreeEntry) {
-    for (key, known) in entries where known === entry { entries[key] = nil }
+    if entries[entry.identifier] === entry { entries[entry.identifier] = nil }
   }
 
   /// The contents of an object as they are now.

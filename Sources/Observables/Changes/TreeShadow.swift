@@ -14,16 +14,17 @@ final class TreeShadow: TransactionWitness {
 
   init(of root: AnyObject, in engine: Engine, onWrite: @escaping () -> Void) throws {
     (self.engine, self.onWrite) = (engine, onWrite)
-    walk = TreeWalk(from: reader.entry(of: root).entry) { _ in TreeContents(shape: .set) }
+    (walk, _) = TreeWalk.walk(from: reader.entry(of: root).entry) { _ in TreeContents(shape: .set) }
     receiver = TreeSignals { [unowned self] in written($0) }
-    var read: Set<TreeEntry> = []
-    walk = TreeWalk(from: walk.root) { [self] entry in
-      if read.insert(entry).inserted, let object = entry.object {
+    let entries: [TreeEntry]
+    (walk, entries) = TreeWalk.walk(from: walk.root) { [self] entry in
+      if !entry.isRead, let object = entry.object {
         entry.contents = reader.contents(of: object)
+        entry.isRead = true
       }
       return entry.contents
     }
-    for entry in walk.order { try watch(entry) }
+    for entry in entries { try watch(entry) }
     engine.transactions.note(self)
   }
 
@@ -36,7 +37,7 @@ final class TreeShadow: TransactionWitness {
     }
     signals = [:]
     // Entries of objects that hold each other do so, too.
-    for entry in walk.order { entry.contents = TreeContents(shape: .set) }
+    for entry in walk.entries { entry.contents = TreeContents(shape: .set) }
     (dirty, isDirty) = ([], [])
   }
 
@@ -70,41 +71,35 @@ final class TreeShadow: TransactionWitness {
   func take() -> Taken? {
     guard !dirty.isEmpty else { return nil }
     var fresh: [TreeEntry: TreeContents] = [:]
-    var entries = dirty
+    let entries = dirty.filter { walk.contains($0) }
     (dirty, isDirty) = ([], [])
-    entries.removeAll { !walk.contains($0) }
-    var isSameGraph = true
     for entry in entries {
-      guard let object = entry.object else { continue }
-      let contents = reader.contents(of: object)
-      fresh[entry] = contents
-      isSameGraph = isSameGraph && entry.contents.hasSameObjects(as: contents)
+      if let object = entry.object { fresh[entry] = reader.contents(of: object) }
     }
-    if isSameGraph {
-      let now = fresh
-      return Taken(
-        before: .init(walk: walk, contents: { $0.contents }, only: []),
-        after: .init(walk: walk, contents: { now[$0] ?? $0.contents }, only: []),
-        entries: entries, fresh: fresh)
-    }
-    let old = walk
-    let new = TreeWalk(from: old.root) { [self] entry in
+    func now(_ entry: TreeEntry) -> TreeContents {
       if let contents = fresh[entry] { return contents }
-      if old.contains(entry) { return entry.contents }
-      guard let object = entry.object else { return entry.contents }
+      guard !entry.isRead, let object = entry.object else { return entry.contents }
       let contents = reader.contents(of: object)
       fresh[entry] = contents
       return contents
     }
-    let removed = Set(old.order.filter { !new.contains($0) })
-    entries += old.order.filter { removed.contains($0) && !entries.contains($0) }
-    let now = fresh
+    let mended = walk.mend(entries, before: { $0.contents }, after: now) ?? walkAnew(now)
+    let contents = fresh
     return Taken(
-      before: .init(walk: old, contents: { $0.contents }, only: removed),
+      before: .init(walk: mended.former, contents: { $0.contents }, only: Set(mended.left)),
       after: .init(
-        walk: new, contents: { now[$0] ?? $0.contents },
-        only: Set(new.order.filter { !old.contains($0) })),
-      entries: entries, fresh: fresh)
+        walk: walk, contents: { contents[$0] ?? $0.contents }, only: Set(mended.came)),
+      entries: entries + mended.left.filter { !entries.contains($0) }, fresh: fresh)
+  }
+
+  /// Makes the walk anew, where an object that was cut off may still be there by another way.
+  private func walkAnew(_ now: (TreeEntry) -> TreeContents) -> TreeWalk.Mended {
+    let (former, old) = TreeWalk.walk(from: walk.root) { $0.contents }
+    let new: [TreeEntry]
+    (walk, new) = TreeWalk.walk(from: walk.root, now)
+    return TreeWalk.Mended(
+      former: former, came: new.filter { !former.contains($0) },
+      left: old.filter { !walk.contains($0) })
   }
 
   /// What was taken back is no news for a shadow that was made meanwhile.
@@ -120,15 +115,14 @@ final class TreeShadow: TransactionWitness {
 
   /// Makes what was taken the state of the last delivery.
   func advance(to taken: Taken) {
-    for (entry, contents) in taken.fresh { entry.contents = contents }
-    walk = taken.after.walk
+    for (entry, contents) in taken.fresh { (entry.contents, entry.isRead) = (contents, true) }
     for entry in taken.after.only { try? watch(entry) }
     for entry in taken.before.only {
       if let watcher = signals.removeValue(forKey: entry).flatMap({ engine.watchers[$0] }) {
         engine.watchers.stop(watcher)
       }
       reader.forget(entry)
-      entry.contents = TreeContents(shape: .set)
+      (entry.contents, entry.isRead) = (TreeContents(shape: .set), false)
     }
   }
 }
@@ -147,23 +141,5 @@ private final class TreeSignals: ObservationCore.Receiver {
   override func deliver(_ watcher: WatcherRef) { note(watcher) }
   override func deliver(_ watcher: WatcherRef, _ change: ImmediateChange, path: Path) {
     note(watcher)
-  }
-}
-
-extension TreeContents {
-  /// Whether both lead to the same objects, by the same keys; elements of a list may be elsewhere.
-  fileprivate func hasSameObjects(as other: TreeContents) -> Bool {
-    if shape == .array {
-      var counts: [TreeEntry: Int] = [:]
-      for value in list { if let entry = value.entry { counts[entry, default: 0] += 1 } }
-      for value in other.list { if let entry = value.entry { counts[entry, default: 0] -= 1 } }
-      return counts.values.allSatisfy { $0 == 0 }
-    }
-    return fields.allSatisfy { key, value in
-      value.entry == nil || other.fields[key]?.entry === value.entry
-    }
-      && other.fields.allSatisfy { key, value in
-        value.entry == nil || fields[key]?.entry === value.entry
-      }
   }
 }

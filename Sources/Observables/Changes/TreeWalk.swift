@@ -1,31 +1,48 @@
-/// How the objects of a tree were found: level by level from the root, each by the first key that
-/// led to it.
+/// How the objects of a tree were found: each by the first key that led to it.
 struct TreeWalk {
-  let root: TreeEntry
-  private(set) var order: [TreeEntry] = []
-  private(set) var parents: [TreeEntry: (owner: TreeEntry, key: DeepChange.Key)] = [:]
+  typealias Place = (owner: TreeEntry, key: DeepChange.Key)
 
-  /// - Complexity: O(size of the tree).
-  init(from root: TreeEntry, _ contents: (TreeEntry) -> TreeContents) {
-    self.root = root
-    order = [root]
-    var next = 0
-    while next < order.count {
-      let owner = order[next]
-      next += 1
-      contents(owner).forEachObject { key, entry in
-        guard entry !== root, parents[entry] == nil else { return }
-        parents[entry] = (owner, key)
-        order.append(entry)
-      }
+  let root: TreeEntry
+  private let found: Found
+  /// The places as they were before the walk was mended, where they are others now.
+  private var former: [TreeEntry: Place] = [:]
+
+  /// What all copies of a walk share, so that mending one copies nothing.
+  private final class Found {
+    var places: [TreeEntry: Place] = [:]
+    /// In how many places each object is stored.
+    var uses: [TreeEntry: Int] = [:]
+
+    /// Counts the places of objects in contents that came (1) or are gone (-1).
+    func count(_ contents: TreeContents, _ change: Int) {
+      contents.forEachObject { _, entry in uses[entry, default: 0] += change }
     }
   }
 
-  func contains(_ entry: TreeEntry) -> Bool { entry === root || parents[entry] != nil }
+  private init(root: TreeEntry) { (self.root, found) = (root, Found()) }
+
+  /// Walks level by level; returns the objects in the order in which they were found, too.
+  ///
+  /// - Complexity: O(size of the tree).
+  static func walk(
+    from root: TreeEntry, _ contents: (TreeEntry) -> TreeContents
+  ) -> (walk: TreeWalk, entries: [TreeEntry]) {
+    let walk = TreeWalk(root: root)
+    let entries = [root] + walk.extend(from: [root], contents)
+    for entry in entries { walk.found.count(contents(entry), 1) }
+    return (walk, entries)
+  }
+
+  func place(of entry: TreeEntry) -> Place? { former[entry] ?? found.places[entry] }
+
+  func contains(_ entry: TreeEntry) -> Bool { entry === root || place(of: entry) != nil }
+
+  /// All objects of the tree, in no order.
+  var entries: [TreeEntry] { [root] + found.places.keys }
 
   /// The key of an object in the one that it was found in, which may be a list that has changed.
   func key(of entry: TreeEntry, _ contents: (TreeEntry) -> TreeContents) -> DeepChange.Key? {
-    guard let (owner, key) = parents[entry] else { return nil }
+    guard let (owner, key) = place(of: entry) else { return nil }
     let present = contents(owner)
     if present[key]?.entry === entry { return key }
     return present.list.firstIndex { $0.entry === entry }.map { .index($0 + 1) } ?? key
@@ -33,10 +50,95 @@ struct TreeWalk {
 
   func path(to entry: TreeEntry, _ contents: (TreeEntry) -> TreeContents) -> [DeepChange.Key] {
     var (path, entry): ([DeepChange.Key], TreeEntry) = ([], entry)
-    while let (owner, _) = parents[entry], let key = key(of: entry, contents) {
+    while let (owner, _) = place(of: entry), let key = key(of: entry, contents) {
       path.append(key)
       entry = owner
     }
     return path.reversed()
+  }
+}
+
+/// Following what is written, at the cost of what changed.
+extension TreeWalk {
+  struct Mended {
+    /// The walk as it was.
+    let former: TreeWalk
+    let came: [TreeEntry]
+    let left: [TreeEntry]
+  }
+
+  /// Mends the walk after writes to some of its objects.
+  ///
+  /// Nil where an object may be there by a way that is not known; the walk is of no use then.
+  ///
+  /// - Complexity: O(contents of what was written, came and left).
+  func mend(
+    _ written: [TreeEntry], before: (TreeEntry) -> TreeContents,
+    after: (TreeEntry) -> TreeContents
+  ) -> Mended? {
+    var old = self
+    var missing: [TreeEntry] = []
+    for entry in written {
+      let (former, present) = (before(entry), after(entry))
+      found.count(former, -1)
+      found.count(present, 1)
+      var isThere: Set<TreeEntry> = []
+      present.forEachObject { _, child in isThere.insert(child) }
+      former.forEachObject { _, child in
+        guard found.places[child]?.owner === entry, isThere.insert(child).inserted else { return }
+        missing.append(child)
+      }
+    }
+    var loose: Set<TreeEntry> = []
+    var inOrder: [TreeEntry] = []
+    for entry in missing where loose.insert(entry).inserted {
+      var work = [entry]
+      while let next = work.popLast() {
+        inOrder.append(next)
+        before(next).forEachObject { _, child in
+          if found.places[child]?.owner === next, loose.insert(child).inserted {
+            work.append(child)
+          }
+        }
+        old.former[next] = found.places.removeValue(forKey: next)
+      }
+    }
+    let reached = extend(from: written.filter { !loose.contains($0) }, after)
+    let came = reached.filter { !loose.contains($0) }
+    let left = inOrder.filter { found.places[$0] == nil }
+    for entry in came { found.count(after(entry), 1) }
+    for entry in left { found.count(after(entry), -1) }
+    for entry in left where found.uses.removeValue(forKey: entry) != 0 { return nil }
+    return Mended(former: old, came: came, left: left)
+  }
+
+  /// Adds objects that some lead to, and that the walk does not have, by the shortest way; returns
+  /// them.
+  private func extend(
+    from entries: [TreeEntry], _ contents: (TreeEntry) -> TreeContents
+  ) -> [TreeEntry] {
+    typealias Item = (entry: TreeEntry, depth: Int)
+    let sources = entries.map { Item($0, depth(of: $0)) }.sorted { $0.depth < $1.depth }
+    var added: [Item] = []
+    var (source, next) = (0, 0)
+    while source < sources.count || next < added.count {
+      let isSource =
+        next == added.count || source < sources.count && sources[source].depth <= added[next].depth
+      let owner = isSource ? sources[source] : added[next]
+      if isSource { source += 1 } else { next += 1 }
+      contents(owner.entry).forEachObject { key, entry in
+        guard entry !== root, found.places[entry] == nil else { return }
+        found.places[entry] = (owner.entry, key)
+        added.append((entry, owner.depth + 1))
+      }
+    }
+    return added.map(\.entry)
+  }
+
+  /// How many steps lead to an object.
+  private func depth(of entry: TreeEntry) -> Int {
+    var (depth, entry) = (0, entry)
+    while let (owner, _) = found.places[entry] { (depth, entry) = (depth + 1, owner) }
+    return depth
   }
 }
