@@ -137,6 +137,24 @@ bench.row("changes: a turn with 1,000 collected and applied", 1,
   "2 * changes: a deep copy and a deep comparison", function()
     assert(obs.apply(target, collect_for_target()) == 0)
   end, "ms")
+
+-- Replaces an element of a list of 30 in each turn, beside so many other objects.
+local function replacing(count)
+  local root, taken = { list = {}, others = tree(count) }, 0
+  for i = 1, 30 do root.list[i] = { n = i } end
+  obs.changes(root, function(_, found) taken = taken + #found end)
+  return function(n)
+    taken = 0
+    for i = 1, n do
+      root.list[i % 30 + 1] = { n = i }
+      obs.flush()
+    end
+    assert(taken == n)
+  end
+end
+bench.row("changes: an element replaced in a turn, 100 other objects", 500, nil, replacing(100), "µs")
+bench.row("changes: an element replaced in a turn, 10,000 other objects", 500,
+  "1.5 * changes: an element replaced in a turn, 100 other objects", replacing(COUNT), "µs")
 bench.run()
 
 -- Transactions ----------------------------------------------------------------------------------
