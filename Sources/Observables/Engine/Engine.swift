@@ -4,7 +4,7 @@ extension ObservationCore {
   ///
   /// Public only by name: programs use `Loop`. Confined to the loop's thread; takes no lock.
   ///
-  /// All that it does is done by its rooms (`Room`).
+  /// Its rooms (`Room`) have the state of the graph, and do the work.
   @_documentation(visibility: internal)
   public final class Engine: Room {
     /// Where its loop lives.
@@ -24,7 +24,7 @@ extension ObservationCore {
       // Watchers that have ended may still be in the queue.
       delivery.free()
       watchers.forEach { watcher in
-        // Frees what a watcher holds when the engine itself goes.
+        // No hook is called for the paths that end here.
         watcher.pointee.root?.pointee.isHooked = false
         while let wire = watcher.pointee.wires.first { wiring.end(wire, of: watcher) }
         records.end(watcher)

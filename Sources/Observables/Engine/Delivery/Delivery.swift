@@ -1,25 +1,26 @@
-/// Pending watchers, and the end of a turn: they are called, at most once per flush, earliest
-/// registered first.
+/// Keeps pending watchers, and calls them when the turn ends: each at most once per flush, the
+/// earliest registered first.
 package struct Delivery: Room {
   package let rooms: Rooms
 
   struct State {
     fileprivate var queue = DeliveryQueue()
     fileprivate var heldModels: [GuardedModel] = []
-    /// How many rounds in a row had triggered watchers again when the last turn ended (T4), and
-    /// whether the present turn goes on with these rounds.
+    /// How many rounds in a row had triggered watchers again when the last turn ended (T4).
     fileprivate var heldRounds = 0
+    /// Whether the present turn counts its rounds on from `heldRounds`, because watchers were held
+    /// over to it.
     fileprivate var goesOn = false
-    /// Who receives the innermost call of a watcher that is under way; nil outside of calls.
+    /// The receiver of the innermost watcher call under way; nil outside of calls.
     fileprivate var callee: UnsafeMutableRawPointer?
-    /// The program is about to end: what watchers trigger of themselves is not called any more.
+    /// Whether the program is about to end: a turn has only one round then (T4).
     fileprivate var isEnding = false
     /// Called when the first watcher of a turn becomes pending.
     fileprivate var onPending: (() -> Void)?
-    /// How many writes wait for a flush, as they were made where no code of the program may run;
-    /// nil where there never are any.
+    /// How many writes wait to be reported, because they were made where no code of the program may
+    /// run; nil where the bridge never has such writes.
     fileprivate var waitingWrites: UnsafePointer<CInt>?
-    /// Reports them.
+    /// Reports the waiting writes.
     fileprivate var reportWaitingWrites: (() -> Void)?
     /// The number of the turn under way, in memory that a bridge without Swift can read.
     ///
@@ -99,9 +100,9 @@ package struct Delivery: Room {
     }
   }
 
-  /// Ends the nodes on the paths of an object that were given up with it.
+  /// Ends the nodes on the paths of `node` whose objects the collector gave up as well.
   ///
-  /// Where their objects are back, too, the paths find them again.
+  /// The paths find those objects again if they are back, too.
   private func loseObjects(below node: NodeRef) {
     var lost: Set<NodeRef> = []
     watchers.forEach(of: node) { watcher in
@@ -191,12 +192,11 @@ package struct Delivery: Room {
   /// A turn has several where a program flushes in it.
   package var flushUnderWay: Int? { isFlushing ? state.queue.flushesOfTurn : nil }
 
-  /// Calls pending watchers, and those that become pending by that and have not run in this flush
-  /// (T3, T4).
+  /// Calls the pending watchers, and watchers that become pending in these calls (T3, T4).
   ///
-  /// A watcher that has run already and is triggered again stays pending for the next flush.
-  /// Once `stop` is not 0 the rest waits for the next flush: a script that has asked for this one
-  /// is being stopped, which is not to cost others their calls.
+  /// A watcher that has run already and is triggered again stays pending for the next flush. Once
+  /// `stop` is not 0, the remaining watchers wait for the next flush: the script that asked for
+  /// this one is being stopped, and the watchers of others must not lose their calls.
   ///
   /// Returns the number of calls.
   @discardableResult
@@ -224,8 +224,8 @@ package struct Delivery: Room {
     return calls
   }
 
-  /// The next watcher where none was left before the writes were reported that wait; once, as their
-  /// watchers may write again.
+  /// Reports the waiting writes, where no watcher is left in the queue; returns the next watcher
+  /// that these have made pending.
   @inline(__always)
   private func nextAfterWaitingWrites() -> WatcherRef? {
     guard hasWaitingWrites else { return nil }
@@ -236,7 +236,8 @@ package struct Delivery: Room {
   @inline(__always)
   var hasWaitingWrites: Bool { state.waitingWrites != nil && state.waitingWrites!.pointee != 0 }
 
-  /// Reports the writes that wait, and compares values that these have changed and restored.
+  /// Reports the waiting writes, and calls immediate watchers for lazy properties that these made
+  /// invalid.
   func reportWaiting() {
     state.reportWaitingWrites?()
     comparisons.call()
@@ -287,8 +288,8 @@ package struct Delivery: Room {
     return takeTurn(of: watcher, on: root)
   }
 
-  /// Brings the links of a watcher up to date, and what they lead to, for which its receiver pays;
-  /// false when it ended.
+  /// Brings the links of a watcher, and the lazy properties on its paths, up to date on the account
+  /// of its receiver; false when the watcher ended.
   @inline(__always)
   private func isPrepared(_ watcher: WatcherRef) -> Bool {
     let isCharged = watcher.pointee.traits.contains(.charged) && watcher.hasLinkWork
@@ -325,7 +326,7 @@ package struct Delivery: Room {
     return refreshed
   }
 
-  /// Calls a watcher as `call` does, where paths of it may go because their objects left (C4).
+  /// Calls a watcher some of whose paths may end, because their objects left a list (C4).
   private func callAnchoring(
     _ watcher: WatcherRef, on root: NodeRef, isStale: Bool
   ) -> Bool {
@@ -360,7 +361,7 @@ package struct Delivery: Room {
     return false
   }
 
-  /// The receiver says of the call that it makes that nothing was there to call the watcher for.
+  /// Called by a receiver during a call: there was nothing to call the watcher for.
   package func noteIdleCall() { state.queue.noteIdleCall() }
 
   /// Calls a watcher; false where its receiver had nothing to call it for.
@@ -522,7 +523,7 @@ package struct Delivery: Room {
   }
   package var turnNumber: UnsafeMutablePointer<UInt64> { state.turnNumber }
 
-  /// Has the writes reported that wait in `count`, before watchers are called or values are read.
+  /// Has `report` called before watchers are called or values are read, while `count` is not 0.
   package func reportWaiting(_ count: UnsafePointer<CInt>?, by report: (() -> Void)?) {
     (state.waitingWrites, state.reportWaitingWrites) = (count, report)
   }

@@ -1,5 +1,5 @@
-/// The calls of hooks that are made when the operation under way is done: for keys that got their
-/// first watcher or lost their last (W1).
+/// Calls hooks when the operation under way is done: for keys that got their first watcher or lost
+/// their last (W1).
 package struct Hooks: Room {
   package let rooms: Rooms
 
@@ -80,7 +80,7 @@ package struct Hooks: Room {
     state.calls.replaceSubrange(max(start, state.position)..., with: kept)
   }
 
-  /// Calls the hooks for keys that the operation that is done now began or ceased to observe (W1).
+  /// Calls the hooks for keys that the finished operation began or ceased to observe (W1).
   ///
   /// A hook may observe and stop in turn, and is called for that, too; after 100 hooks that each
   /// led to the next, the rest is dropped with an error (T12).

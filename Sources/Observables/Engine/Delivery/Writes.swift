@@ -1,4 +1,4 @@
-/// What a write does: it stores nothing and computes nothing; it marks watchers.
+/// Takes reports of writes: marks what depends on the key, then has immediate watchers called.
 package struct Writes: Room {
   package let rooms: Rooms
 

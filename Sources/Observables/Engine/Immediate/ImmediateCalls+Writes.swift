@@ -6,15 +6,15 @@ extension ImmediateCalls {
   func call(_ changes: [Change], at time: Int) {
     records.hold {
       let calls = comparisons.collecting { eagerCalls(for: changes, at: time) }
-      immediates.make(calls)
+      make(calls)
     }
   }
 
-  private func eagerCalls(for changes: [Change], at time: Int) -> [ImmediateCalls.Call] {
-    var calls: [ImmediateCalls.Call] = []
+  private func eagerCalls(for changes: [Change], at time: Int) -> [Call] {
+    var calls: [Call] = []
     // The calls of watchers whose paths lead to other objects now, or whose derived values may be
     // others.
-    var changed: [ImmediateCalls.Call] = []
+    var changed: [Call] = []
     for change in changes {
       for slot in [change.slot, change.every] {
         records.forEach(from: slot?.pointee.links.first) { link in
@@ -32,22 +32,22 @@ extension ImmediateCalls {
         calls.append(call.on(path, isCompared: false))
         continue
       }
-      if immediates.batchDepth > 0 || watcher.pointee.isPaused {
+      if batchDepth > 0 || watcher.pointee.isPaused {
         // Whether the derived value is another one is known when the batch ends, or when the
         // watcher is resumed.
-        immediates.noteDerived(call, watcher)
+        noteDerived(call, watcher)
       } else if let refreshed = dependents.refresh(watcher), let path = refreshed.path {
         let ofLazy = refreshed.lazy.flatMap { comparisons.take(of: watcher, about: $0, on: path) }
         calls.append(ofLazy ?? call.on(path, isCompared: refreshed.lazy == nil))
       }
     }
-    if immediates.batchDepth == 0 { calls += comparisons.take() }
+    if batchDepth == 0 { calls += comparisons.take() }
     return calls
   }
 
   private func note(
-    _ change: Change, at link: LinkRef, _ time: Int, _ calls: inout [ImmediateCalls.Call],
-    _ changed: inout [ImmediateCalls.Call]
+    _ change: Change, at link: LinkRef, _ time: Int, _ calls: inout [Call],
+    _ changed: inout [Call]
   ) {
     let watcher = link.pointee.wire.pointee.watcher
     guard watcher.pointee.isEager else { return }
@@ -55,7 +55,7 @@ extension ImmediateCalls {
     let isOfMembers =
       change.isSame && change.node.pointee.journalReaders > 0 && writes.markMembers(at: link)
     if change.isSame, !isOfMembers, !watcher.pointee.traits.contains(.comparing) { return }
-    let call = ImmediateCalls.Call(
+    let call = Call(
       watcher: watcher.identity, change: .written(change),
       path: link.pointee.wire.pointee.path.takeUnretainedValue(), time: time)
     let effect = link.pointee.effect

@@ -97,8 +97,8 @@ package struct ImmediateCalls: Room {
 
   // MARK: Calling
 
-  /// Calls those watchers, in order of registration, and each watcher once per change, however many
-  /// of its paths the change lies on; watchers that compare by themselves are asked first.
+  /// Makes calls in order of registration, one for each watcher, however many of its paths the
+  /// change lies on; watchers that compare by themselves are asked first.
   func make(_ calls: [Call]) {
     if calls.isEmpty { return }
     records.hold {

@@ -8,7 +8,7 @@ package struct PendingComparisons: Room {
   package let rooms: Rooms
 
   struct State {
-    /// Watchers that are to be called in the write under way.
+    /// The comparisons that decide which watchers are called in the write under way.
     fileprivate var pending: [PendingComparison] = []
     /// How many operations look for calls of immediate watchers that they will make; in memory that
     /// C can read.
@@ -37,8 +37,9 @@ package struct PendingComparisons: Room {
 
   func free() { state.collectors.deallocate() }
 
-  /// The watcher of a link may have to be called for a property that has become invalid; `isEarly`:
-  /// the write is reported later.
+  /// Notes that the watcher of a link may have to be called for a property that became invalid.
+  ///
+  /// `isEarly` says that the write is reported later.
   func note(_ link: LinkRef, _ lazy: WatcherRef, isEarly: Bool = false) {
     let watcher = link.pointee.wire.pointee.watcher
     let time = isEarly ? .max : immediates.nextTime()
@@ -69,8 +70,8 @@ package struct PendingComparisons: Room {
 
   func endAssigning() { state.assigning = nil }
 
-  /// Runs an operation that looks for calls, and makes all of them in order: those of watchers that
-  /// are noted meanwhile, too (`take`).
+  /// Runs an operation that collects calls of immediate watchers, also of watchers that are noted
+  /// while it runs; `call` makes none until it returns.
   @inline(__always)
   func collecting<Result>(_ body: () -> Result) -> Result {
     state.collectors.pointee += 1
@@ -78,8 +79,8 @@ package struct PendingComparisons: Room {
     return body()
   }
 
-  /// Calls the watchers that are to be notified in a write of the properties that became invalid in
-  /// it, if those have other values now.
+  /// Calls the immediate watchers of the properties that became invalid, where these have other
+  /// values now.
   func call() {
     if state.pending.isEmpty || immediates.batchDepth > 0 || state.collectors.pointee > 0 { return }
     let calls = take()

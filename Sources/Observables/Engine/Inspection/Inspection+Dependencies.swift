@@ -5,7 +5,7 @@ package struct Dependence {
   package let path: String
 }
 
-/// What tools ask about lazy properties; nothing is computed or wired for it.
+/// Answers about lazy properties; nothing is computed or wired for them.
 extension Inspection {
   /// What a lazy property depends on: the paths that it declares, or the keys that its getter read
   /// when it ran last, in that order.

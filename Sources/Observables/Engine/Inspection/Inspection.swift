@@ -1,9 +1,9 @@
-/// What tools ask about watchers.
+/// Answers questions of tools about the graph.
 package struct Inspection: Room {
   package let rooms: Rooms
 
-  /// The first watcher that is wanted among those for which `lazy` is computed, directly or for
-  /// others.
+  /// The first watcher for which `isWanted` is true and that depends on `lazy`, directly or through
+  /// other lazy properties.
   ///
   /// - Complexity: O(links of all that depend on `lazy`).
   package func watcher(

@@ -1,4 +1,4 @@
-/// Calling getters, and what comes of that.
+/// Calls getters, and takes their results and errors.
 package struct Computing: Room {
   package let rooms: Rooms
 
@@ -11,7 +11,7 @@ package struct Computing: Room {
     @inline(__always) nonmutating _modify { yield &rooms.memory.pointee.computing }
   }
 
-  /// Makes the links to what a property depends on; the error where they cannot be.
+  /// Makes the links to the dependencies of a property; returns the error where that fails.
   @inline(__always)
   func makeWires(of lazy: WatcherRef) -> (any Error)? {
     !lazy.isWired ? makeFirstWires(of: lazy) : nil

@@ -10,7 +10,7 @@ package struct DeliveredValues: Room {
   struct State {
     /// Values that were delivered last to some watcher, besides those of before the flush.
     fileprivate var former: [WatcherID: [(version: Int, value: AnyObject)]] = [:]
-    /// Properties whose values of before the flush are kept.
+    /// Properties whose receivers keep the value from before the flush.
     fileprivate var based: [WatcherID] = []
   }
   private var state: State {
@@ -47,9 +47,10 @@ package struct DeliveredValues: Room {
     return immediates.batchDepth > 0
   }
 
-  /// The receiver keeps the value that `lazy` has as the one that was delivered last.
+  /// Whether the receiver has to keep the present value of `lazy` as the value delivered last.
   ///
-  /// To be called before another one takes its place; false where no watcher compares with it.
+  /// Called before another value takes its place; false where no watcher compares with it, or one
+  /// is kept already.
   @inline(__always)
   package func shouldKeepBase(of lazy: WatcherRef) -> Bool {
     guard !lazy.hasBase, needsBase(lazy) else { return false }

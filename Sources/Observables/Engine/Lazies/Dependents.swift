@@ -4,8 +4,8 @@ package struct Dependents: Room {
   package let rooms: Rooms
 
   struct State {
-    /// Links of watchers whose dependencies are being brought up to date, in the innermost such
-    /// operation at the end.
+    /// Links of watchers whose dependencies are being brought up to date; the links of the
+    /// innermost operation come last.
     fileprivate var taken = RawList<LinkRef>()
   }
   private var state: State {

@@ -78,7 +78,8 @@ package struct Invalidation: Room {
     }
   }
 
-  /// A property became invalid otherwise; the caller calls `spread` next.
+  /// Adds the slot of a property that became invalid by other means than `invalidate`; the caller
+  /// calls `spread` next.
   func add(_ slot: SlotRef) { state.slots.append(slot) }
 
   /// Goes on to the dependents of the properties that became invalid.
@@ -181,10 +182,11 @@ package struct Invalidation: Room {
 
   // MARK: Writes that wait
 
-  /// A key was written where no code of the program may run; `written` reports that later.
+  /// Makes properties invalid that depend on a key which was written where no code of the program
+  /// may run.
   ///
-  /// What is computed from the key is invalid at once. Watchers hear of it by the report: until
-  /// then these properties are `unnotified`.
+  /// `Writes.report` follows later and notifies the watchers. Until then these properties are
+  /// marked `isUnnotified`.
   ///
   /// - Complexity: O(links of the key, and of the properties that become invalid).
   package func outdate(_ change: Change) {
@@ -238,7 +240,7 @@ package struct Invalidation: Room {
     if traits.contains(.uncached) {
       lazy.lazyState.pointee.isNotifying = true
     } else {
-      // It is reached only once: `unnotified` is set again at the end.
+      // It is reached only once: `outdate` sets `isUnnotified` again at its end.
       guard makeInvalid(lazy, at: slot, status) else { return }
     }
     reached.append(lazy)

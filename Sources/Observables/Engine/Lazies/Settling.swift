@@ -261,7 +261,7 @@ package struct Settling: Room {
   }
 
   /// The first property at the end of a declared path that is invalid.
-  func firstInvalid(of lazy: WatcherRef) -> WatcherRef? {
+  private func firstInvalid(of lazy: WatcherRef) -> WatcherRef? {
     var found: WatcherRef?
     wiring.forEachWire(of: lazy) { wire in
       records.forEachDirty(of: wire) { link in
@@ -280,7 +280,6 @@ package struct Settling: Room {
 
   // MARK: The list
 
-  var isEmpty: Bool { state.list.isEmpty }
   /// The properties that wait for one another, the first that was asked for at the front.
   var chain: [WatcherRef] { state.list.chain }
   /// Has a property brought up to date before the one that is on top of the list.

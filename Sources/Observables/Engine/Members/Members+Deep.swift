@@ -76,6 +76,8 @@ extension Members {
 
   // MARK: Opaque objects
 
+  /// Takes out the links to and below an opaque object; a path that begins at it keeps its first
+  /// link.
   func leave(_ link: LinkRef) {
     var parents: [LinkRef] = []
     link.forEachParent { if $0.pointee.step == link.pointee.step { parents.append($0) } }

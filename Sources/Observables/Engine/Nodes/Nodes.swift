@@ -1,4 +1,4 @@
-/// The nodes: making them, how they end, and what is put away when a turn ends.
+/// Makes nodes, ends them when their objects die, and takes unobserved ones out when a turn ends.
 package struct Nodes: Room {
   package let rooms: Rooms
 
@@ -25,7 +25,7 @@ package struct Nodes: Room {
 
   /// Takes out a node whose object is gone, or observed no longer; its watchers have ended and its
   /// dependents were notified.
-  func bury(_ node: NodeRef) {
+  private func bury(_ node: NodeRef) {
     state.all.remove(node)
     reports.statistics.nodes -= 1
     node.pointee.isBuried = true
@@ -38,7 +38,7 @@ package struct Nodes: Room {
   }
 
   /// Frees a node unless it is in a list, which frees it when it is worked off.
-  func freeIfUnlisted(_ node: NodeRef) {
+  private func freeIfUnlisted(_ node: NodeRef) {
     if !node.pointee.isIdle, !node.pointee.isNoted { records.end(node) }
   }
 

@@ -6,7 +6,7 @@ extension ObservationCore {
   /// key: while it is 0 no watcher has to be notified.
   @_documentation(visibility: internal)
   public struct Slot {
-    /// Bits of `Wants`.
+    /// Which writes are reported: bits of `Wants`.
     package var wants: UInt8
     /// Whether a lazy property is valid: what was computed last is its value.
     package var isValid = false
@@ -15,7 +15,7 @@ extension ObservationCore {
     /// Whether this slot is in the engine's list of slots that are quiet until a watcher was
     /// called.
     var isQuiet = false
-    /// The tracked computation that has read the key already.
+    /// The number of the tracked run that read the key last.
     package internal(set) var stamp: UInt32 = 0
     /// Whether its node is gone, or does not need it; while the slot is in the list of quiet slots
     /// its memory stays.

@@ -1,4 +1,4 @@
-/// Making slots, and which of them want notifications of writes.
+/// Makes slots, and decides which writes they want to be notified of.
 package struct Slots: Room {
   package let rooms: Rooms
 
@@ -66,6 +66,7 @@ package struct Slots: Room {
     }
   }
 
+  /// Arms every slot: the first recorder was added, or the last removed.
   func rearmEverything() {
     nodes.forEach { node in node.forEachSlot { arm($0) } }
   }

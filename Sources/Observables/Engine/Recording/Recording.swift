@@ -1,11 +1,12 @@
-/// The recorders that are notified of what the engine does (`log`, `record`); where there is none,
-/// that costs one branch.
+/// The recorders that are notified of each step of the engine (`log`, `record`).
+///
+/// Without a recorder a step costs one branch.
 package struct Recording: Room {
   package let rooms: Rooms
 
   struct State {
     fileprivate var all: [EngineRecorder] = []
-    /// The recorder that notifies all of them; nil where there is none.
+    /// Notifies all recorders; nil where there is none.
     fileprivate var recorder: EngineRecorder?
     fileprivate var isRecording = false
     /// The loop's own recorder, which Swift programs ask.
@@ -18,7 +19,7 @@ package struct Recording: Room {
 
   /// Whether there is a recorder.
   @inline(__always) var isOn: Bool { state.isRecording }
-  /// What notifies all recorders; nil where there is none.
+  /// Notifies all recorders; nil where there is none.
   @inline(__always) var recorder: EngineRecorder? { state.recorder }
   /// The loop's own recorder, while there is need of it.
   var history: HistoryRecorder? { state.history }

@@ -4,8 +4,8 @@
 /// program may find any of them ended when that code returns. Therefore the operation *holds* the
 /// records while it is under way: what ends meanwhile leaves the graph at once and says so
 /// (`isDead`, `isActive`, `Wire.Phase`), but its memory stays readable until the last hold is over.
-/// What outlives operations is kept by the owner of the list that it is in: see
-/// `WatcherRecord.isInUse`, `Slot.isQuiet`, `Node.isListed`.
+/// A record that is still in a queue or list when the operation is over is kept by that list: see
+/// `WatcherRef.isInUse`, `Slot.isQuiet`, `Nodes.freeIfUnlisted`.
 package struct Records: Room {
   package let rooms: Rooms
 

@@ -36,7 +36,7 @@ package struct Transactions: Room {
   /// Each transaction has a bit, from its beginning to its end.
   typealias Bits = UInt64
 
-  /// What hears nothing of a transaction that is taken back, in which it was made.
+  /// Something made in a transaction: it is not notified of writes there that are taken back.
   enum Made {
     case watcher(WatcherID)
     case witness(Witness)
@@ -45,10 +45,10 @@ package struct Transactions: Room {
     weak var object: (any TransactionWitness)?
   }
 
-  /// Whether a transaction is open inside of which there is no flush.
+  /// Whether a transaction is open that allows no flush.
   @inline(__always) package var isOpen: Bool { state.open & ~state.turns != 0 }
 
-  /// Whether turns are open that may be undone, in which there are flushes.
+  /// Whether turns that may be undone are open: these are flushed.
   @inline(__always) private var hasTurns: Bool { state.open & state.turns != 0 }
 
   /// Whether either is open.
@@ -125,7 +125,7 @@ package struct Transactions: Room {
     return true
   }
 
-  /// Closes a transaction; returns the watchers that nothing of it makes due any more.
+  /// Closes a transaction; returns the watchers that are tentative no longer.
   private func takeUnconcerned(by bit: Int, isUndone: Bool) -> [WatcherID] {
     let own: Bits = 1 << Bits(bit)
     state.open &= ~own
@@ -144,7 +144,7 @@ package struct Transactions: Room {
     }
   }
 
-  /// What was written stays, or was taken back.
+  /// Closes a transaction: what was written in it stays, or was taken back.
   package func close(_ bit: Int, isUndone: Bool) {
     for name in takeUnconcerned(by: bit, isUndone: isUndone) {
       guard let watcher = watchers[name], watcher.pointee.flags.contains(.tentative) else {
@@ -217,8 +217,8 @@ package struct Transactions: Room {
 
   // MARK: What watchers are due for
 
-  /// A watcher becomes pending by a change, or without one for a reason that no transaction takes
-  /// back.
+  /// Notes that a watcher becomes pending: by a change or, without one, for a reason that no
+  /// transaction takes back.
   @inline(__always)
   func note(_ watcher: WatcherRef, _ status: WatcherRecord.Status, _ change: Change?) {
     if isAnyOpen { noteOpen(watcher, status, change) }
@@ -237,7 +237,7 @@ package struct Transactions: Room {
     }
   }
 
-  /// A change concerns a watcher that is called whatever happens.
+  /// Notes a change for a watcher that is called whatever happens.
   @inline(__always)
   func noteCertain(_ watcher: WatcherRef, _ change: Change?) {
     if hasTurns, let change { _ = add(watcher.identity, covering(change.node)) }
@@ -259,7 +259,7 @@ package struct Transactions: Room {
   }
 }
 
-/// What remembers a state that it saw while a transaction was open.
+/// An object that remembers state which it saw while a transaction was open.
 protocol TransactionWitness: AnyObject {
   /// The writes to the objects that a transaction covers were taken back.
   func transactionWasTakenBack(_ bits: Transactions.Bits)

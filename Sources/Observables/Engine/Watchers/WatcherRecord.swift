@@ -212,7 +212,7 @@ extension ObservationCore {
     open func accept(_ change: ImmediateChange, for watcher: WatcherRef) -> ImmediateChange? {
       change.isSame ? nil : change
     }
-    /// The receiver's own comparison of values that are computed of collections: plain ones.
+    /// The receiver's own comparison of plain values that are computed from collections.
     open func isEqual(_ old: Operand, _ new: Operand, for watcher: WatcherRef) -> Bool { false }
     /// What `change` holds, in a form that outlives the write and all that it concerns.
     open func save(_ change: Change) -> AnyObject? { nil }
@@ -272,8 +272,7 @@ extension ObservationCore {
     open func invalidated(_ lazy: WatcherRef) {}
     /// The value that was delivered before the last one is of no use any more.
     open func forgetBase(of lazy: WatcherRef) {}
-    /// No computation is running any more; some of those that ran were tracked ones of this
-    /// receiver.
+    /// No computation is running any more, and this receiver had tracked ones among them.
     open func settled() {}
     /// The value that a lazy property has, or had last; `isBase`: the one that was delivered last,
     /// which the receiver keeps.

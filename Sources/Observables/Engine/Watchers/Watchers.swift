@@ -1,4 +1,4 @@
-/// Watchers: making them, finding them again, pausing and ending them.
+/// Makes watchers, finds them by name, pauses them and ends them.
 package struct Watchers: Room {
   package let rooms: Rooms
 
@@ -66,8 +66,10 @@ package struct Watchers: Room {
     if !watcher.pointee.flags.contains(.running) { delivery.releaseAnchor(of: watcher, on: root) }
   }
 
-  /// Changes while it was paused were remembered as one, which is delivered now: by an immediate
-  /// watcher at once, by others in the flush.
+  /// Ends the pause of a watcher.
+  ///
+  /// Changes meanwhile were remembered as one, which is delivered now: to an immediate watcher at
+  /// once, to others in the flush.
   package func resume(_ watcher: WatcherRef) {
     guard watcher.pointee.isActive, watcher.pointee.isPaused else { return }
     watcher.pointee.flags.remove(.paused)
@@ -121,7 +123,8 @@ package struct Watchers: Room {
     return count
   }
 
-  /// Ends the watchers whose receiver is one of those, without calling hooks: a state closes (L3).
+  /// Ends the watchers for whose receiver `isOurs` is true, without calling hooks: a state closes
+  /// (L3).
   package func stopAll(where isOurs: (Receiver) -> Bool) {
     forEach { watcher in
       if isOurs(watcher.pointee.receiver.takeUnretainedValue()) { stop(watcher) }
@@ -144,10 +147,10 @@ package struct Watchers: Room {
     if !watcher.pointee.isActive, !watcher.isInUse { records.end(watcher) }
   }
 
-  /// Observers may have died without having been noticed: they are looked for when the turn ends.
+  /// Observers may have died unnoticed: has their watchers looked for when the turn ends.
   package func noteOrphans() { state.hasOrphans = true }
 
-  /// Ends the watchers whose observers have died, as far as that may be so.
+  /// Ends the watchers whose observers have died, if `noteOrphans` was called.
   func stopOrphansIfNoted() { if state.hasOrphans { stopOrphans() } }
 
   /// Ends the watchers whose observer is gone (L3), for callers that ask before the next flush.

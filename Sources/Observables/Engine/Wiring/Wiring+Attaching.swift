@@ -150,6 +150,9 @@ extension Wiring {
     }
   }
 
+  /// Makes links for an object that came to lie on a path after registration; does not throw.
+  ///
+  /// Where a limit forbids further links, the watcher ends.
   func attachLeniently(_ wire: WireRef, step: Int, to node: NodeRef, below link: LinkRef) {
     do {
       try wire.pointee.path._withUnsafeGuaranteedRef {

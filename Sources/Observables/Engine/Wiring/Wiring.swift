@@ -1,4 +1,4 @@
-/// Links: making them, having them follow the objects, and taking them out.
+/// Makes links, has them follow the objects, and takes them out.
 package struct Wiring: Room {
   package let rooms: Rooms
 
