@@ -31,6 +31,15 @@ extension ObservationCore {
       }
       slots.free()
       nodes.free()
+      watchers.free()
+      comparisons.free()
+      invalidation.free()
+      settling.free()
+      computing.free()
+      dependents.free()
+      tracking.free()
+      // The memory of the records, which all the others gave back to it.
+      records.free()
       rooms.free()
     }
 
