@@ -152,7 +152,8 @@ local function replacing(count)
     assert(taken == n)
   end
 end
-bench.row("changes: an element replaced in a turn, 100 other objects", 500, nil, replacing(100), "µs")
+bench.row("changes: an element replaced in a turn, 100 other objects", 500, nil,
+  replacing(100), "µs")
 bench.row("changes: an element replaced in a turn, 10,000 other objects", 500,
   "1.5 * changes: an element replaced in a turn, 100 other objects", replacing(COUNT), "µs")
 bench.run()

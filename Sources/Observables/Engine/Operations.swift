@@ -19,8 +19,10 @@ package struct Operations: Room {
     fileprivate var failure: (any Error)?
   }
   private var state: State {
-    @inline(__always) _read { yield rooms.memory.pointee.operations }
-    @inline(__always) nonmutating _modify { yield &rooms.memory.pointee.operations }
+    @inline(__always) unsafeAddress { rooms.address(of: &rooms.memory.pointee.operations) }
+    @inline(__always) nonmutating unsafeMutableAddress {
+      rooms.mutableAddress(of: &rooms.memory.pointee.operations)
+    }
   }
 
   /// How many operations make links, or take values along them.

@@ -7,8 +7,10 @@ package struct Reports: Room {
     fileprivate var statistics = EngineStatistics()
   }
   private var state: State {
-    @inline(__always) _read { yield rooms.memory.pointee.reports }
-    @inline(__always) nonmutating _modify { yield &rooms.memory.pointee.reports }
+    @inline(__always) unsafeAddress { rooms.address(of: &rooms.memory.pointee.reports) }
+    @inline(__always) nonmutating unsafeMutableAddress {
+      rooms.mutableAddress(of: &rooms.memory.pointee.reports)
+    }
   }
 
   package var onError: ((EngineError) -> Void)? {
@@ -22,8 +24,8 @@ package struct Reports: Room {
   }
 
   package var statistics: EngineStatistics {
-    @inline(__always) _read { yield state.statistics }
-    @inline(__always) nonmutating _modify { yield &state.statistics }
+    @inline(__always) get { state.statistics }
+    @inline(__always) nonmutating set { state.statistics = newValue }
   }
 }
 

@@ -49,6 +49,15 @@ package struct Rooms {
     memory.initialize(to: Memory(engine: .passUnretained(engine)))
   }
 
+  // The address of a state stays the same. It is taken here, and not by a coroutine (`_read`),
+  // which copies the state in a build without optimizations.
+  @inline(__always)
+  func address<State>(of state: UnsafePointer<State>) -> UnsafePointer<State> { state }
+  @inline(__always)
+  func mutableAddress<State>(
+    of state: UnsafeMutablePointer<State>
+  ) -> UnsafeMutablePointer<State> { state }
+
   /// Frees the states, when nothing of the graph is left.
   func free() {
     memory.deinitialize(count: 1)

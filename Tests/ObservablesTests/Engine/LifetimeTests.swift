@@ -1,3 +1,4 @@
+import Glibc
 import Observables
 import TestSupport
 import Testing
@@ -178,6 +179,34 @@ struct LifetimeTests {
     #expect(log.events == ["at once 1", "alive"])
     loop.turn { (person.age, person.name) = (2, "y") }
     #expect(log.events.count == 2)
+  }
+
+  // L3
+  @Test func `a loop that is dropped leaves no memory behind`() async {
+    await #expect(processExitsWith: .success) {
+      func useLoop() throws {
+        let (loop, person) = (Loop(), Person())
+        try person.observe("name", in: loop) { _ in }
+        try person.observeImmediately("address.zip", in: loop) { _, _ in }
+        loop.turn { (person.name, person.address) = ("x", Address("1")) }
+      }
+      /// The resident memory of the process, in pages.
+      func pages() throws -> Int {
+        let file = try #require(fopen("/proc/self/statm", "r"))
+        defer { fclose(file) }
+        var text = [CChar](repeating: 0, count: 100)
+        let length = fread(&text, 1, 99, file)
+        let fields = String(decoding: text.prefix(length).map(UInt8.init), as: UTF8.self)
+          .split(separator: " ")
+        return try #require(Int(fields[1]))
+      }
+      for _ in 0..<1000 { try useLoop() }
+      let before = try pages()
+      for _ in 0..<5000 { try useLoop() }
+      // A pool of records that is not freed takes a page for each loop.
+      let growth = try pages() - before
+      exit(growth < 500 ? EXIT_SUCCESS : EXIT_FAILURE)
+    }
   }
 
   // L3

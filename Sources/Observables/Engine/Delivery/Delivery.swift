@@ -33,8 +33,10 @@ package struct Delivery: Room {
     }
   }
   private var state: State {
-    @inline(__always) _read { yield rooms.memory.pointee.delivery }
-    @inline(__always) nonmutating _modify { yield &rooms.memory.pointee.delivery }
+    @inline(__always) unsafeAddress { rooms.address(of: &rooms.memory.pointee.delivery) }
+    @inline(__always) nonmutating unsafeMutableAddress {
+      rooms.mutableAddress(of: &rooms.memory.pointee.delivery)
+    }
   }
 
   // MARK: Pending watchers

@@ -11,8 +11,10 @@ package struct Hooks: Room {
     fileprivate var isRunning = false
   }
   private var state: State {
-    @inline(__always) _read { yield rooms.memory.pointee.hooks }
-    @inline(__always) nonmutating _modify { yield &rooms.memory.pointee.hooks }
+    @inline(__always) unsafeAddress { rooms.address(of: &rooms.memory.pointee.hooks) }
+    @inline(__always) nonmutating unsafeMutableAddress {
+      rooms.mutableAddress(of: &rooms.memory.pointee.hooks)
+    }
   }
 
   struct Call {

@@ -31,8 +31,10 @@ package struct ImmediateCalls: Room {
     fileprivate let nestingLimit = 50
   }
   private var state: State {
-    @inline(__always) _read { yield rooms.memory.pointee.immediates }
-    @inline(__always) nonmutating _modify { yield &rooms.memory.pointee.immediates }
+    @inline(__always) unsafeAddress { rooms.address(of: &rooms.memory.pointee.immediates) }
+    @inline(__always) nonmutating unsafeMutableAddress {
+      rooms.mutableAddress(of: &rooms.memory.pointee.immediates)
+    }
   }
 
   struct Call {

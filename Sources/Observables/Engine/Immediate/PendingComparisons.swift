@@ -25,8 +25,10 @@ package struct PendingComparisons: Room {
     }
   }
   private var state: State {
-    @inline(__always) _read { yield rooms.memory.pointee.comparisons }
-    @inline(__always) nonmutating _modify { yield &rooms.memory.pointee.comparisons }
+    @inline(__always) unsafeAddress { rooms.address(of: &rooms.memory.pointee.comparisons) }
+    @inline(__always) nonmutating unsafeMutableAddress {
+      rooms.mutableAddress(of: &rooms.memory.pointee.comparisons)
+    }
   }
 
   @inline(__always) var isEmpty: Bool { state.pending.isEmpty }

@@ -7,8 +7,10 @@ package struct Computing: Room {
     fileprivate var stack = ThreadStack()
   }
   private var state: State {
-    @inline(__always) _read { yield rooms.memory.pointee.computing }
-    @inline(__always) nonmutating _modify { yield &rooms.memory.pointee.computing }
+    @inline(__always) unsafeAddress { rooms.address(of: &rooms.memory.pointee.computing) }
+    @inline(__always) nonmutating unsafeMutableAddress {
+      rooms.mutableAddress(of: &rooms.memory.pointee.computing)
+    }
   }
 
   /// Makes the links to the dependencies of a property; returns the error where that fails.

@@ -14,8 +14,10 @@ package struct DeliveredValues: Room {
     fileprivate var based: [WatcherID] = []
   }
   private var state: State {
-    @inline(__always) _read { yield rooms.memory.pointee.deliveredValues }
-    @inline(__always) nonmutating _modify { yield &rooms.memory.pointee.deliveredValues }
+    @inline(__always) unsafeAddress { rooms.address(of: &rooms.memory.pointee.deliveredValues) }
+    @inline(__always) nonmutating unsafeMutableAddress {
+      rooms.mutableAddress(of: &rooms.memory.pointee.deliveredValues)
+    }
   }
 
   /// Another value is about to take the place of the one that `lazy` has.

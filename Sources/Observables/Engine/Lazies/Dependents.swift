@@ -9,8 +9,10 @@ package struct Dependents: Room {
     fileprivate var taken = RawList<LinkRef>()
   }
   private var state: State {
-    @inline(__always) _read { yield rooms.memory.pointee.dependents }
-    @inline(__always) nonmutating _modify { yield &rooms.memory.pointee.dependents }
+    @inline(__always) unsafeAddress { rooms.address(of: &rooms.memory.pointee.dependents) }
+    @inline(__always) nonmutating unsafeMutableAddress {
+      rooms.mutableAddress(of: &rooms.memory.pointee.dependents)
+    }
   }
 
   /// Brings the lazy properties that a watcher depends on up to date, before its paths are

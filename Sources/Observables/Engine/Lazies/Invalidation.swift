@@ -13,8 +13,10 @@ package struct Invalidation: Room {
     fileprivate var slots = RawList<SlotRef>()
   }
   private var state: State {
-    @inline(__always) _read { yield rooms.memory.pointee.invalidation }
-    @inline(__always) nonmutating _modify { yield &rooms.memory.pointee.invalidation }
+    @inline(__always) unsafeAddress { rooms.address(of: &rooms.memory.pointee.invalidation) }
+    @inline(__always) nonmutating unsafeMutableAddress {
+      rooms.mutableAddress(of: &rooms.memory.pointee.invalidation)
+    }
   }
 
   /// Marks `lazy` as invalid, as something that it depends on changed, or may have; the caller

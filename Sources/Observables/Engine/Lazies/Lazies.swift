@@ -11,8 +11,10 @@ package struct Lazies: Room {
     fileprivate var lastVersion = 0
   }
   private var state: State {
-    @inline(__always) _read { yield rooms.memory.pointee.lazies }
-    @inline(__always) nonmutating _modify { yield &rooms.memory.pointee.lazies }
+    @inline(__always) unsafeAddress { rooms.address(of: &rooms.memory.pointee.lazies) }
+    @inline(__always) nonmutating unsafeMutableAddress {
+      rooms.mutableAddress(of: &rooms.memory.pointee.lazies)
+    }
   }
 
   /// Makes the key of `slot` a lazy property, which is invalid to begin with.

@@ -7,8 +7,10 @@ package struct Settling: Room {
     fileprivate var list = SettlingList()
   }
   private var state: State {
-    @inline(__always) _read { yield rooms.memory.pointee.settling }
-    @inline(__always) nonmutating _modify { yield &rooms.memory.pointee.settling }
+    @inline(__always) unsafeAddress { rooms.address(of: &rooms.memory.pointee.settling) }
+    @inline(__always) nonmutating unsafeMutableAddress {
+      rooms.mutableAddress(of: &rooms.memory.pointee.settling)
+    }
   }
 
   /// Makes a lazy property valid: nothing is computed unless something that it depends on has

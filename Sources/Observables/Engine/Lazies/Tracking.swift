@@ -31,8 +31,10 @@ package struct Tracking: Room {
     }
   }
   private var state: State {
-    @inline(__always) _read { yield rooms.memory.pointee.tracking }
-    @inline(__always) nonmutating _modify { yield &rooms.memory.pointee.tracking }
+    @inline(__always) unsafeAddress { rooms.address(of: &rooms.memory.pointee.tracking) }
+    @inline(__always) nonmutating unsafeMutableAddress {
+      rooms.mutableAddress(of: &rooms.memory.pointee.tracking)
+    }
   }
 
   /// What of an object was read.

@@ -10,8 +10,10 @@ package struct Members: Room {
     fileprivate var opaqueNodes: [NodeRef] = []
   }
   private var state: State {
-    @inline(__always) _read { yield rooms.memory.pointee.members }
-    @inline(__always) nonmutating _modify { yield &rooms.memory.pointee.members }
+    @inline(__always) unsafeAddress { rooms.address(of: &rooms.memory.pointee.members) }
+    @inline(__always) nonmutating unsafeMutableAddress {
+      rooms.mutableAddress(of: &rooms.memory.pointee.members)
+    }
   }
 
   /// Gives a link of a whole object the state it needs; called before it is in its slot.

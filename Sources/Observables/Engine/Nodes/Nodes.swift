@@ -7,8 +7,10 @@ package struct Nodes: Room {
     fileprivate var waiting = WaitingNodes()
   }
   private var state: State {
-    @inline(__always) _read { yield rooms.memory.pointee.nodes }
-    @inline(__always) nonmutating _modify { yield &rooms.memory.pointee.nodes }
+    @inline(__always) unsafeAddress { rooms.address(of: &rooms.memory.pointee.nodes) }
+    @inline(__always) nonmutating unsafeMutableAddress {
+      rooms.mutableAddress(of: &rooms.memory.pointee.nodes)
+    }
   }
 
   package func make(kind: NodeKind, object: UnsafeMutableRawPointer) -> NodeRef {

@@ -6,8 +6,10 @@ package struct Slots: Room {
     fileprivate var quiet = QuietSlots()
   }
   private var state: State {
-    @inline(__always) _read { yield rooms.memory.pointee.slots }
-    @inline(__always) nonmutating _modify { yield &rooms.memory.pointee.slots }
+    @inline(__always) unsafeAddress { rooms.address(of: &rooms.memory.pointee.slots) }
+    @inline(__always) nonmutating unsafeMutableAddress {
+      rooms.mutableAddress(of: &rooms.memory.pointee.slots)
+    }
   }
 
   /// How often a slot began to want something; in memory that a bridge without Swift can read.

@@ -13,8 +13,10 @@ package struct Recording: Room {
     fileprivate var history: HistoryRecorder?
   }
   private var state: State {
-    @inline(__always) _read { yield rooms.memory.pointee.recording }
-    @inline(__always) nonmutating _modify { yield &rooms.memory.pointee.recording }
+    @inline(__always) unsafeAddress { rooms.address(of: &rooms.memory.pointee.recording) }
+    @inline(__always) nonmutating unsafeMutableAddress {
+      rooms.mutableAddress(of: &rooms.memory.pointee.recording)
+    }
   }
 
   /// Whether there is a recorder.

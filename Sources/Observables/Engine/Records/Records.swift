@@ -28,8 +28,10 @@ package struct Records: Room {
     fileprivate var isClean = true
   }
   private var state: State {
-    @inline(__always) _read { yield rooms.memory.pointee.records }
-    @inline(__always) nonmutating _modify { yield &rooms.memory.pointee.records }
+    @inline(__always) unsafeAddress { rooms.address(of: &rooms.memory.pointee.records) }
+    @inline(__always) nonmutating unsafeMutableAddress {
+      rooms.mutableAddress(of: &rooms.memory.pointee.records)
+    }
   }
 
   /// Frees all memory: the engine goes.

@@ -29,8 +29,10 @@ package struct Transactions: Room {
     fileprivate var checks: [WatcherID: Bits] = [:]
   }
   private var state: State {
-    @inline(__always) _read { yield rooms.memory.pointee.transactions }
-    @inline(__always) nonmutating _modify { yield &rooms.memory.pointee.transactions }
+    @inline(__always) unsafeAddress { rooms.address(of: &rooms.memory.pointee.transactions) }
+    @inline(__always) nonmutating unsafeMutableAddress {
+      rooms.mutableAddress(of: &rooms.memory.pointee.transactions)
+    }
   }
 
   /// Each transaction has a bit, from its beginning to its end.

@@ -8,8 +8,10 @@ package struct Watchers: Room {
     fileprivate var hasOrphans = false
   }
   private var state: State {
-    @inline(__always) _read { yield rooms.memory.pointee.watchers }
-    @inline(__always) nonmutating _modify { yield &rooms.memory.pointee.watchers }
+    @inline(__always) unsafeAddress { rooms.address(of: &rooms.memory.pointee.watchers) }
+    @inline(__always) nonmutating unsafeMutableAddress {
+      rooms.mutableAddress(of: &rooms.memory.pointee.watchers)
+    }
   }
 
   /// The index that the next watcher will have; in memory that a bridge without Swift can read.

@@ -7,8 +7,10 @@ package struct Wiring: Room {
     fileprivate var hasMetForeign = false
   }
   private var state: State {
-    @inline(__always) _read { yield rooms.memory.pointee.wiring }
-    @inline(__always) nonmutating _modify { yield &rooms.memory.pointee.wiring }
+    @inline(__always) unsafeAddress { rooms.address(of: &rooms.memory.pointee.wiring) }
+    @inline(__always) nonmutating unsafeMutableAddress {
+      rooms.mutableAddress(of: &rooms.memory.pointee.wiring)
+    }
   }
 
   /// An object was met that another loop observes.
