@@ -15,11 +15,11 @@ final class NativeModules: ModuleSlice {
   /// wrote.
   func begin(_ show: @escaping (String, Bool) -> Bool) {
     self.show = show
-    engine.delivery.reportWaiting(clua_waitingwrites()) { [unowned self] in hear() }
+    engine.delivery.setWaitingWrites(clua_waitingwrites()) { [unowned self] in hear() }
   }
 
   override func end() {
-    if show != nil { engine.delivery.reportWaiting(nil, by: nil) }
+    if show != nil { engine.delivery.setWaitingWrites(nil, by: nil) }
     show = nil
   }
 

@@ -266,9 +266,7 @@ package struct Delivery: Room {
       state.queue.hold(watcher)
       return false
     }
-    if traits.contains(.observing),
-      !receiver._withUnsafeGuaranteedRef({ $0.isObserverAlive(watcher) })
-    {
+    if watcher.hasLostObserver {
       watchers.stop(watcher)
       return false
     }
@@ -413,9 +411,7 @@ package struct Delivery: Room {
     if watcher.pointee.flags.contains(.running) { return false }
     records.hold {
       guard let root = watcher.pointee.root else { return }
-      if watcher.pointee.traits.contains(.observing),
-        !watcher.pointee.receiver._withUnsafeGuaranteedRef({ $0.isObserverAlive(watcher) })
-      {
+      if watcher.hasLostObserver {
         watchers.stop(watcher)
         return
       }
@@ -526,7 +522,7 @@ package struct Delivery: Room {
   package var turnNumber: UnsafeMutablePointer<UInt64> { state.turnNumber }
 
   /// Has `report` called before watchers are called or values are read, while `count` is not 0.
-  package func reportWaiting(_ count: UnsafePointer<CInt>?, by report: (() -> Void)?) {
+  package func setWaitingWrites(_ count: UnsafePointer<CInt>?, by report: (() -> Void)?) {
     (state.waitingWrites, state.reportWaitingWrites) = (count, report)
   }
 

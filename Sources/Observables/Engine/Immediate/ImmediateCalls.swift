@@ -299,9 +299,7 @@ package struct ImmediateCalls: Room {
     guard wiring.rewire(watcher), let root = watcher.pointee.root, !root.isDead,
       root.kind.isThere(root)
     else { return false }
-    if watcher.pointee.traits.contains(.observing),
-      !watcher.pointee.receiver.takeUnretainedValue().isObserverAlive(watcher)
-    {
+    if watcher.hasLostObserver {
       watchers.stop(watcher)
       return false
     }

@@ -1,5 +1,5 @@
 /// What the engine remembers of a lazy property besides its `WatcherRecord`, behind which it lies
-/// in memory.
+/// in memory: one block for all of it.
 struct LazyState {
   /// The slot of its own key; nil where it is not lazy any more.
   var slot: SlotRef?

@@ -1,7 +1,8 @@
 extension ObservationCore {
   /// The record of one observed object.
   ///
-  /// The object owns it and says when it dies (`Nodes.end`).
+  /// The object owns it and says when it dies (`Nodes.end`). Everything about an object is in this
+  /// one record, so that a write finds it without following further pointers.
   @_documentation(visibility: internal)
   public struct Node {
     /// The kind of the object, which the engine asks about it; `GoneKind` once the object is gone.
@@ -102,7 +103,7 @@ extension ObservationCore {
   /// How one kind of object is observed: Swift models, Lua tables and each kind of collection
   /// answer these questions, and report their writes.
   ///
-  /// Nothing else in the engine is polymorphic.
+  /// `Receiver` is the other class that code outside of the engine subclasses.
   ///
   /// Called on the loop's thread only.
   @_documentation(visibility: internal)

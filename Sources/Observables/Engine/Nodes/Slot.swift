@@ -3,7 +3,7 @@ extension ObservationCore {
   ///
   /// Raw memory: a write reaches it without reference counts, locks or exclusivity checks. The
   /// first eight bytes are read from C; the first of them, by models too, on every write of the
-  /// key: while it is 0 no watcher has to be notified.
+  /// key: while it is 0 no watcher has to be notified. Everything about a key is in this record.
   @_documentation(visibility: internal)
   public struct Slot {
     /// Which writes are reported: bits of `Wants`.

@@ -9,6 +9,7 @@
 package struct Records: Room {
   package let rooms: Rooms
 
+  /// It has two fields for each kind of record.
   struct State {
     fileprivate var slots = Pool<Slot>()
     fileprivate var links = Pool<Link>()

@@ -2,7 +2,8 @@ extension ObservationCore {
   /// The engine's side of a watcher, or of a lazy property, which has links to what it depends on
   /// as a watcher has to what it watches.
   ///
-  /// The record is raw memory, as each write reaches it through links.
+  /// The record is raw memory, and has everything about a watcher, as each write reaches it through
+  /// links.
   @_documentation(visibility: internal)
   public struct WatcherRecord {
     /// The number of the registration, which is the order (T3) and distinguishes a watcher from a
@@ -124,6 +125,13 @@ extension WatcherRef {
   /// Whether its own call, or computation, is under way.
   var isInOwnCall: Bool {
     pointee.flags.contains(.running) || pointee.traits.contains(.lazy) && isComputing
+  }
+
+  /// Whether it has an observer that is gone (L3).
+  @inline(__always)
+  var hasLostObserver: Bool {
+    pointee.traits.contains(.observing)
+      && !pointee.receiver._withUnsafeGuaranteedRef { $0.isObserverAlive(self) }
   }
 
   /// Whether a queue or a call that is under way holds the record.

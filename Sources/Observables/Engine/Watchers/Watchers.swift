@@ -128,9 +128,7 @@ package struct Watchers: Room {
   /// Ends the watchers for whose receiver `isOurs` is true, without calling hooks: a state closes
   /// (L3).
   package func stopAll(where isOurs: (Receiver) -> Bool) {
-    forEach { watcher in
-      if isOurs(watcher.pointee.receiver.takeUnretainedValue()) { stop(watcher) }
-    }
+    stop { isOurs($0.pointee.receiver.takeUnretainedValue()) }
     hooks.removeAll()
   }
 
@@ -158,13 +156,7 @@ package struct Watchers: Room {
   /// Ends the watchers whose observer is gone (L3), for callers that ask before the next flush.
   package func stopOrphans() {
     state.hasOrphans = false
-    forEach { watcher in
-      if watcher.pointee.traits.contains(.observing),
-        !watcher.pointee.receiver._withUnsafeGuaranteedRef({ $0.isObserverAlive(watcher) })
-      {
-        stop(watcher)
-      }
-    }
+    stop { $0.hasLostObserver }
   }
 
   func free() { state.table.free() }

@@ -1,5 +1,7 @@
 /// Joins one step of a path to a slot: a path is a chain of links, and a wildcard's link has one
 /// child for each object below it.
+///
+/// Everything about a link is in this one record, as each write goes through links.
 struct Link {
   let wire: WireRef
   private var memory = Memory.nothing

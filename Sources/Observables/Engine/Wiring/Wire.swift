@@ -1,4 +1,6 @@
 /// One path of one watcher, or what a tracked computation has read.
+///
+/// Everything about a path is in this one record.
 struct Wire {
   let watcher: WatcherRef
   let path: Unmanaged<Path>
