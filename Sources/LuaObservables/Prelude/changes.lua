@@ -113,7 +113,7 @@ local function missing(walk, object, old, new)
   local parent, is_known, list = walk.parent, {}, {}
   each_object(new, function(_, value) is_known[value] = true end)
   each_object(old, function(_, value)
-    if not is_known[value] and parent[value] == object then
+    if not is_known[value] and rawequal(parent[value], object) then
       is_known[value] = true
       list[#list + 1] = value
     end
@@ -130,7 +130,7 @@ local function cut(walk, former, object, contents_of, loose)
     work[#work] = nil
     loose[#loose + 1] = object
     each_object(contents_of(object), function(_, value)
-      if walk.parent[value] == object and not loose[value] then
+      if rawequal(walk.parent[value], object) and not loose[value] then
         loose[value] = true
         work[#work + 1] = value
       end

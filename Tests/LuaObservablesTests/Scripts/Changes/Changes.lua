@@ -30,6 +30,13 @@ check("X2: paths follow objects by identity, whatever __eq says", function()
   obs.flush()
   eq(path, "child.v")
 end)
+check("X2: what left is found without asking __eq", function()
+  local mt, shared = { __eq = function() error("__eq was asked") end }, { n = 1 }
+  local t = { a = setmetatable({ s = shared }, mt), b = setmetatable({ s = shared }, mt) }
+  local turn = watched(t)
+  t.b = nil
+  eq(turn(), '{{kind="set" old_ref={"a" "s"} path={"b" "s"}} {kind="set" old={} path={"b"}}}')
+end)
 check("X2: changes are net since the last delivery", function()
   local t = { a = 1, b = { c = 2 } }
   local turn = watched(t)
