@@ -84,12 +84,12 @@ final class TreeShadow: TransactionWitness {
       return contents
     }
     let mended = walk.mend(entries, before: { $0.contents }, after: now) ?? walkAnew(now)
-    let contents = fresh
+    let (contents, written) = (fresh, Set(entries))
     return Taken(
       before: .init(walk: mended.former, contents: { $0.contents }, only: Set(mended.left)),
       after: .init(
         walk: walk, contents: { contents[$0] ?? $0.contents }, only: Set(mended.came)),
-      entries: entries + mended.left.filter { !entries.contains($0) }, fresh: fresh)
+      entries: entries + mended.left.filter { !written.contains($0) }, fresh: fresh)
   }
 
   /// Makes the walk anew, where an object that was cut off may still be there by another way.

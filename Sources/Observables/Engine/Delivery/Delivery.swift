@@ -158,24 +158,16 @@ package struct Delivery: Room {
     state.queue.add(watcher)
   }
 
-  /// Queues an immediate watcher, or one that compares, for the flush, which finds out whether an
-  /// object that digits follow has left (C4).
-  func checkDeparturesInFlush(of watcher: WatcherRef) {
-    guard watcher.pointee.flags.isDisjoint(with: .checkingDepartures), watcher.pointee.root != nil
-    else {
-      return
-    }
-    watcher.pointee.receiver.takeUnretainedValue().noteCause(of: watcher)
-    checkInFlush(watcher)
-  }
-
   /// Queues an immediate watcher, or one that compares, for the flush, which looks for objects that
-  /// have left, and for a call that waits.
-  func checkInFlush(_ watcher: WatcherRef) {
+  /// have left (C4), and for a call that waits.
+  ///
+  /// `isCause`: the write under way is the cause of its next call.
+  func checkInFlush(_ watcher: WatcherRef, isCause: Bool = false) {
     guard watcher.pointee.flags.isDisjoint(with: .checkingDepartures), watcher.pointee.root != nil
     else {
       return
     }
+    if isCause { watcher.pointee.receiver.takeUnretainedValue().noteCause(of: watcher) }
     watcher.pointee.flags.insert(.checkingDepartures)
     makeReady(watcher)
   }

@@ -71,7 +71,9 @@ extension ImmediateCalls {
     } else if effect.contains(.notify) {
       calls.append(call)
     } else if link.isAnchored {
-      if !change.isSame, link.pointee.anchor != nil { delivery.checkDeparturesInFlush(of: watcher) }
+      if !change.isSame, link.pointee.anchor != nil {
+        delivery.checkInFlush(watcher, isCause: true)
+      }
     } else if !change.isSame, !watcher.pointee.traits.contains(.immediate) {
       // The watcher compares by itself, in the flush: a derived value has no old value in a write.
       delivery.mark(watcher, .check, by: change)

@@ -50,7 +50,7 @@ extension Wiring {
       return false
     }
     link.pointee.awaitsFlush = true
-    delivery.checkDeparturesInFlush(of: watcher)
+    delivery.checkInFlush(watcher, isCause: true)
     return true
   }
 
