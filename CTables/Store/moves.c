@@ -35,13 +35,27 @@ static void move_rest(lua_State *L, int table, int userdata, int store) {
   lua_settop(L, top);
 }
 
+/* The length from which on a list is not gone through to count what else is in its table. */
+enum { LONG_LIST = 256 };
+
+/* How many keys a plain table has besides its list part. [-0, +0, -] */
+static int count_fields(lua_State *L, int table, lua_Unsigned length) {
+  lua_Unsigned count = 0;
+  clua_steps steps = {L, 0};
+  lua_pushnil(L);
+  for (; lua_next(L, table); lua_pop(L, 1), count++) clua_step(&steps);
+  return count > length && count < INT32_MAX ? (int)(count - length) : 0;
+}
+
 /* Moves all keys but `__…` into a new store that has room for them. `removed` is a key without a
    value that a loop may stand at, or 0. [-0, +0, m] */
 static void move_all(lua_State *L, clua_node *node, int table, int metatable, int userdata,
                      int removed) {
   int top = lua_gettop(L), store = top + 1, order = top + 2, positions = top + 3, after = top + 4;
+  bool whole = !clua_ischained(node) && node->count == 0;  // nothing is in the old store
   lua_Unsigned length = lua_rawlen(L, table);
-  lua_createtable(L, length < INT32_MAX ? (int)length : 0, 0);
+  int fields = whole && length < LONG_LIST ? count_fields(L, table, length) : 0;
+  lua_createtable(L, length < INT32_MAX ? (int)length : 0, fields);
   // The order of the keys after the list part is kept, for loops that are under way.
   bool ordering = clua_istraversed(node->shared);
   lua_settop(L, after);
@@ -59,7 +73,6 @@ static void move_all(lua_State *L, clua_node *node, int table, int metatable, in
   lua_Integer prefix = 0, ordered = 0;
   clua_steps steps = {L, 0};
   bool list = true;
-  bool whole = !clua_ischained(node) && node->count == 0;  // nothing is in the old store
   lua_pushnil(L);
   while (whole ? lua_next(L, table) : clua_nodenext(L, node, table, userdata)) {
     // Nothing has been changed yet.

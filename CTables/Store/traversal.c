@@ -426,3 +426,33 @@ int clua_nodenext(lua_State *L, clua_node *node, int table, int userdata) {
   lua_settop(L, key + 1);
   return 1;
 }
+
+/* ---- What is no object ----------------------------------------------------------------------- */
+
+/* Whether the key at -2 is one of 1…length. */
+static bool is_position(lua_State *L, lua_Integer length) {
+  if (!lua_isinteger(L, -2)) return false;
+  lua_Integer key = lua_tointeger(L, -2);
+  return key >= 1 && key <= length;
+}
+
+lua_Integer clua_node_countscalars(lua_State *L, clua_node *node, lua_Integer length) {
+  int top = lua_gettop(L);
+  lua_Integer count = node->all && clua_pushnode(L, node) ? 0 : -1;
+  if (count == 0) lua_getiuservalue(L, top + 3, CLUA_NODE_STORE);
+  // The table itself has names of metamethods, and what code in C has written raw.
+  for (int at = top + 1; at <= top + 4 && count >= 0; at += 3) {
+    lua_pushnil(L);
+    while (lua_next(L, at)) {
+      int type = lua_type(L, -1);
+      if (type == LUA_TTABLE || type == LUA_TUSERDATA) {
+        count = -1;
+        break;
+      }
+      if (!is_position(L, length)) count++;
+      lua_pop(L, 1);
+    }
+  }
+  lua_settop(L, top);
+  return count;
+}

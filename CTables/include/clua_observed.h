@@ -190,6 +190,9 @@ void clua_node_unwatch(lua_State *L, clua_node *node, clua_slot *slot);
 /// Sets the journaling of a node: while it is on, every write of the table is reported, also where
 /// no slot wants it. All keys live in the store: `*` is watched. [-0, +0, -]
 void clua_node_journal(lua_State *L, clua_node *node, bool on);
+/// How many keys the table of a node has behind its first `length` elements, where all of them are
+/// in its store and none has a table or userdata as value; -1 where that is not so. [-0, +0, -]
+lua_Integer clua_node_countscalars(lua_State *L, clua_node *node, lua_Integer length);
 /// The length of the list part, while the node journals.
 lua_Integer clua_node_length(const clua_node *node);
 /// Pushes the table of values that the node keeps for its journal, or nil. [-0, +1, -]

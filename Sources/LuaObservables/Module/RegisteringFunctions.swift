@@ -58,11 +58,12 @@ final class RegisteringFunctions: ModuleSlice {
     case paths
     /// The task in `obs.next_change` waits for a change of the paths.
     case wait
-    /// `obs.observe_keys`, and a history: a function of the prelude, the `driver`, is called with
-    /// the callback.
+    /// `obs.observe_keys`: a function of the prelude, the `driver`, is called with the callback.
     case keys
     /// `obs.changes`, which has a driver, too.
     case changes
+    /// The prelude itself takes what a flush has changed for a history; it has only a driver.
+    case history
     /// `obs.observe_edits`: the edits of a collection; there are no paths.
     case edits
     /// The prelude itself is notified of the first write of a turn, inside of it.
@@ -97,7 +98,7 @@ final class RegisteringFunctions: ModuleSlice {
     // Patterns, as `==` would compare the raw values, which are texts.
     var hasDriver: Bool {
       switch self {
-      case .keys, .changes: true
+      case .keys, .changes, .history: true
       default: false
       }
     }
@@ -109,12 +110,14 @@ final class RegisteringFunctions: ModuleSlice {
     }
     var isWait: Bool { if case .wait = self { true } else { false } }
     /// Whether the watcher is one of the prelude, and not of a script.
-    var isInternal: Bool { traits.rawValue != 0 }
+    var isInternal: Bool { traits.contains(.immediate) }
 
     var traits: WatcherRecord.Traits {
       switch self {
       // An empty literal is made by a generic function of the library.
-      case .paths, .wait, .keys, .changes, .edits: WatcherRecord.Traits(rawValue: 0)
+      case .paths, .wait, .keys, .edits: WatcherRecord.Traits(rawValue: 0)
+      case .changes: .collecting
+      case .history: [.recording, .probing]
       case .firstWrite: [.immediate, .probing, .atOnce, .noticing]
       case .arrivals: [.immediate, .probing, .atOnce, .arriving]
       case .eachWrite, .eachEdit: [.immediate, .probing, .atOnce]

@@ -332,7 +332,7 @@ function obs.history(target, options)
     if state.watcher and state.watcher.active then state.watcher:schedule() end
   end, false, core.sandbox() ~= 0)
   state.watcher = core.register(target, {
-    "*", kind = "keys", driver = function()
+    "*", kind = "history", driver = function()
       record(history, state)
       core.idle()
     end,

@@ -21,17 +21,24 @@ extension TableKind {
     for position in stride(from: 1, through: length, by: 1) {
       L.push(position)
       L.getOwn(at: height + 1)
-      visit(member(L))
+      visit(member(L, in: scope))
       L.pop()
     }
     if kind == CLUA_KIND_ARRAY || (isList && scope == .elements) { return }
     let hasLazies = clua_node_haslazies(table)
+    if scope == .stored {
+      let count = clua_node_countscalars(L.pointer, table, length)
+      if count >= 0 {
+        for _ in 0..<count { visit(Member(value: .none, node: nil)) }
+        return
+      }
+    }
     // A set has its members as keys.
     let skipsKeys = scope == .stored && kind != CLUA_KIND_SET
     notingFailure {
       try state.forEachEntry(at: height + 1, beyond: length, of: L) {
         if !skipsKeys || !L.isTable(at: -2), !hasLazies || !clua_node_islazy(L.pointer, table, -2) {
-          visit(member(L))
+          visit(member(L, in: scope))
         }
       }
     }
@@ -54,10 +61,10 @@ extension TableKind {
     if (error as? LuaError)?.code == .memory { engine.operations.noteUnreadable(error) }
   }
 
-  /// The value on top of the stack as a member. [-0, +0, -]
-  private func member(_ L: LuaStack) -> Member {
+  /// The value on top of the stack as a member; below `**` only objects count. [-0, +0, -]
+  private func member(_ L: LuaStack, in scope: MemberScope = .everything) -> Member {
     let node: NodeRef? = if case .node(let node) = observable(L) { node } else { nil }
-    return Member(value: state.operand(at: -1, of: L), node: node)
+    return Member(value: scope == .stored ? .none : state.operand(at: -1, of: L), node: node)
   }
 
   /// Implements `element(atEnd:of:)`.

@@ -97,8 +97,11 @@ public final class ChangeHistory: ObservableModel {
     let inbox = engine.inbox
     clock = { inbox.loop?.now ?? 0 }
     watcher = try model.register(
-      in: loop, WatcherOptions(name: "history"), [], #fileID, #line,
-      { [weak self] _, _ in self?.record() }
+      in: loop, WatcherOptions(name: "history"), [.recording, .probing], #fileID, #line,
+      { [weak self] _, _ in
+        self?.record()
+        engine.delivery.noteIdleCall()
+      }
     ) { engine, record in try engine.wiring.add([Path.everything], to: record) }
     shadow = try TreeShadow(of: model, in: engine) { [weak self] in
       guard let self, let record = watcher?.activeRecord else { return }

@@ -26,14 +26,16 @@ extension KeyPathObservable {
     options.once = false
     let handle = ShadowHandle()
     let watcher = try register(
-      in: loop, options, [], file, line,
+      in: loop, options, .collecting, file, line,
       { observed, watcher in
-        guard let shadow = handle.shadow, let taken = shadow.take() else { return }
+        guard let shadow = handle.shadow, let taken = shadow.take() else {
+          return engine.delivery.noteIdleCall()
+        }
         let changes = TreeDifference(
           before: taken.before, after: taken.after, of: taken.entries
         ).changes
         shadow.advance(to: taken)
-        if changes.isEmpty { return }
+        if changes.isEmpty { return engine.delivery.noteIdleCall() }
         if isOnce {
           watcher.stop()
           shadow.stop()

@@ -25,6 +25,26 @@ import Testing
     #expect(shape.sides == 4 && drawing.title == "a")
   }
 
+  // T3
+  @Test func `and changes come after all watchers, and add no calls`() throws {
+    let (drawing, log) = (Drawing(), Log())
+    let history = try ChangeHistory(of: drawing, in: loop)
+    try drawing.changes(in: loop) { _, changes in
+      log.note(changes.map { $0.path.last!.description }.joined(separator: " "))
+    }
+    let shape = Shape(3)
+    drawing.shapes.append(shape)
+    loop.flush()
+    try drawing.observe("title", in: loop) { shape.sides = $0.title.count }
+    drawing.title = "abcd"
+    let before = loop.statistics.calls
+    loop.flush()
+    #expect(log.take() == ["1", "sides title"])
+    #expect(loop.statistics.calls == before + 2)
+    #expect(history.undo())
+    #expect(shape.sides == 3 && drawing.title == "")
+  }
+
   @Test func `makes no step of what it writes, and forgets what was undone at the next`() throws {
     let (drawing, log) = (Drawing(), Log())
     let history = try ChangeHistory(of: drawing, in: loop)

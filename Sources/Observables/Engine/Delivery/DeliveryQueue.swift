@@ -38,7 +38,7 @@ struct DeliveryQueue {
         triggered.push(watcher)
       }
     } else {
-      if let last = queue.last, last.pointee.id > watcher.pointee.id { isSorted = false }
+      if let last = queue.last, last.pointee.order > watcher.pointee.order { isSorted = false }
       queue.append(watcher)
     }
   }
@@ -57,7 +57,7 @@ struct DeliveryQueue {
   }
 
   private mutating func sort() {
-    if !isSorted { queue.sort { $0.pointee.id < $1.pointee.id } }
+    if !isSorted { queue.sort { $0.pointee.order < $1.pointee.order } }
     isSorted = true
   }
 
@@ -65,7 +65,7 @@ struct DeliveryQueue {
   @inline(__always)
   mutating func next() -> WatcherRef? {
     let isLast = position == current.count
-    if let other = triggered.first, isLast || other.pointee.id < current[position].pointee.id {
+    if let other = triggered.first, isLast || other.pointee.order < current[position].pointee.order {
       return triggered.pop()
     }
     if isLast { return nil }

@@ -1,4 +1,4 @@
-/// Watchers that became pending during a flush; the earliest registered comes out first (T3).
+/// Watchers that became pending during a flush; they come out in the order of a flush (T3).
 struct WatcherHeap {
   private var items = RawList<WatcherRef>()
 
@@ -10,7 +10,7 @@ struct WatcherHeap {
     var child = items.count - 1
     while child > 0 {
       let parent = (child - 1) / 2
-      if items[parent].pointee.id < items[child].pointee.id { break }
+      if items[parent].pointee.order < items[child].pointee.order { break }
       items.swap(parent, child)
       child = parent
     }
@@ -24,10 +24,10 @@ struct WatcherHeap {
     while true {
       var child = 2 * parent + 1
       if child >= items.count { break }
-      if child + 1 < items.count, items[child + 1].pointee.id < items[child].pointee.id {
+      if child + 1 < items.count, items[child + 1].pointee.order < items[child].pointee.order {
         child += 1
       }
-      if items[parent].pointee.id < items[child].pointee.id { break }
+      if items[parent].pointee.order < items[child].pointee.order { break }
       items.swap(parent, child)
       parent = child
     }

@@ -77,6 +77,11 @@ extension ObservationCore {
       @inlinable package static var uncached: Traits { Traits(rawValue: 2048) }
       /// The receiver is notified when the property becomes invalid.
       @inlinable package static var mirrored: Traits { Traits(rawValue: 4096) }
+
+      /// It is called after the watchers of its flush, with the net of what they wrote, too.
+      package static let collecting = Traits(rawValue: 1 << 13)
+      /// It keeps a history: it is called after those that collect changes.
+      package static let recording = Traits(rawValue: 1 << 14)
     }
 
     /// What is going on with it.
@@ -106,6 +111,10 @@ extension ObservationCore {
       static let undone = Flags(rawValue: 1024)
     }
 
+    /// Its place in a flush: by registration, but what collects changes comes last (T3).
+    @inline(__always) var order: UInt64 {
+      UInt64(traits.rawValue & (Traits.collecting.rawValue | Traits.recording.rawValue)) << 49 | id
+    }
     /// Whether the watcher is notified in a write, not in the flush.
     var isEager: Bool { !traits.isDisjoint(with: [.immediate, .comparing]) }
     package var isActive: Bool { root != nil }

@@ -37,6 +37,45 @@ check("X2: what left is found without asking __eq", function()
   t.b = nil
   eq(turn(), '{{kind="set" old_ref={"a" "s"} path={"b" "s"}} {kind="set" old={} path={"b"}}}')
 end)
+check("T3: changes and histories come last, and add no turns and no calls", function()
+  -- What each turn of a program costs that copies a to b, with or without something that records.
+  local function counts(record)
+    local t, delivered = { a = 0, b = 0 }, {}
+    local history = record(t, delivered)
+    obs.observe(t, "a", function() t.b = t.a end)
+    local before = obs.stats()
+    for i = 1, 10 do
+      t.a = i
+      obs.flush()
+    end
+    local after = obs.stats()
+    local calls = after.calls - before.calls
+    local steps = 0
+    while history and history:undo() do steps = steps + 1 end
+    return calls, #delivered, steps, delivered[1]
+  end
+  local function changes(t, delivered)
+    obs.changes(t, function(_, list) delivered[#delivered + 1] = text(list) end)
+  end
+  eq(counts(function() end), 10)
+  eq(text { counts(changes) }, text {
+    20, 10, 0,
+    '{{kind="set" new=1 old=0 path={"a"}} {kind="set" new=1 old=0 path={"b"}}}',
+  })
+  eq(text { counts(function(t) return obs.history(t) end) }, text { 10, 0, 10 })
+end)
+check("T3: what a callback of changes writes is part of the same step", function()
+  local t = { n = 0, edits = 0 }
+  local history = obs.history(t)
+  obs.changes(t, function(_, list)
+    if list[1].path[1] == "n" then t.edits = t.edits + 1 end
+  end)
+  t.n = 1
+  obs.flush()
+  eq(text { t.n, t.edits }, text { 1, 1 })
+  history:undo()
+  eq(text { t.n, t.edits, history.can_undo }, text { 0, 0, false })
+end)
 check("X2: changes are net since the last delivery", function()
   local t = { a = 1, b = { c = 2 } }
   local turn = watched(t)

@@ -208,7 +208,7 @@ check("S8: what was registered inside knows what there is when that was taken ba
   t.n = 2
   t.list:append(3)
   obs.flush()
-  eq(table.concat(log, " "), "list.3 n values edits 1 keys")
+  eq(table.concat(log, " "), "values edits 1 keys list.3 n")
 end)
 check("S8: what came below an outer root is what it was before an inner one failed", function()
   local list, guest = {}, { n = 1 }
