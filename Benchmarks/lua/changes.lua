@@ -168,6 +168,16 @@ end, "µs")
 bench.row("transactions: opened and left, 10,000 objects", 1, nil, function()
   obs.transaction({ large }, nothing)
 end, "ms")
+local watched_small, watched_large = tree(10), tree(COUNT)
+obs.observe(watched_small, "**", nothing)
+obs.observe(watched_large, "**", nothing)
+bench.row("transactions: opened and left below **, 10 objects", 500, nil, function(n)
+  for _ = 1, n do obs.transaction({ watched_small }, nothing) end
+end, "µs")
+bench.row("transactions: opened and left below **, 10,000 objects", 500,
+  "2 * transactions: opened and left below **, 10 objects", function(n)
+    for _ = 1, n do obs.transaction({ watched_large }, nothing) end
+  end, "µs")
 bench.run()
 
 local function writes(n)

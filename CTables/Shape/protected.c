@@ -35,7 +35,8 @@ static int run(lua_State *L, lua_CFunction body, int operands, operation *wanted
 }
 
 /* A path may lead to any number of tables, so making and watching them can be stopped. */
-BODY(prepare, clua_poll(L); wanted->node = clua_node_prepare(L, 1, 2, CLUA_PREPARE_HELD))
+BODY(prepare, clua_poll(L);
+     wanted->node = clua_node_prepare(L, 1, 2, wanted->flags | CLUA_PREPARE_HELD))
 BODY(watch, clua_poll(L); clua_node_watch(L, wanted->node, 1, wanted->slot))
 BODY(watchevery, clua_node_watchevery(L, wanted->node, wanted->slot))
 BODY(unobserve, clua_node_unobserve(L, wanted->node))
@@ -44,8 +45,8 @@ BODY(lazy, clua_node_lazy(L, wanted->node, 1, 2, 3, wanted->flags, wanted->numbe
 BODY(declare, clua_node_declare(L, wanted->node, 1))
 BODY(declareall, clua_node_declareall(L, wanted->node))
 
-int clua_try_node_prepare(lua_State *L, clua_node **node) {
-  operation wanted = {0};
+int clua_try_node_prepare(lua_State *L, int known, clua_node **node) {
+  operation wanted = {.flags = known};
   int status = run(L, prepare, 2, &wanted);
   *node = wanted.node;
   return status;

@@ -226,3 +226,60 @@ void clua_reportedit(lua_State *L, clua_node *node, int table, int store, const 
   }
   lua_settop(L, top);
 }
+
+/* ---- What was there before ------------------------------------------------------------------- */
+
+/* Pushes a copy of a table that has no metatable. [-0, +1, m] */
+static void copy_fields(lua_State *L, int from) {
+  lua_Unsigned length = lua_rawlen(L, from);
+  lua_createtable(L, length < INT32_MAX ? (int)length : 0, 0);
+  int to = lua_gettop(L);
+  lua_pushnil(L);
+  while (lua_next(L, from)) {
+    lua_pushvalue(L, -2);
+    lua_insert(L, -2);
+    lua_rawset(L, to);
+  }
+}
+
+/* (light write, key, old value, taken element, former list) -> table */
+static int former(lua_State *L) {
+  const clua_write *write = lua_touserdata(L, 1);
+  if (!clua_pushnode(L, write->node)) {
+    lua_newtable(L);
+    return 1;
+  }
+  lua_getiuservalue(L, 8, CLUA_NODE_STORE);
+  copy_fields(L, 9);
+  if (write->details) {
+    clua_edit edit = *write->details;
+    edit.element = 4;
+    edit.list = 5;
+    for (lua_Integer key = edit.low; key <= edit.high; key++) {
+      push_old(L, &edit, 9, key);
+      lua_rawseti(L, 10, key);
+    }
+  } else if (!write->triggered && !lua_isnil(L, 2)) {
+    lua_pushvalue(L, 2);
+    if (write->was) lua_pushvalue(L, 3);
+    else lua_pushnil(L);
+    lua_rawset(L, 10);
+  }
+  return 1;
+}
+
+/* Pushes the value at an index, nil where that is 0. [-0, +1, -] */
+static void push_part(lua_State *L, int index) {
+  if (index) lua_pushvalue(L, index);
+  else lua_pushnil(L);
+}
+
+int clua_try_former(lua_State *L, const clua_write *write) {
+  const clua_edit *edit = write->details;
+  lua_pushlightuserdata(L, (void *)write);
+  push_part(L, write->key);
+  push_part(L, write->old);
+  push_part(L, edit ? edit->element : 0);
+  push_part(L, edit ? edit->list : 0);
+  return clua_protect(L, former, 5, 1);
+}

@@ -142,7 +142,7 @@ static void outdate(lua_State *L, clua_node *node, clua_record *record, int tabl
   if (!observation->outdated || clua_same(L, old, value)) return;
   clua_write write = {
     .node = node, .slot = record ? record->slot : NULL, .every = node->every,
-    .key = key, .old = old, .new_ = value,
+    .key = key, .old = old, .new_ = value, .was = !lua_isnil(L, old), .is = !lua_isnil(L, value),
   };
   observation->outdated(observation->context, L, &write);
 }

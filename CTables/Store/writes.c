@@ -138,6 +138,8 @@ void clua_report(lua_State *L, clua_node *node, clua_slot *slot, int table, int 
   // A journal has to know a number that became a float, and a value that was inherited before.
   bool kept = node->journaling &&
               (was != is || lua_isinteger(L, old) != lua_isinteger(L, new_));
+  // So has a transaction.
+  if (wants && write.same && !kept) kept = lua_isinteger(L, old) != lua_isinteger(L, new_);
   if (write.same && !kept && !(wants & CLUA_WANTS_WRITES)) return;
   clua_shared *shared = node->shared;
   if (shared->observation.written) {

@@ -255,7 +255,7 @@ int clua_aresame(lua_State *L);
 int clua_try_observation_install(lua_State *L, const clua_observation *observation);
 /// As clua_node_prepare, for a table and a key that are on top; the key may be nil.
 /// [-2, +(0|1), -]
-int clua_try_node_prepare(lua_State *L, clua_node **node);
+int clua_try_node_prepare(lua_State *L, int known, clua_node **node);
 /// As clua_node_watch; the key is on top. [-1, +(0|1), -]
 int clua_try_node_watch(lua_State *L, clua_node *node, clua_slot *slot);
 /// As clua_node_watchevery. [-0, +(0|1), -]
@@ -274,6 +274,10 @@ int clua_try_next(lua_State *L, int index);
 /// the other, without its first `length` elements, and says how many pairs there are. No finalizer
 /// runs while the list is made. Code that runs during a walk over it cannot change it. [-0, +1, -]
 int clua_try_entries(lua_State *L, int index, lua_Integer length, lua_Integer *count);
+
+/// Pushes what the table of a write that is under way had before: a new table with the values in
+/// its store by their keys. [-0, +1, -]
+int clua_try_former(lua_State *L, const clua_write *write);
 
 /* ---- What journals keep ---------------------------------------------------------------------- */
 

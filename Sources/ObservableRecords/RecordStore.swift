@@ -204,7 +204,7 @@
       try saves.saveNow()
       // What others have written is no part of the transaction.
       if reads.isBehind { try reads.catchUp(to: nil) }
-      guard let transaction = RecordTransaction(loop.engine) else {
+      guard let transaction = RecordTransaction(loop.engine, revert: revert) else {
         throw RecordError(
           .inTransaction, table: "", "transactions are too many, one inside of the other")
       }
@@ -218,7 +218,7 @@
         phase = .open
         return result
       } catch {
-        revert()
+        transaction.restore()
         // What others have written has come in meanwhile: its watchers are called.
         transaction.close(isUndone: reads.generation == generation)
         phase = .open

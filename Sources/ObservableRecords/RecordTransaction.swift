@@ -1,35 +1,49 @@
 #if Records
   internal import Observables
 
-  /// A transaction under way.
-  final class RecordTransaction {
+  /// A transaction under way: what it has written is taken back by reading the rows that were
+  /// written anew.
+  final class RecordTransaction: TransactionKeeper {
     private let engine: ObservationCore.Engine
-    private var covered: [(object: any KeyPathObservable, node: ObservationCore.NodeRef)] = []
+    private var transaction: Transaction!
+    private let revert: () -> Void
+    /// The objects that it covers, which stay.
+    private var covered: [any KeyPathObservable] = []
 
-    /// The number by which the engine knows it.
-    private let number: Int
-
-    /// Opens a transaction; nil where there are too many.
-    init?(_ engine: ObservationCore.Engine) {
-      guard let number = engine.transactions.begin() else { return nil }
-      (self.engine, self.number) = (engine, number)
-      engine.transactions.open(number)
+    /// Opens a transaction that `revert` takes back; nil where there are too many.
+    init?(_ engine: ObservationCore.Engine, revert: @escaping () -> Void) {
+      (self.engine, self.revert) = (engine, revert)
+      guard let transaction = Transaction(in: engine, keeper: self) else { return nil }
+      self.transaction = transaction
+      transaction.open()
     }
 
     /// Watchers that are pending only for writes to this object are not called if those are undone.
     func cover(_ object: any KeyPathObservable) {
       guard let node = object.currentNode(in: engine) else { return }
-      engine.transactions.cover(node, by: number, true)
-      covered.append((object, node))
+      covered.append(object)
+      // Where there is no link, its watchers are called for what was taken back.
+      try? transaction.cover(only: node)
     }
 
+    func restore() { transaction.restore() }
+
     func close(isUndone: Bool) {
-      engine.transactions.close(number, isUndone: isUndone)
-      // An object may have lost all its watchers meanwhile.
-      for (object, node) in covered where object.currentNode(in: engine) == node {
-        engine.transactions.cover(node, by: number, false)
-      }
-      engine.transactions.end(number)
+      transaction.close(isUndone: isUndone)
+      transaction.end()
     }
+
+    // MARK: TransactionKeeper
+
+    func cover(_ node: ObservationCore.NodeRef, in transaction: Transaction) {}
+    func keep(
+      _ node: ObservationCore.NodeRef, _ change: ObservationCore.Change, in transaction: Transaction
+    ) -> Bool { true }
+    func correct(_ node: ObservationCore.NodeRef, by other: any TransactionKeeper) {}
+    func restore(_ nodes: [ObservationCore.NodeRef], in transaction: Transaction) { revert() }
+    func forget(
+      _ nodes: [ObservationCore.NodeRef], in transaction: Transaction, wereRestored: Bool
+    ) {}
+    func withoutLimits(_ body: () -> Void) { body() }
   }
 #endif

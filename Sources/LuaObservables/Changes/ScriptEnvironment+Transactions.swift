@@ -19,46 +19,41 @@ extension ScriptEnvironment {
   public func transaction<Result>(
     on roots: [any ObservableReference], _ body: () throws -> Result
   ) throws -> Result {
-    var outcome: Swift.Result<Result, any Error>?
     let scope = try scriptScope()
-    try withoutActuallyEscaping(body) { body in
-      // Lua keeps the function until it is collected, but not what it calls.
-      let call = TransactionBody { outcome = Swift.Result { try body() } }
-      defer { call.body = nil }
-      try scope.call("transaction", results: 0) { host, L throws(LuaError) in
-        try host.push(roots: roots, to: L)
-        try host.calls.push(
-          { _ in
-            call.body?()
-            if case .failure = outcome { throw LuaError("a transaction of the program failed") }
-            return 0
-          }, to: L)
-        return 2
-      } result: { _, _ in
-      }
+    return try scope.entered {
+      let functions = try scope.host.module.transactions.prelude()
+      let list = try scope.host.list(of: roots)
+      let transaction = try functions.begin.callPlainly(arguments: [list]).first ?? .nil
+      let outcome = Swift.Result { try body() }
+      let isKept = if case .success = outcome { true } else { false }
+      let failure = try scope.host.module.transactions.conclude(transaction, isKept, functions)
+      let result = try outcome.get()
+      // A script has called `obs.abort`, or an object that came could not be covered.
+      if let failure { throw failure }
+      return result
     }
-    guard let outcome else { throw LuaError("the transaction could not be opened") }
-    return try outcome.get()
   }
 }
 
 extension LuaHost {
-  /// Pushes a list of objects. [-0, +1, -]
-  func push(roots: [any ObservableReference], to L: LuaStack) throws(LuaError) {
-    try state.pushTable(elements: roots.count, to: L)
-    for (index, root) in roots.enumerated() {
-      if let table = root as? LuaTable {
-        try state.push(table.pin, to: L)
-      } else {
-        try objects.push(root as AnyObject, to: L)
+  /// A list of objects that a transaction covers.
+  fileprivate func list(of roots: [any ObservableReference]) throws(LuaError) -> LuaValue {
+    try state.withStack { L throws(LuaError) in
+      try state.pushTable(elements: roots.count, to: L)
+      for (index, root) in roots.enumerated() {
+        try push(root: root, to: L)
+        L.rawSet(index: index + 1, at: -2)
       }
-      L.rawSet(index: index + 1, at: -2)
+      return try state.value(at: -1, of: L)
     }
   }
-}
 
-/// What a transaction runs, while it is open.
-private final class TransactionBody {
-  var body: (() -> Void)?
-  init(_ body: @escaping () -> Void) { self.body = body }
+  /// Pushes an object that a transaction covers. [-0, +1, -]
+  func push(root: any ObservableReference, to L: LuaStack) throws(LuaError) {
+    if let table = root as? LuaTable {
+      try state.push(table.pin, to: L)
+    } else {
+      try objects.push(root as AnyObject, to: L)
+    }
+  }
 }

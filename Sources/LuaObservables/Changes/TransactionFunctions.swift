@@ -1,4 +1,5 @@
 internal import CLua
+internal import CTables
 internal import Lua
 internal import Observables
 
@@ -7,8 +8,12 @@ final class TransactionFunctions: ModuleSlice {
   /// The account of code that is not stopped: taking back what scripts wrote.
   private let account: UnsafeMutablePointer<clua_account>
   private var exemptions: [LuaInterrupter.Exemption] = []
-  /// The function of the prelude that covers the turns of the loop.
-  private var coverTurns: LuaFunction?
+  /// What the prelude does for transactions; nil until it is loaded.
+  private var known: ScriptTransaction.Functions?
+  /// The transactions that scripts have opened, by their numbers.
+  private var open: [Int: ScriptTransaction] = [:]
+  /// How many objects were kept so far, to tell which transaction has kept one earlier.
+  var count: UInt64 = 0
 
   override init(_ host: LuaHost) {
     account = .allocate(capacity: 1)
@@ -20,12 +25,13 @@ final class TransactionFunctions: ModuleSlice {
 
   override var functions: [NamedFunction] {
     [
-      .init("open_transaction", open), .init("close_transaction", close), .init("cover", cover),
+      .init("set_transaction_functions", setFunctions), .init("begin_transaction", begin),
+      .init("end_transaction", end), .init("transaction_failure", failure),
       .init(
-        "end_transaction",
+        "turn_number",
         { [self] L in
-          engine.transactions.end(Int(L.integer(at: 1) ?? 0))
-          return 0
+          L.push(Int(truncatingIfNeeded: host.sandboxes.turnNumber))
+          return 1
         }
       ),
       .init(
@@ -45,7 +51,10 @@ final class TransactionFunctions: ModuleSlice {
     ]
   }
 
-  override func end() { coverTurns = nil }
+  override func end() {
+    for script in open.values { script.transaction.end() }
+    (known, open) = (nil, [:])
+  }
 
   // MARK: Code that is not stopped
 
@@ -67,55 +76,110 @@ final class TransactionFunctions: ModuleSlice {
 
   // MARK: Transactions
 
+  /// set_transaction_functions(functions): what the prelude does for transactions.
+  private func setFunctions(_ L: LuaStack) throws -> CInt {
+    func function(_ name: String) throws(LuaError) -> LuaFunction {
+      try state.pushField(name, at: 1, of: L)
+      defer { L.pop() }
+      return LuaFunction(pin: try state.pin(at: -1, of: L))
+    }
+    known = ScriptTransaction.Functions(
+      begin: try function("begin"), conclude: try function("conclude"),
+      makeTurns: try function("make_turns"), cover: try function("cover"),
+      keep: try function("keep"), restore: try function("restore"), renew: try function("renew"))
+    return 0
+  }
+
+  /// What the prelude does for transactions, which is loaded if it is not yet.
+  func prelude() throws(LuaError) -> ScriptTransaction.Functions {
+    if known == nil {
+      try state.withStack { L throws(LuaError) in
+        _ = try host.module.load(L)
+        try host.module.loadLate("trees", L)
+      }
+    }
+    guard let known else { throw .closed }
+    return known
+  }
+
+  /// Ends a transaction that the program has begun; returns why what was written was taken back
+  /// though its body succeeded.
+  func conclude(
+    _ transaction: LuaValue, _ isKept: Bool, _ functions: ScriptTransaction.Functions
+  ) throws(LuaError) -> LuaError? {
+    var results = Result<[LuaValue], LuaError>.success([])
+    engine.immediates.beginBatch()
+    exempted {
+      results = Result { () throws(LuaError) in
+        try functions.conclude.callPlainly(arguments: [transaction, .boolean(isKept)])
+      }
+    }
+    engine.immediates.endBatch()
+    let outcome = try results.get()
+    if !isKept || outcome.first == .boolean(true) { return nil }
+    if case .string(let reason)? = outcome.last {
+      return LuaError(String(decoding: reason.bytes, as: UTF8.self))
+    }
+    return LuaError(outcome.last.map { "\($0)" } ?? "the transaction has failed")
+  }
+
   /// Covers objects and all below them from turn to turn.
-  func coverTurns(
-    _ number: Int, _ roots: [any ObservableReference]
-  ) throws(LuaError) -> StoppedTurns.Functions {
-    var list = LuaValue.nil
+  func coverTurns(_ roots: [any ObservableReference]) throws -> ScriptTransaction {
+    let functions = try prelude()
+    var nodes: [NodeRef] = []
     try state.withStack { L throws(LuaError) in
-      if coverTurns == nil { try takeCoverTurns(L) }
-      try host.push(roots: roots, to: L)
-      list = try state.value(at: -1, of: L)
+      for root in roots {
+        try host.push(root: root, to: L)
+        nodes.append(try node(at: -1, of: L))
+      }
     }
-    guard let coverTurns else { throw .closed }
-    let functions = try coverTurns.callPlainly(arguments: [.integer(Int64(number)), list])
-    guard functions.count == 3, case .function(let renew) = functions[0],
-      case .function(let undo) = functions[1], case .function(let leave) = functions[2]
-    else { throw .closed }
-    return StoppedTurns.Functions(renew: renew, undo: undo, leave: leave)
+    let table = try functions.makeTurns.callPlainly(arguments: []).first ?? .nil
+    return try ScriptTransaction(host, functions, table: table, on: nodes, isOfTurns: true)
   }
 
-  /// Keeps the function of the prelude that covers turns.
-  private func takeCoverTurns(_ L: LuaStack) throws(LuaError) {
-    try host.module.loadLate("trees", L)
-    guard let core = host.module.core else { throw .closed }
-    try state.push(core.pin, to: L)
-    try state.pushField("cover_turns", of: L)
-    coverTurns = LuaFunction(pin: try state.pin(at: -1, of: L))
+  private func node(at index: CInt, of L: LuaStack) throws(LuaError) -> NodeRef {
+    do { return try arguments.observed(at: index, of: L, "transaction") } catch {
+      throw error as? LuaError ?? LuaError("\(error)")
+    }
   }
 
-  /// open_transaction() → the number of a transaction that begins.
-  private func open(_ L: LuaStack) throws -> CInt {
+  /// begin_transaction(transaction, roots) → the number of a transaction that begins.
+  private func begin(_ L: LuaStack) throws -> CInt {
     state.interrupter.spare()
-    guard let number = engine.transactions.begin() else {
-      throw LuaError("transactions are too many, one inside of the other")
+    let functions = try prelude()
+    var roots: [NodeRef] = []
+    for index in 1...lua_Integer(L.rawLength(at: 2)) {
+      L.rawGet(index: index, at: 2)
+      roots.append(try node(at: L.height, of: L))
+      L.pop()
     }
-    engine.transactions.open(number)
+    let script = try ScriptTransaction(
+      host, functions, table: try state.value(at: 1, of: L), on: roots)
+    let number = (open.keys.max() ?? 0) + 1
+    open[number] = script
+    script.transaction.open()
     L.push(number)
     return 1
   }
 
-  /// close_transaction(number, is_undone): what was written stays, or was taken back;
-  /// `end_transaction` is called when no object is covered any more.
-  private func close(_ L: LuaStack) -> CInt {
-    engine.transactions.close(Int(L.integer(at: 1) ?? 0), isUndone: L.boolean(at: 2))
-    return 0
+  /// transaction_failure(number) → why an object that came could not be covered, nil where all
+  /// could.
+  private func failure(_ L: LuaStack) -> CInt {
+    guard let failure = open[Int(L.integer(at: 1) ?? 0)]?.transaction.failure else {
+      L.pushNil()
+      return 1
+    }
+    state.pushError(failure, to: L)
+    return 1
   }
 
-  /// cover(object, number, is_covered): writes to the object belong to a transaction.
-  private func cover(_ L: LuaStack) throws -> CInt {
-    let node = try arguments.observed(at: 1, of: L, "transaction")
-    engine.transactions.cover(node, by: Int(L.integer(at: 2) ?? 0), L.boolean(at: 3))
+  /// end_transaction(number, is_undone): what was written stays, or is taken back.
+  private func end(_ L: LuaStack) -> CInt {
+    guard let script = open.removeValue(forKey: Int(L.integer(at: 1) ?? 0)) else { return 0 }
+    let isUndone = L.boolean(at: 2)
+    if isUndone { script.transaction.restore() }
+    script.transaction.close(isUndone: isUndone)
+    script.transaction.end()
     return 0
   }
 }

@@ -351,6 +351,15 @@ final class ScriptLazies: Receiver {
     return L.areSame(height + 1, height + 2)
   }
 
+  override func assign(_ value: AnyObject, to lazy: WatcherRef) {
+    let L = state.stack
+    guard let value = (value as? LastValue)?.value, let slot = lazy.slot, L.hasRoom(for: 16),
+      (try? state.push(value, to: L)) != nil
+    else { return }
+    assign(
+      L, UnsafeMutableRawPointer(slot).assumingMemoryBound(to: clua_slot.self), isInvalid: false)
+  }
+
   override func change(of lazy: WatcherRef, from old: AnyObject?) -> AnyObject? {
     let L = state.stack
     guard L.hasRoom(for: 16), let slot = lazy.slot else { return nil }

@@ -3,40 +3,25 @@ public import Observables
 
 /// Takes back what was written at and below some objects in turns whose scripts met a limit (S8).
 ///
-/// The objects stay covered from turn to turn: the prelude has their contents as they were when the
-/// turn began. The loop says where turns begin and end.
+/// The objects stay covered from turn to turn. The loop says where turns begin and end.
 final class StoppedTurns: TurnGuard {
   // The host owns it by its sandboxes.
   private unowned(unsafe) let host: LuaHost
-  /// The transaction that is open in each turn.
-  private let number: Int
-  private let functions: Functions
+  /// The objects stay there.
+  private let roots: [any ObservableReference]
+  private let script: ScriptTransaction
   private var isOpen = false
   private var isDue = false
   private var hasEnded = false
-
-  /// What the prelude does for it.
-  struct Functions {
-    /// Makes the present contents those to which the turn is taken back.
-    let renew: LuaFunction
-    let undo: LuaFunction
-    let leave: LuaFunction
-  }
 
   /// - Throws: `LuaError` where `roots` are none, or have a stored property without a setter, and
   ///   for no memory.
   /// - Complexity: O(objects below the roots).
   init(_ host: LuaHost, on roots: [any ObservableReference]) throws(LuaError) {
-    guard let number = host.engine.transactions.begin(ofTurns: true) else {
-      throw LuaError("too many transactions are open")
+    do { script = try host.module.transactions.coverTurns(roots) } catch {
+      throw error as? LuaError ?? LuaError("\(error)")
     }
-    do {
-      functions = try host.module.transactions.coverTurns(number, roots)
-    } catch {
-      host.engine.transactions.end(number)
-      throw error
-    }
-    (self.host, self.number) = (host, number)
+    (self.host, self.roots) = (host, roots)
     host.loop.add(self)
     if host.loop.isInTurn { turnBegins() }
   }
@@ -50,16 +35,19 @@ final class StoppedTurns: TurnGuard {
     hasEnded = true
     host.loop.remove(self)
     turnEnds()
-    run(functions.leave)
-    host.engine.transactions.end(number)
+    script.transaction.end()
   }
 
   // MARK: TurnGuard
 
   func turnBegins() {
     guard !hasEnded else { return }
-    run(functions.renew)
-    host.engine.transactions.open(number)
+    var failure: (any Error)?
+    host.module.transactions.exempted {
+      do { try script.coverAnew() } catch { failure = error }
+    }
+    if let failure { report(failure) }
+    script.transaction.open()
     isOpen = true
   }
 
@@ -69,9 +57,9 @@ final class StoppedTurns: TurnGuard {
     // Immediate watchers are called for the way back when it is over, under the limits of their
     // scripts.
     host.engine.immediates.beginBatch()
-    run(functions.undo)
-    host.engine.transactions.close(number, isUndone: true)
-    host.engine.transactions.open(number)
+    script.transaction.restore()
+    script.transaction.close(isUndone: true)
+    script.transaction.open()
     host.engine.immediates.endBatch()
     return true
   }
@@ -79,16 +67,13 @@ final class StoppedTurns: TurnGuard {
   func turnEnds() {
     guard isOpen else { return }
     (isOpen, isDue) = (false, false)
-    host.engine.transactions.close(number, isUndone: false)
+    script.transaction.close(isUndone: false)
   }
 
-  private func run(_ function: LuaFunction) {
-    host.module.transactions.exempted {
-      do throws(LuaError) { _ = try function.callPlainly(arguments: []) } catch {
-        host.reports.report(
-          error, .watcher, name: "undoStoppedTurns", site: "the program", cause: nil)
-      }
-    }
+  private func report(_ error: any Error) {
+    host.reports.report(
+      error as? LuaError ?? LuaError("\(error)"), .watcher, name: "undoStoppedTurns",
+      site: "the program", cause: nil)
   }
 }
 

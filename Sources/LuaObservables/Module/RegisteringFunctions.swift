@@ -72,8 +72,6 @@ final class RegisteringFunctions: ModuleSlice {
     case eachWrite = "each write"
     /// The prelude itself is notified of each edit, inside of it.
     case eachEdit = "each edit"
-    /// The prelude itself is notified of writes that bring an object or take one away.
-    case arrivals
 
     /// The name of the function that the script called, for errors.
     var function: String {
@@ -119,7 +117,6 @@ final class RegisteringFunctions: ModuleSlice {
       case .changes: .collecting
       case .history: [.recording, .probing]
       case .firstWrite: [.immediate, .probing, .atOnce, .noticing]
-      case .arrivals: [.immediate, .probing, .atOnce, .arriving]
       case .eachWrite, .eachEdit: [.immediate, .probing, .atOnce]
       }
     }
@@ -218,10 +215,10 @@ final class RegisteringFunctions: ModuleSlice {
     of sandbox: LuaSandbox, on root: NodeRef, _ request: Request
   ) throws(LuaError) {
     guard sandbox.number != 0 else { return }
-    let isRare = !request.traits.isDisjoint(with: [.noticing, .arriving])
+    let isRare = request.traits.contains(.noticing)
     let limit = isRare ? Self.internalsLimit.firstWrite : Self.internalsLimit.eachWrite
     let count = host.receiver.internals(of: sandbox, on: root) {
-      $0.isDisjoint(with: [.noticing, .arriving]) != isRare
+      $0.contains(.noticing) == isRare
     }
     guard count < limit else {
       throw LuaError(

@@ -146,6 +146,26 @@ local function contents(object)
   return made
 end
 
+--- The contents that a table had, given the values in its store by their keys; `map` becomes
+--- theirs.
+function trees.former(object, map)
+  local kind = kind_of(object)
+  local made = { kind = kind, map = map, n = 0, sparse = false }
+  if kind == "array" then
+    made.n = list_length(map)
+  elseif kind == "set" then
+    for member in next, map do map[member] = true end
+  else
+    local derived, record = core.derived_keys(object), not kind and model_of(object)
+    made.model = record and record.name or nil
+    for key, value in next, map do
+      if derived[key] or tools[value] then map[key] = nil end
+    end
+    measure(made)
+  end
+  return made
+end
+
 --- Whether the values at a key of contents may be objects: members of sets, and what is under a key
 --- that is an object, are leaves.
 local function holds_objects(made, key)

@@ -33,7 +33,7 @@ extension TableKind {
     if let node = TableKind.existingNode(at: index, of: L) { engine.members.noteOpaque(node) }
   }
 
-  private func isObject(at index: CInt) -> Bool {
+  func isObject(at index: CInt) -> Bool {
     switch L.type(at: index) {
     case .table, .userdata: true
     default: false

@@ -26,7 +26,7 @@ extension TableKind {
     }
     if kind == CLUA_KIND_ARRAY || (isList && scope == .elements) { return }
     let hasLazies = clua_node_haslazies(table)
-    if scope == .stored {
+    if scope == .stored || scope == .covered {
       let count = clua_node_countscalars(L.pointer, table, length)
       if count >= 0 {
         for _ in 0..<count { visit(Member(value: .none, node: nil)) }
@@ -34,7 +34,7 @@ extension TableKind {
       }
     }
     // A set has its members as keys.
-    let skipsKeys = scope == .stored && kind != CLUA_KIND_SET
+    let skipsKeys = (scope == .stored || scope == .covered) && kind != CLUA_KIND_SET
     notingFailure {
       try state.forEachEntry(at: height + 1, beyond: length, of: L) {
         if !skipsKeys || !L.isTable(at: -2), !hasLazies || !clua_node_islazy(L.pointer, table, -2) {
@@ -63,8 +63,10 @@ extension TableKind {
 
   /// The value on top of the stack as a member; below `**` only objects count. [-0, +0, -]
   private func member(_ L: LuaStack, in scope: MemberScope = .everything) -> Member {
-    let node: NodeRef? = if case .node(let node) = observable(L) { node } else { nil }
-    return Member(value: scope == .stored ? .none : state.operand(at: -1, of: L), node: node)
+    let isDeep = scope == .stored || scope == .covered
+    let node: NodeRef? =
+      if case .node(let node) = observable(L, isWhole: isDeep) { node } else { nil }
+    return Member(value: isDeep ? .none : state.operand(at: -1, of: L), node: node)
   }
 
   /// Implements `element(atEnd:of:)`.

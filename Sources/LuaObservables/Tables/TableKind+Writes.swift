@@ -58,7 +58,9 @@ extension TableKind {
   func outdated(_ L: LuaStack, _ write: UnsafePointer<clua_write>) {
     guard let owner = clua_node_owner(write.pointee.node) else { return }
     calls.entered(L) {
-      engine.invalidation.outdate(change(of: owner.assumingMemoryBound(to: Node.self), write))
+      let change = change(of: owner.assumingMemoryBound(to: Node.self), write)
+      engine.transactions.note(change)
+      engine.invalidation.outdate(change)
     }
   }
 

@@ -37,9 +37,13 @@ final class TableKind: NodeKind {
     let number: Int
   }
 
-  /// The node of the table on top of the stack, made if there is none: then the key of the step
-  /// that applies to it is prepared, too. [-1, +0, -]
-  func node(_ L: LuaStack, for step: Step? = nil) throws(LuaError) -> NodeRef {
+  /// The node of the table on top of the stack, made if there is none. [-1, +0, -]
+  ///
+  /// If it is made, the key of the step that applies to it is prepared, too; `isWhole` says that
+  /// all its keys are going to be watched.
+  func node(
+    _ L: LuaStack, for step: Step? = nil, isWhole: Bool = false
+  ) throws(LuaError) -> NodeRef {
     // A finalizer may call this while the state closes: its nodes would outlive their tables.
     guard !host.isClosed else {
       L.pop()
@@ -58,7 +62,8 @@ final class TableKind: NodeKind {
       L.pushNil()
     }
     var made: OpaquePointer?
-    try state.check(clua_try_node_prepare(L.pointer, &made), L)
+    try state.check(
+      clua_try_node_prepare(L.pointer, isWhole ? CInt(CLUA_PREPARE_WHOLE) : 0, &made), L)
     return node(of: made!)
   }
 
@@ -348,7 +353,7 @@ final class TableKind: NodeKind {
   }
 
   /// The node of the value on top of the stack, if it can be observed; `step` applies to it.
-  func observable(_ L: LuaStack, for step: Step? = nil) -> Child {
+  func observable(_ L: LuaStack, for step: Step? = nil, isWhole: Bool = false) -> Child {
     switch L.type(at: -1) {
     case .table:
       // No node would be made, and each attempt would cost an error.
@@ -356,7 +361,7 @@ final class TableKind: NodeKind {
         return TableKind.existingNode(at: -1, of: L).map(Child.node) ?? .none
       }
       L.pushCopy(at: -1)
-      do { return .node(try node(L, for: step)) } catch {
+      do { return .node(try node(L, for: step, isWhole: isWhole)) } catch {
         noteUnreadable(error)
         return .none
       }
@@ -406,6 +411,12 @@ final class TableKind: NodeKind {
   }
 
   override func movesObjects(_ change: Change) -> Bool { canMoveObjects(change) }
+
+  override var knowsFormerContents: Bool { true }
+
+  override func forEachArrival(_ change: Change, _ visit: (NodeRef) -> Void) {
+    if !visitArrivals(change, visit) { super.forEachArrival(change, visit) }
+  }
 
   override func isOpaque(_ node: NodeRef) -> Bool { hasOpaqueTables && isMarkedOpaque(node) }
 

@@ -5,10 +5,9 @@ internal import Observables
 
 /// Changes, as they are delivered to immediate watchers of scripts.
 extension ScriptReceiver {
-  /// Pushes {path, key, old, new}; for a watcher of arrivals also what else the operation put in.
-  /// [-0, +1, -]
+  /// Pushes {path, key, old, new}. [-0, +1, -]
   func pushChange(
-    _ change: ImmediateChange, _ path: Path, areArrivals: Bool, to L: LuaStack
+    _ change: ImmediateChange, _ path: Path, to L: LuaStack
   ) throws(LuaError) {
     try state.check(clua_try_createtable(L.pointer, 0, 4), L)
     try state.push(bytes: path.text, to: L)
@@ -16,37 +15,6 @@ extension ScriptReceiver {
     for (name, part) in [("key", ChangePart.key), ("old", .old), ("new", .new)] {
       try push(part, of: change, to: L)
       try state.check(clua_try_setfield(L.pointer, -2, name, 3), L)
-    }
-    if areArrivals, case .written(let change) = change, change.values != nil {
-      try pushOtherArrivals(change, to: L)
-      try state.check(clua_try_setfield(L.pointer, -2, "also", 4), L)
-    }
-  }
-
-  /// Pushes a list of what a write that is under way put in, but for the first; nil for nothing.
-  /// [-0, +1, -]
-  private func pushOtherArrivals(_ change: Change, to L: LuaStack) throws(LuaError) {
-    guard observed.isTable(change.node) else {
-      let also = ModelWrite(change).also
-      return also.isEmpty ? L.pushNil() : try host.objects.push(value: also, to: L)
-    }
-    let write = change.values!.assumingMemoryBound(to: clua_write.self).pointee
-    let places: ClosedRange<lua_Integer>
-    switch write.edit {
-    case CLUA_EDIT_APPEND, CLUA_EDIT_RANGE: places = write.at...write.at + write.count - 1
-    case CLUA_EDIT_WHOLE where !write.permutation:
-      places = 1...max(1, lua_Integer(L.rawLength(at: write.store)))
-    default: return L.pushNil()
-    }
-    try state.check(clua_try_createtable(L.pointer, CInt(clamping: places.count), 0), L)
-    var count = 0
-    for place in places {
-      switch L.rawGet(index: place, at: write.store) {
-      case .table, .userdata:
-        count += 1
-        L.rawSet(index: count, at: -2)
-      default: L.pop()
-      }
     }
   }
 

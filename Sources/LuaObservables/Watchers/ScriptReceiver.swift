@@ -272,19 +272,7 @@ final class ScriptReceiver: Receiver {
   }
 
   /// Does what `clua_tracedcall` does, for any root and arguments. [-0, +(0|1), -]
-  ///
-  /// A transaction needs to know what comes to it: it is not refused memory for that (S3).
   private func call(
-    _ watcher: WatcherRef, of root: NodeRef, _ change: (ImmediateChange, Path)?,
-    _ L: LuaStack
-  ) -> CInt {
-    guard watcher.pointee.traits.contains(.arriving) else {
-      return callLimited(watcher, of: root, change, L)
-    }
-    return state.interrupter.withUnlimitedMemory { callLimited(watcher, of: root, change, L) }
-  }
-
-  private func callLimited(
     _ watcher: WatcherRef, of root: NodeRef, _ change: (ImmediateChange, Path)?,
     _ L: LuaStack
   ) -> CInt {
@@ -303,8 +291,7 @@ final class ScriptReceiver: Receiver {
         L.pushNil()
       }
       if let (change, path) = change, !script.pointee.parts.contains(.edits) {
-        try pushChange(
-          change, path, areArrivals: watcher.pointee.traits.contains(.arriving), to: L)
+        try pushChange(change, path, to: L)
       }
     } catch {
       state.pushError(error, to: L)

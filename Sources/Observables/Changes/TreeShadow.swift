@@ -48,7 +48,7 @@ final class TreeShadow: TransactionWitness {
       throw PathError(.otherLoop, path: "**", component: 1)
     }
     let watcher = engine.watchers.make(
-      root: node, receiver: receiver, traits: [.immediate, .atOnce])
+      root: node, receiver: receiver, traits: [.immediate, .probing, .atOnce])
     signals[entry] = watcher.identity
     try engine.wiring.add([Path.everything], to: watcher)
   }
@@ -107,7 +107,7 @@ final class TreeShadow: TransactionWitness {
     let isAllBack = dirty.allSatisfy { entry in
       guard let object = entry.object, case .node(let node) = observedNode(of: object, in: engine)
       else { return true }
-      return node.pointee.coverings & bits != 0
+      return engine.transactions.covers(node, bits)
         || TreeContents.areSame(entry.contents, reader.contents(of: object))
     }
     if isAllBack, let taken = take() { advance(to: taken) }

@@ -77,6 +77,10 @@ final class CollectionKind: NodeKind {
     with(node) { $0.forEachMember(in: node.engine, visit) }
   }
 
+  override func forEachArrival(_ change: Change, _ visit: (NodeRef) -> Void) {
+    if !visitArrivals(change, visit) { super.forEachArrival(change, visit) }
+  }
+
   override func forEachChild(_ node: NodeRef, _ visit: (NodeRef) -> Void) {
     with(node) { collection in
       collection.forEachMember(in: node.engine) { if let node = $0.node { visit(node) } }

@@ -205,6 +205,13 @@ public final class Lazy<Value>: LazyStorage {
   }
 
   @_documentation(visibility: internal)
+  public override func assign(_ value: AnyObject, to lazy: ObservationCore.WatcherRef) {
+    guard let value = value as? LastValue else { return }
+    willAssign()
+    overridden(keep(value.value))
+  }
+
+  @_documentation(visibility: internal)
   public override func change(of lazy: ObservationCore.WatcherRef, from old: AnyObject?)
     -> AnyObject?
   {

@@ -96,6 +96,10 @@ final class ModelKind: NodeKind {
     }
   }
 
+  override func forEachArrival(_ change: Change, _ visit: (NodeRef) -> Void) {
+    if !visitArrivals(change, visit) { super.forEachArrival(change, visit) }
+  }
+
   override func forEachChild(_ node: NodeRef, _ visit: (NodeRef) -> Void) {
     // A lazy property is no member of its object (Z3).
     for key in entries.indices where entries[key].lazy == nil {

@@ -15,7 +15,7 @@ struct ObservedValues {
   let key: Key
   let old: Any?
   let new: Any?
-  /// What else the operation put in, where a watcher is called for objects that arrive.
+  /// What else the operation put in, for transactions, which cover objects that arrive.
   var also: [Any] = []
 
   /// The key as it is delivered to an immediate watcher.
@@ -36,6 +36,20 @@ extension Change {
   }
 }
 
+extension NodeKind {
+  /// Calls `visit` with the objects that a write of a Swift object has put in; false where it does
+  /// not say them.
+  func visitArrivals(_ change: Change, _ visit: (NodeRef) -> Void) -> Bool {
+    guard let values = change.observedValues else { return false }
+    for value in [values.new].compactMap({ $0 }) + values.also where value is any KeyPathObservable
+    {
+      let object = value as AnyObject
+      if case .node(let node) = observedNode(of: object, in: change.node.engine) { visit(node) }
+    }
+    return true
+  }
+}
+
 /// The write of a Swift object, in a form that does not need the object.
 package struct ModelWrite {
   /// The key as text.
@@ -46,8 +60,6 @@ package struct ModelWrite {
   package let value: AnyHashable?
   package let old: Any?
   package let new: Any?
-  /// What else the operation put in, for a watcher that is called for objects that arrive.
-  package let also: [Any]
 
   /// A write that is under way; without values its key alone is known.
   package init(_ change: Change) {
@@ -59,7 +71,7 @@ package struct ModelWrite {
   }
 
   init(_ values: ObservedValues, key: String) {
-    (self.key, old, new, also) = (key, values.old, values.new, values.also)
+    (self.key, old, new) = (key, values.old, values.new)
     switch values.key {
     case .index(let index): (self.index, value) = (index, nil)
     case .value(let key): (index, value) = (nil, key)

@@ -44,6 +44,8 @@ extension ObservationCore {
     case everything
     /// `**`: what is stored under keys that are no objects.
     case stored
+    /// What transactions cover: the same, and what is a leaf for `**`.
+    case covered
     /// The members that an operator goes over: the elements of a list or set, the values of a
     /// dictionary.
     case elements

@@ -1,4 +1,7 @@
 extension Path {
+  /// Whether the path is `**`.
+  var isEverythingBelow: Bool { components.count == 1 && components[0].kind == .deep }
+
   /// Checks what stands behind the first `**` of a path (X1).
   ///
   /// - Throws: `PathError` for a component that has no meaning there.

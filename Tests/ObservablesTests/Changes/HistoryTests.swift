@@ -33,10 +33,14 @@ import Testing
       log.note(changes.map { $0.path.last!.description }.joined(separator: " "))
     }
     let shape = Shape(3)
+    #expect(loop.statistics.calls == 0)
     drawing.shapes.append(shape)
+    #expect(loop.statistics.calls == 0)
     loop.flush()
+    #expect(loop.statistics.calls == 1)
     try drawing.observe("title", in: loop) { shape.sides = $0.title.count }
     drawing.title = "abcd"
+    #expect(loop.statistics.calls == 1)
     let before = loop.statistics.calls
     loop.flush()
     #expect(log.take() == ["1", "sides title"])

@@ -65,7 +65,8 @@ struct DeliveryQueue {
   @inline(__always)
   mutating func next() -> WatcherRef? {
     let isLast = position == current.count
-    if let other = triggered.first, isLast || other.pointee.order < current[position].pointee.order {
+    if let other = triggered.first, isLast || other.pointee.order < current[position].pointee.order
+    {
       return triggered.pop()
     }
     if isLast { return nil }

@@ -28,6 +28,7 @@ package struct Writes: Room {
 
   @inline(__always)
   private func note(_ change: Change) {
+    transactions.note(change)
     if recording.isOn { recording.recorder?.wrote(change) }
     if change.isSame {
       if change.node.pointee.journalReaders > 0 { noteMembers(change) }
@@ -87,8 +88,8 @@ package struct Writes: Room {
     records.forEach(from: slot.pointee.links.first) { link in
       let watcher = link.pointee.wire.pointee.watcher
       let traits = watcher.pointee.traits
-      if !traits.isDisjoint(with: [.immediate, .comparing]) {
-        if traits.contains(.arriving) {
+      if !traits.isDisjoint(with: [.immediate, .comparing, .covering]) {
+        if traits.contains(.covering) {
           needsObjects = true
         } else if !traits.contains(.noticing) {
           isNeeded = true
@@ -96,10 +97,11 @@ package struct Writes: Room {
         return
       }
       let effect = link.pointee.effect
-      if effect.contains(.objects), !change.node.kind.movesObjects(change) {
-        // The next write of the slot may.
-        needsObjects = true
-        return
+      if effect.contains(.objects) {
+        // The next write of the slot may bring one; a transaction has to know of each.
+        let moves = change.node.kind.movesObjects(change)
+        if !moves || transactions.holds(link.pointee.wire) { needsObjects = true }
+        if !moves { return }
       }
       if effect.contains(.stale) { wiring.markStale(link) }
       if effect.contains(.dirty) { wiring.markDirty(link) }

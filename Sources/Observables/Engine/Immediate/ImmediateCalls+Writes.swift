@@ -51,7 +51,6 @@ extension ImmediateCalls {
   ) {
     let watcher = link.pointee.wire.pointee.watcher
     guard watcher.pointee.isEager else { return }
-    if watcher.pointee.traits.contains(.arriving), !change.node.kind.movesObjects(change) { return }
     let isOfMembers =
       change.isSame && change.node.pointee.journalReaders > 0 && writes.markMembers(at: link)
     if change.isSame, !isOfMembers, !watcher.pointee.traits.contains(.comparing) { return }

@@ -64,6 +64,7 @@ package struct Computing: Room {
   /// The getter of `lazy` is called next.
   @inline(__always)
   func begin(_ lazy: WatcherRef) {
+    transactions.note(lazy)
     deliveredValues.willReplaceValue(of: lazy)
     if recording.isOn { recording.recorder?.replacing(lazy) }
     state.computations.begin(lazy)

@@ -49,6 +49,7 @@ package struct Invalidation: Room {
     _ lazy: WatcherRef, at slot: SlotRef, _ status: WatcherRecord.Status
   ) -> Bool {
     let (before, traits) = (lazy.pointee.status, lazy.pointee.traits)
+    transactions.note(lazy)
     lazy.pointee.raise(to: status)
     // The dependents of a property that is invalid were notified; those of one that failed were
     // not, and have to learn that it may be computed now.
@@ -135,7 +136,7 @@ package struct Invalidation: Room {
   private func noteInvalid(_ link: LinkRef, _ lazy: WatcherRef, _ change: Change?) {
     let watcher = link.pointee.wire.pointee.watcher
     let traits = watcher.pointee.traits
-    if traits.contains(.arriving) { return }
+    if traits.contains(.covering) { return }
     wiring.markDirty(link)
     if traits.contains(.lazy) {
       invalidate(watcher, .check, by: change)
@@ -160,7 +161,7 @@ package struct Invalidation: Room {
         if slot.pointee.isEvery, !link.isWhole { return }
         let watcher = link.pointee.wire.pointee.watcher
         let traits = watcher.pointee.traits
-        if traits.contains(.arriving) { return }
+        if traits.contains(.covering) { return }
         // Changes that a getter makes while the path of a watcher is followed are for the next
         // turn.
         if !watcher.pointee.flags.contains(.wiring) || traits.contains(.immediate) {
@@ -213,7 +214,7 @@ package struct Invalidation: Room {
       } else {
         forEachReader(of: lazy, at: slot) { link in
           let traits = link.pointee.wire.pointee.watcher.pointee.traits
-          if traits.contains(.arriving) { return }
+          if traits.contains(.covering) { return }
           wiring.markDirty(link)
           if traits.contains(.immediate) { comparisons.note(link, lazy, isEarly: true) }
           outdateReader(at: link, .dirty, .check, &reached)

@@ -124,6 +124,7 @@ package struct Lazies: Room {
 
   /// A program is about to assign the value of a property; `overridden` is called next.
   package func willAssign(_ lazy: WatcherRef) {
+    transactions.note(lazy)
     deliveredValues.willReplaceValue(of: lazy)
     if recording.isOn { recording.recorder?.replacing(lazy) }
     guard let slot = lazy.slot,
@@ -285,7 +286,7 @@ extension LinkRef {
     guard pointee.isTerminal, state == nil else { return false }
     switch pointee.wire.pointee.use {
     case .tracking: return pointee.effect.contains(.notify)
-    case .followingStored: return false
+    case .followingStored, .covering: return false
     case .following, .editing:
       // Below `**` only what is stored counts.
       return kind == .every && !isBelowDeep

@@ -14,7 +14,10 @@ extension Members {
   /// Fills a link of `**` with what is stored in `node`; returns the objects to go on with.
   func openDeep(_ link: LinkRef, on node: NodeRef) -> [NodeRef] {
     // An opaque object that is the root is watched, but nothing below it.
-    if node.kind.isOpaque(node) { return [] }
+    if node.kind.isOpaque(node) {
+      link.pointee.wire.pointee.hasOthers = true
+      return []
+    }
     let state = LinkState(.deep)
     var children: [NodeRef] = []
     var count = 0
@@ -23,7 +26,9 @@ extension Members {
       guard let child = member.node, !child.isDead else { return }
       if let known = state.members[child] {
         state.members[child] = FanMember(count: known.count + 1)
-      } else if !child.kind.isOpaque(child) {
+      } else if child.kind.isOpaque(child) {
+        link.pointee.wire.pointee.hasOthers = true
+      } else {
         state.members[child] = FanMember(count: 1)
         children.append(child)
       }
@@ -79,6 +84,7 @@ extension Members {
   /// Takes out the links to and below an opaque object; a path that begins at it keeps its first
   /// link.
   func leave(_ link: LinkRef) {
+    link.pointee.wire.pointee.hasOthers = true
     var parents: [LinkRef] = []
     link.forEachParent { if $0.pointee.step == link.pointee.step { parents.append($0) } }
     for parent in parents where parent != link && !link.pointee.isDead {

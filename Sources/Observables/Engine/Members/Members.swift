@@ -163,7 +163,10 @@ package struct Members: Room {
     let known = state.members[child]?.count ?? 0
     if known == 0 {
       if count <= 0 || child.isDead { return }
-      if state.role == .deep, child.kind.isOpaque(child) { return }
+      if state.role == .deep, child.kind.isOpaque(child) {
+        link.pointee.wire.pointee.hasOthers = true
+        return
+      }
       state.members[child] = FanMember(count: 0)
       wiring.attachLeniently(
         link.pointee.wire, step: Int(link.pointee.step) + (state.staysAtStep ? 0 : 1),

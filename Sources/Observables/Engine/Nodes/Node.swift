@@ -18,8 +18,6 @@ extension ObservationCore {
     package var every: SlotRef?
     /// The watchers rooted here, earliest registered first.
     var watchers = RecordList<WatcherRecord>()
-    /// The transactions that cover the object.
-    var coverings: Transactions.Bits = 0
     /// A value that only the kind uses.
     package var context = 0
     /// How many pending watchers keep the object alive (L2).
@@ -174,6 +172,14 @@ extension ObservationCore {
 
     /// Whether an object may have come or left by a write.
     open func movesObjects(_ change: Change) -> Bool { true }
+
+    /// Calls `visit` for each object that a write has put in; it may be called for others, too.
+    open func forEachArrival(_ change: Change, _ visit: (NodeRef) -> Void) {
+      forEachMember(change.node, in: .covered) { if let node = $0.node { visit(node) } }
+    }
+
+    /// Whether a write tells what was there before, so that nothing has to be read before it.
+    open var knowsFormerContents: Bool { false }
 
     /// Whether the property of a slot may hold an object.
     open func mayHoldObject(_ slot: Int) -> Bool { true }

@@ -20,7 +20,7 @@ extension ObservationCore {
     /// Whether its node is gone, or does not need it; while the slot is in the list of quiet slots
     /// its memory stays.
     var isDead = false
-    /// Whether there was a watcher that is called for some writes alone (`arriving`, `noticing`).
+    /// Whether there was a watcher that is called for some writes alone (`covering`, `noticing`).
     var isSelective = false
     /// How many links have a watcher that is notified in each write, not once per turn: immediate
     /// ones, and those that compare by a function of their own (`equals`).
@@ -91,10 +91,10 @@ extension SlotRef {
   }
 
   private func countEager(_ traits: WatcherRecord.Traits, by count: Int32) {
+    if !traits.isDisjoint(with: [.covering, .noticing]) { pointee.isSelective = true }
     if traits.isDisjoint(with: [.immediate, .comparing]) { return }
     pointee.eager += count
     if traits.contains(.comparing) { pointee.comparing += count }
-    if !traits.isDisjoint(with: [.arriving, .noticing]) { pointee.isSelective = true }
   }
 
   /// The writes that the watchers need to be notified of.
@@ -115,8 +115,8 @@ extension SlotRef {
     var wants: UInt8 = pointee.comparing > 0 ? Wants.writes : 0
     pointee.node.engine.records.forEach(from: pointee.links.first) { link in
       let watcher = link.pointee.wire.pointee.watcher
-      if watcher.pointee.traits.contains(.arriving) {
-        wants |= Wants.objects
+      if watcher.pointee.traits.contains(.covering) {
+        wants |= Wants.changes | Wants.writes | Wants.values | Wants.objects
       } else {
         wants |= watcher.pointee.isEager ? Wants.changes | Wants.values : Wants.changes
       }

@@ -27,6 +27,10 @@ package struct Transactions: Room {
     fileprivate var made: [Made] = []
     /// The transactions that cover all for which a watcher has to check, while one is open.
     fileprivate var checks: [WatcherID: Bits] = [:]
+    /// The transactions that have begun, by the places of their bits.
+    fileprivate var all: [Transaction?] = []
+    /// The paths of `**` whose objects open transactions cover, without links of their own.
+    fileprivate var adopted: [WireRef: Bits] = [:]
   }
   private var state: State {
     @inline(__always) unsafeAddress { rooms.address(of: &rooms.memory.pointee.transactions) }
@@ -56,11 +60,10 @@ package struct Transactions: Room {
   /// Whether either is open.
   @inline(__always) private var isAnyOpen: Bool { state.open != 0 }
 
-  /// Begins a transaction that is opened and closed any number of times; the bit that stands for
-  /// it, nil where there are too many.
+  /// Gives a transaction that begins its bit; nil where there are too many.
   ///
   /// One `ofTurns` is open from the beginning of each turn to its end.
-  package func begin(ofTurns isOfTurns: Bool = false) -> Int? {
+  func takeBit(isOfTurns: Bool) -> Int? {
     let bit = (~state.used).trailingZeroBitCount
     guard bit < Bits.bitWidth else { return nil }
     state.used |= 1 << Bits(bit)
@@ -68,25 +71,132 @@ package struct Transactions: Room {
     while state.members.count <= bit {
       state.members.append([])
       state.firstMade.append(0)
+      state.all.append(nil)
     }
     return bit
   }
 
   /// Ends a transaction that is closed.
-  package func end(_ bit: Int) {
+  func end(_ bit: Int) {
     state.used &= ~(1 << Bits(bit))
     state.turns &= ~(1 << Bits(bit))
+    state.all[bit] = nil
   }
 
   /// What is written to the objects that the transaction covers may be taken back from now on.
-  package func open(_ bit: Int) {
+  func open(_ transaction: Transaction) {
+    let bit = transaction.bit
+    state.all[bit] = transaction
     state.open |= 1 << Bits(bit)
     state.firstMade[bit] = state.made.count
+    // The first write to each object is reported.
+    slots.rearmQuiet()
   }
 
+  // MARK: Which objects are covered
+
   /// The open ones of the transactions that cover an object.
+  private func covering(_ node: NodeRef) -> Bits {
+    var bits: Bits = 0
+    records.forEach(from: node.pointee.every?.pointee.links.first) { link in
+      let wire = link.pointee.wire
+      let watcher = wire.pointee.watcher
+      if watcher.pointee.traits.contains(.covering) {
+        bits |= 1 << Bits(watcher.pointee.context)
+      } else if !state.adopted.isEmpty, link.isDeep {
+        bits |= state.adopted[wire, default: 0]
+      }
+    }
+    return bits & state.open
+  }
+
+  /// Whether some of these transactions cover an object.
+  func covers(_ node: NodeRef, _ bits: Bits) -> Bool { covering(node) & bits != 0 }
+
+  /// The path of a watcher that has links to just the objects at and below `root`: the
+  /// transaction covers these without links of its own.
+  ///
+  /// Nil where there is none, or some of the objects have to be read when a transaction begins.
+  func adoptable(at root: NodeRef) -> WireRef? {
+    var found: WireRef?
+    watchers.forEach(of: root) { watcher in
+      guard found == nil, watcher.pointee.isActive, !watcher.pointee.isPaused,
+        watcher.pointee.traits.isDisjoint(with: [.lazy, .covering])
+      else { return }
+      wiring.forEachWire(of: watcher) { wire in
+        // Where it follows what came last, that may be an object which has to be read.
+        if found == nil, wire.isWholeTree, wiring.follows(wire), wire.isWholeTree { found = wire }
+      }
+    }
+    return found
+  }
+
+  func adopt(_ wire: WireRef, by bit: Int) { state.adopted[wire, default: 0] |= 1 << Bits(bit) }
+
+  func release(_ wires: [WireRef], by bit: Int) {
+    for wire in wires {
+      let rest = state.adopted[wire, default: 0] & ~(1 << Bits(bit))
+      state.adopted[wire] = rest == 0 ? nil : rest
+    }
+  }
+
+  /// Whether the links of a path stay as they are, for a transaction.
   @inline(__always)
-  private func covering(_ node: NodeRef) -> Bits { node.pointee.coverings & state.open }
+  func holds(_ wire: WireRef) -> Bool { !state.adopted.isEmpty && state.adopted[wire] != nil }
+
+  /// A path ends whose objects transactions cover.
+  func willEnd(_ wire: WireRef) {
+    guard let bits = state.adopted[wire] else { return }
+    let nodes = wire.links.filter { $0.isDeep }.compactMap { $0.pointee.slot?.pointee.node }
+    for case let transaction? in state.all where bits & 1 << Bits(transaction.bit) != 0 {
+      transaction.cover(all: nodes, insteadOf: wire)
+    }
+  }
+
+  /// A covered object is being written, and its watchers have not been notified yet.
+  @inline(__always)
+  package func note(_ change: Change) { if isAnyOpen { noteOpen(change) } }
+
+  private func noteOpen(_ change: Change) {
+    let bits = covering(change.node)
+    if bits == 0 { return }
+    for case let transaction? in state.all where bits & 1 << Bits(transaction.bit) != 0 {
+      transaction.note(change)
+    }
+  }
+
+  /// A lazy property is about to get a value, or to lose the one that it has.
+  @inline(__always)
+  func note(_ lazy: WatcherRef) { if isAnyOpen { noteOpen(lazy) } }
+
+  private func noteOpen(_ lazy: WatcherRef) {
+    guard let node = lazy.slot?.pointee.node, !node.isDead else { return }
+    let bits = covering(node)
+    if bits == 0 { return }
+    for case let transaction? in state.all where bits & 1 << Bits(transaction.bit) != 0 {
+      transaction.note(lazy)
+    }
+  }
+
+  /// Keeps an object that was written alive; false where it is gone.
+  func anchor(_ node: NodeRef) -> Bool {
+    if node.isDead || node.pointee.anchors == 0 && !node.kind.anchor(node) { return false }
+    node.pointee.anchors += 1
+    return true
+  }
+
+  func release(_ node: NodeRef) {
+    node.pointee.anchors -= 1
+    if node.pointee.anchors == 0, !node.isDead { node.kind.release(node) }
+  }
+
+  /// Other transactions that came to cover an object later have seen what is taken back now: they
+  /// give back what was there before.
+  func correctOthers(after transaction: Transaction) {
+    for case let other? in state.all where other !== transaction {
+      other.correct(by: transaction)
+    }
+  }
 
   /// Notes a watcher that is made.
   @inline(__always)
@@ -147,7 +257,7 @@ package struct Transactions: Room {
   }
 
   /// Closes a transaction: what was written in it stays, or was taken back.
-  package func close(_ bit: Int, isUndone: Bool) {
+  func close(_ bit: Int, isUndone: Bool) {
     for name in takeUnconcerned(by: bit, isUndone: isUndone) {
       guard let watcher = watchers[name], watcher.pointee.flags.contains(.tentative) else {
         continue
@@ -205,15 +315,6 @@ package struct Transactions: Room {
         else { return }
         link.pointee.version = lazy.version
       }
-    }
-  }
-
-  /// The transaction covers the object from now on, or does so no more.
-  package func cover(_ node: NodeRef, by bit: Int, _ isCovered: Bool) {
-    if isCovered {
-      node.pointee.coverings |= 1 << UInt64(bit)
-    } else {
-      node.pointee.coverings &= ~(1 << UInt64(bit))
     }
   }
 

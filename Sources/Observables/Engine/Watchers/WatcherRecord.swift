@@ -57,9 +57,11 @@ extension ObservationCore {
       @inlinable package static var observing: Traits { Traits(rawValue: 8) }
       /// It belongs to the debugger, and is not counted among the observers.
       @inlinable package static var probing: Traits { Traits(rawValue: 16) }
-      /// An immediate watcher that is called for writes alone which bring an object, or take one
-      /// away.
-      package static let arriving = Traits(rawValue: 32)
+      /// It is never called: its links say which objects a transaction covers.
+      ///
+      /// The first write to each object is reported until its slot is armed again, and later ones
+      /// by which objects move.
+      package static let covering = Traits(rawValue: 32)
       /// An immediate watcher that is called for the first write alone, until its slot is armed
       /// again.
       package static let noticing = Traits(rawValue: 64)
@@ -296,6 +298,8 @@ extension ObservationCore {
     open func value(of lazy: WatcherRef, isBase: Bool) -> AnyObject? { nil }
     /// Whether such a value is the one that the lazy property has now (T5).
     open func has(_ value: AnyObject, as lazy: WatcherRef) -> Bool { false }
+    /// Assigns a value that `value(of:isBase:)` has returned.
+    open func assign(_ value: AnyObject, to lazy: WatcherRef) {}
     /// The change of a lazy property from such a value, as it is delivered to an immediate watcher.
     open func change(of lazy: WatcherRef, from old: AnyObject?) -> AnyObject? { nil }
   }

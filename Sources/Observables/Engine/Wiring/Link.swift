@@ -217,6 +217,13 @@ extension WireRef {
     pointee.cursor == nil ? pointee.top : pointee.cursor!.pointee.sibling
   }
 
+  /// Puts a link in front of those that hang below no other.
+  func hang(_ link: LinkRef) {
+    link.pointee.sibling = pointee.top
+    pointee.top?.pointee.previousSibling = link
+    pointee.top = link
+  }
+
   /// Puts a link of a tracked computation behind the one that it has kept last.
   func insertAfterCursor(_ link: LinkRef) {
     let next = linkAfterCursor

@@ -30,6 +30,8 @@ struct Wire {
   var cursor: LinkRef?
   /// The number of the run of a tracked computation.
   var stamp: UInt32 = 0
+  /// Whether `**` has come to an opaque object, or to one that a transaction reads when it begins.
+  var hasOthers = false
   /// Whether it was reported that a name of the path is misspelt, or found that none is.
   var hasComplained = false
 
@@ -42,6 +44,8 @@ struct Wire {
     case editing
     /// The wire holds what a tracked computation has read, in that order.
     case tracking
+    /// The wire has a link to each object that a transaction covers.
+    case covering
   }
 
   enum Phase: UInt8 {
@@ -57,6 +61,12 @@ typealias WireRef = UnsafeMutablePointer<Wire>
 
 extension WireRef {
   var hasEnded: Bool { pointee.phase == .ended }
+  /// Whether the path has links to just the objects at and below the one of its watcher.
+  var isWholeTree: Bool {
+    pointee.phase == .attached && !pointee.hasOthers
+      && pointee.path._withUnsafeGuaranteedRef { $0.isEverythingBelow }
+      && pointee.top?.pointee.slot?.pointee.node == pointee.watcher.pointee.root
+  }
   @inline(__always)
   var routes: Routes? { pointee.routes?._withUnsafeGuaranteedRef { $0 } }
 }

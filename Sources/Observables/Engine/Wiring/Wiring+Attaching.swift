@@ -265,7 +265,10 @@ extension Wiring {
     {
       addRoute(to: link, of: wire)
     }
-    if link.isDeep { members.noteMove(of: node, at: link, 1) }
+    if link.isDeep {
+      members.noteMove(of: node, at: link, 1)
+      if !node.kind.knowsFormerContents { wire.pointee.hasOthers = true }
+    }
     if slot.pointee.lazy != nil {
       lazies.adapt(link, to: slot)
     } else if slot.pointee.isEvery, link.isWhole {
@@ -297,6 +300,34 @@ extension Wiring {
         ?? .none
     }
     return node.pointee.kind._withUnsafeGuaranteedRef { $0.child(node, at: step, of: path) }
+  }
+
+  // MARK: Objects that a transaction covers
+
+  /// Gives a watcher the path that has a link to each object which `cover` names.
+  func beginCovering(_ watcher: WatcherRef) -> WireRef {
+    let wire = records.make(
+      Wire(
+        watcher: watcher, path: .passRetained(.everything), use: .covering, isShort: true, index: 0)
+    )
+    watcher.pointee.wires.append(wire)
+    wire.pointee.phase = .attached
+    return wire
+  }
+
+  /// Makes the link to an object: writes to it are reported.
+  ///
+  /// - Throws: what the kind of the object throws for no memory, and the receiver for its limits.
+  func cover(_ node: NodeRef, by wire: WireRef) throws {
+    if wire.hasEnded { return }
+    try wire.chargedReceiver?.checkLimits()
+    let slot = try node.kind.slot(
+      Path.everything.steps[0], at: 0, of: Path.everything, on: node)
+    if wire.hasEnded || node.isDead { return nodes.unobserveWhenIdle(node) }
+    let link = records.make(
+      Link(wire: wire, step: 0, isTerminal: true, isFanned: true, effect: []))
+    wire.hang(link)
+    append(link, to: slot)
   }
 
   // MARK: Routes

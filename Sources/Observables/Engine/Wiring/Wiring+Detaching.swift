@@ -47,6 +47,7 @@ extension Wiring {
 
   /// Takes a path from the watcher, and takes its links out.
   func end(_ wire: WireRef, of watcher: WatcherRef) {
+    if transactions.holds(wire) { transactions.willEnd(wire) }
     tracking.suspend(wire)
     watcher.remove(wire)
     wire.pointee.phase = .ended

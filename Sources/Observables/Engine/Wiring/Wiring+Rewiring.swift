@@ -130,6 +130,7 @@ extension Wiring {
     }
     return whileWiring(watcher) {
       forEachWireWithWork(of: watcher) { wire in
+        if transactions.holds(wire) { return }
         while let first = takeStale(wire) {
           if wire.pointee.stale == nil {
             follow(first)
@@ -156,6 +157,12 @@ extension Wiring {
     links.reverse()
     links.sort { $0.pointee.step < $1.pointee.step }
     for link in links where !link.pointee.isDead { follow(link) }
+  }
+
+  /// Whether a path leads to the objects that lie there now; makes it follow them if it can.
+  func follows(_ wire: WireRef) -> Bool {
+    if wire.pointee.stale != nil { rewire(wire.pointee.watcher) }
+    return wire.pointee.stale == nil && !wire.hasEnded
   }
 
   private func rewire(_ link: LinkRef) {

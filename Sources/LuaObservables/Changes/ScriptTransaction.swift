@@ -1,0 +1,184 @@
+internal import Lua
+internal import Observables
+
+/// A transaction that covers tables of scripts, too.
+///
+/// Of tables it keeps what they had before their first write. Objects of the host program are read
+/// by the prelude when they are covered, and what differs is written back by the prelude, which
+/// knows how each kind of object is written.
+final class ScriptTransaction: TransactionKeeper {
+  // The host owns it.
+  private unowned(unsafe) let host: LuaHost
+  private let functions: Functions
+  /// What the prelude knows of the transaction.
+  private let table: LuaValue
+  /// The sandbox whose writes are taken back; 0 where those of all are.
+  private let sandbox: UInt32
+  private let roots: [NodeRef]
+  private let isOfTurns: Bool
+  private(set) var transaction: Transaction!
+  private var former: [NodeRef: (contents: LuaValue, order: UInt64)] = [:]
+
+  /// What the prelude does for transactions, which are tables there.
+  struct Functions {
+    /// begin(roots) → transaction.
+    let begin: LuaFunction
+    /// conclude(transaction, ok, message) → whether what was written stays, and else the error.
+    let conclude: LuaFunction
+    /// make_turns() → the transaction of turns.
+    let makeTurns: LuaFunction
+    /// cover(transaction, object): reads an object of the host program.
+    let cover: LuaFunction
+    /// keep(transaction, table, former): notes what others than the sandbox write to a table.
+    let keep: LuaFunction
+    /// restore(transaction, written): gives objects back what they had; `written` has each one,
+    /// followed by what a table had, and false for others.
+    let restore: LuaFunction
+    /// renew(transaction, objects): reads objects of the host program anew.
+    let renew: LuaFunction
+  }
+
+  /// Covers objects of scripts and of the program.
+  ///
+  /// - Throws: `LuaError` where there are too many transactions, an object could not be given back
+  ///   what it has, or for no memory.
+  init(
+    _ host: LuaHost, _ functions: Functions, table: LuaValue, on roots: [NodeRef],
+    isOfTurns: Bool = false
+  ) throws {
+    (self.host, self.functions, self.table, self.roots) = (host, functions, table, roots)
+    self.isOfTurns = isOfTurns
+    sandbox = isOfTurns ? 0 : host.sandboxes.current.number
+    transaction = Transaction(
+      in: host.engine, keeper: self, receiver: CoveringReceiver(host), isOfTurns: isOfTurns)
+    guard let transaction else {
+      throw LuaError("transactions are too many, one inside of the other")
+    }
+    do {
+      for root in roots { try transaction.cover(root, mayAdopt: !isOfTurns) }
+    } catch {
+      transaction.end()
+      throw error
+    }
+  }
+
+  /// Reads anew what the last turn has written, and covers what is there now.
+  func coverAnew() throws { try transaction.coverAnew(roots) }
+
+  // MARK: TransactionKeeper
+
+  func cover(_ node: NodeRef, in transaction: Transaction) throws {
+    guard !host.tables.isKind(of: node) else { return }
+    _ = try functions.cover.callPlainly(arguments: [table, value(of: node)])
+  }
+
+  func keep(_ node: NodeRef, _ change: Change, in transaction: Transaction) throws -> Bool {
+    // What others write before the sandbox does is nothing that it could take back.
+    guard sandbox == 0 || host.sandboxes.writer(host.receiver) == sandbox else { return false }
+    guard host.tables.isKind(of: node) else { return true }
+    var contents = LuaValue.nil
+    var failure: (any Error)?
+    host.module.transactions.exempted {
+      do {
+        try host.state.withStack { L throws(LuaError) in
+          try host.tables.pushFormerContents(change, to: L)
+          contents = try host.state.value(at: -1, of: L)
+        }
+        if sandbox != 0 {
+          _ = try functions.keep.callPlainly(arguments: [table, value(of: node), contents])
+        }
+      } catch {
+        failure = error
+      }
+    }
+    if let failure { throw failure }
+    host.module.transactions.count += 1
+    former[node] = (contents, host.module.transactions.count)
+    return true
+  }
+
+  func correct(_ node: NodeRef, by other: any TransactionKeeper) {
+    guard let earlier = (other as? ScriptTransaction)?.former[node], let own = former[node],
+      own.order > earlier.order
+    else { return }
+    former[node] = earlier
+  }
+
+  func restore(_ nodes: [NodeRef], in transaction: Transaction) {
+    call(functions.restore) { L throws(LuaError) in
+      try host.state.pushTable(elements: 2 * nodes.count, to: L)
+      for (index, node) in nodes.enumerated() {
+        try host.state.push(value(of: node), to: L)
+        L.rawSet(index: 2 * index + 1, at: -2)
+        if let former = former[node] {
+          try host.state.push(former.contents, to: L)
+        } else {
+          L.push(false)
+        }
+        L.rawSet(index: 2 * index + 2, at: -2)
+      }
+    }
+  }
+
+  func forget(_ nodes: [NodeRef], in transaction: Transaction, wereRestored: Bool) {
+    former = [:]
+    // What a turn has written is what the next one is taken back to.
+    let objects = wereRestored || !isOfTurns ? [] : nodes.filter { !host.tables.isKind(of: $0) }
+    if objects.isEmpty { return }
+    call(functions.renew) { L throws(LuaError) in
+      try host.state.pushTable(elements: objects.count, to: L)
+      for (index, node) in objects.enumerated() {
+        try host.state.push(value(of: node), to: L)
+        L.rawSet(index: index + 1, at: -2)
+      }
+    }
+  }
+
+  func withoutLimits(_ body: () -> Void) { host.state.interrupter.withUnlimitedMemory(body) }
+
+  /// Calls a function of the prelude with the table of the transaction and a list.
+  private func call(_ function: LuaFunction, _ push: (LuaStack) throws(LuaError) -> Void) {
+    host.module.transactions.exempted {
+      do throws(LuaError) {
+        var list = LuaValue.nil
+        try host.state.withStack { L throws(LuaError) in
+          try push(L)
+          list = try host.state.value(at: -1, of: L)
+        }
+        _ = try function.callPlainly(arguments: [table, list])
+      } catch {
+        host.reports.report(error, .watcher, name: "transaction", site: "the program", cause: nil)
+      }
+    }
+  }
+
+  private func value(of node: NodeRef) throws(LuaError) -> LuaValue {
+    var value = LuaValue.nil
+    try host.state.withStack { L throws(LuaError) in
+      host.receiver.observed.push(node, to: L)
+      value = try host.state.value(at: -1, of: L)
+    }
+    return value
+  }
+}
+
+/// The receiver of the links of transactions: their memory is that of the scripts.
+private final class CoveringReceiver: Receiver {
+  private let limits: LinkLimits
+
+  init(_ host: LuaHost) {
+    limits = LinkLimits(host.state)
+    super.init()
+    chargesLinks = host.receiver.chargesLinks
+  }
+
+  override var payer: UnsafeMutableRawPointer? { limits.payer }
+
+  override func charge(_ bytes: Int, to payer: UnsafeMutableRawPointer?) {
+    limits.charge(bytes, to: payer)
+  }
+
+  override func checkLimits() throws { try limits.check() }
+
+  override func title(_ watcher: WatcherRef) -> String { "a transaction" }
+}

@@ -1,0 +1,289 @@
+/// What a program writes to some objects and all below them, as long as it can be taken back (S8).
+///
+/// Nothing is read when it begins, where objects say what a write has replaced: their contents are
+/// kept at the first write to each. Objects that come below are covered from then on. Open and
+/// closed again, it covers the same objects, with those that came and left meanwhile.
+public final class Transaction {
+  package let engine: Engine
+  /// Stands for it in the engine, from its beginning to its end.
+  let bit: Int
+  /// Nil where the program that kept has ended.
+  private weak var keeper: (any TransactionKeeper)?
+  private let receiver: Receiver
+  /// The watcher, and its path, that has a link to each covered object; made with the first one.
+  private var links: (watcher: WatcherID, wire: WireRef)?
+  /// Paths of watchers whose objects are covered without a link.
+  private var adopted: [WireRef] = []
+
+  /// The objects that were written since it was opened, in the order of their first writes.
+  private var written: [NodeRef] = []
+  private var places: [NodeRef: Int] = [:]
+  /// The lazy properties that changed since then, as they were.
+  private var lazies: [(name: WatcherID, before: FormerLazy)] = []
+  private var knownLazies: Set<WatcherID> = []
+
+  private var isOpen = false
+  private var isRestoring = false
+  /// Whether objects may have left since the links were made.
+  private var hasMoved = false
+  /// Why an object that came could not be covered.
+  package private(set) var failure: (any Error)?
+
+  /// What a lazy property was.
+  package struct FormerLazy {
+    package let isValid: Bool
+    /// The value that was assigned; nil where it was computed.
+    package let assigned: AnyObject?
+  }
+
+  /// Begins a transaction whose links are charged to `receiver`; nil where there are too many.
+  package init?(
+    in engine: ObservationCore.Engine, keeper: any TransactionKeeper,
+    receiver: ObservationCore.Receiver = .init(), isOfTurns: Bool = false
+  ) {
+    (self.engine, self.keeper, self.receiver) = (engine, keeper, receiver)
+    guard let bit = engine.transactions.takeBit(isOfTurns: isOfTurns) else { return nil }
+    self.bit = bit
+  }
+
+  /// The path that has the links; nil where the object that was covered first is gone, and they
+  /// with it.
+  private func wire(for node: NodeRef) -> WireRef? {
+    if let links { return engine.watchers[links.watcher] == nil ? nil : links.wire }
+    let watcher = engine.watchers.make(
+      root: node, receiver: receiver, traits: [.probing, .covering], context: bit)
+    let wire = engine.wiring.beginCovering(watcher)
+    links = (watcher.identity, wire)
+    return wire
+  }
+
+  // MARK: Covering
+
+  /// Covers an object and all below it, before or while the transaction is open.
+  ///
+  /// - Throws: what the keeper throws for an object whose contents it cannot give back, and for no
+  ///   memory.
+  /// - Complexity: O(objects below); O(1) where a watcher of `**` follows them already, unless some
+  ///   have to be read.
+  package func cover(_ root: NodeRef, mayAdopt: Bool = false) throws {
+    if isCovered(root) { return }
+    if mayAdopt, root.kind.knowsFormerContents, let wire = engine.transactions.adoptable(at: root) {
+      engine.transactions.adopt(wire, by: bit)
+      adopted.append(wire)
+      return
+    }
+    var work: [NodeRef] = []
+    func add(_ node: NodeRef) throws {
+      try coverOne(node)
+      work.append(node)
+    }
+    try reading {
+      try add(root)
+      var next = 0
+      while next < work.count {
+        var failure: (any Error)?
+        work[next].kind.forEachMember(work[next], in: .covered) { member in
+          guard failure == nil, let node = member.node, !node.isDead, !isCovered(node) else {
+            return
+          }
+          do { try add(node) } catch { failure = error }
+        }
+        if let failure { throw failure }
+        next += 1
+      }
+    }
+  }
+
+  /// Runs what makes links, and throws why an object could not be looked at.
+  private func reading(_ body: () throws -> Void) throws {
+    let failure = try engine.records.hold {
+      try engine.operations.collectingFailure { try engine.operations.wiring(body) }
+    }
+    if let failure { throw failure }
+  }
+
+  private func isCovered(_ node: NodeRef) -> Bool {
+    var isCovered = false
+    engine.records.forEach(from: node.pointee.every?.pointee.links.first) { link in
+      let other = link.pointee.wire
+      isCovered = isCovered || other == links?.wire || link.isDeep && adopted.contains(other)
+    }
+    return isCovered
+  }
+
+  /// Covers objects that a path has had links to, which ends.
+  func cover(all nodes: [NodeRef], insteadOf path: WireRef) {
+    adopted.removeAll { $0 == path }
+    engine.transactions.release([path], by: bit)
+    do {
+      try reading {
+        for node in nodes where !node.isDead && !isCovered(node) { try coverOne(node) }
+      }
+    } catch {
+      failure = failure ?? error
+    }
+  }
+
+  private func coverOne(_ node: NodeRef) throws {
+    guard let wire = wire(for: node) else { return }
+    try keeper?.cover(node, in: self)
+    try engine.wiring.cover(node, by: wire)
+  }
+
+  /// Covers an object, and nothing below it.
+  package func cover(only node: NodeRef) throws {
+    if !isCovered(node) { try reading { try coverOne(node) } }
+  }
+
+  /// Covers what lies below the roots now, and no more.
+  package func coverAnew(_ roots: [NodeRef]) throws {
+    guard hasMoved, let first = roots.first, let wire = wire(for: first) else { return }
+    hasMoved = false
+    for root in roots { try cover(root) }
+    var (reached, work) = (Set(roots), roots)
+    while let node = work.popLast() {
+      node.kind.forEachMember(node, in: .covered) { member in
+        if let node = member.node, !node.isDead, reached.insert(node).inserted { work.append(node) }
+      }
+    }
+    for link in wire.links {
+      if let node = link.pointee.slot?.pointee.node, !reached.contains(node) {
+        engine.wiring.detach(link)
+      }
+    }
+  }
+
+  // MARK: Writes
+
+  /// What is written from now on can be taken back.
+  package func open() {
+    isOpen = true
+    failure = nil
+    engine.transactions.open(self)
+  }
+
+  /// A covered object is being written.
+  func note(_ change: Change) {
+    let node = change.node
+    guard let keeper else { return }
+    if !isRestoring, places[node] == nil, engine.transactions.anchor(node) {
+      do {
+        if try keeper.keep(node, change, in: self) {
+          places[node] = written.count
+          written.append(node)
+        } else {
+          engine.transactions.release(node)
+        }
+      } catch {
+        engine.transactions.release(node)
+        failure = failure ?? error
+      }
+    }
+    guard !change.isSame, node.kind.movesObjects(change) else { return }
+    hasMoved = true
+    if isRestoring || failure != nil { return }
+    keeper.withoutLimits {
+      do {
+        try reading {
+          var failure: (any Error)?
+          node.kind.forEachArrival(change) { node in
+            guard failure == nil, !node.isDead else { return }
+            do { try cover(node) } catch { failure = error }
+          }
+          if let failure { throw failure }
+        }
+      } catch {
+        failure = failure ?? error
+      }
+    }
+  }
+
+  /// A lazy property of a covered object is about to change.
+  func note(_ lazy: WatcherRef) {
+    guard !isRestoring, knownLazies.insert(lazy.identity).inserted, let slot = lazy.slot else {
+      return
+    }
+    let receiver = lazy.pointee.receiver.takeUnretainedValue()
+    let isValid = slot.pointee.isValid
+    lazies.append(
+      (
+        lazy.identity,
+        FormerLazy(
+          isValid: isValid,
+          assigned: isValid && lazy.isAssigned ? receiver.value(of: lazy, isBase: false) : nil)
+      ))
+  }
+
+  /// Another transaction takes back what this one has seen.
+  func correct(by other: Transaction) {
+    for node in other.written where places[node] != nil {
+      if let earlier = other.keeper { keeper?.correct(node, by: earlier) }
+    }
+  }
+
+  // MARK: Its end
+
+  /// Takes back what was written since the transaction was opened, which stays open.
+  package func restore() {
+    isRestoring = true
+    hasMoved = true
+    keeper?.restore(written, in: self)
+    engine.transactions.correctOthers(after: self)
+    for (name, before) in lazies {
+      if let lazy = engine.watchers[name] { restore(lazy, before) }
+    }
+    isRestoring = false
+  }
+
+  /// Makes a lazy property what it was: a value that was assigned is assigned again, any other one
+  /// is computed again when it is needed.
+  private func restore(_ lazy: WatcherRef, _ before: FormerLazy) {
+    guard let slot = lazy.slot else { return }
+    let receiver = lazy.pointee.receiver.takeUnretainedValue()
+    let isValid = slot.pointee.isValid
+    if let value = before.assigned, isValid, lazy.isAssigned, receiver.has(value, as: lazy) {
+      return
+    }
+    // A property without a value of its own would announce a change.
+    if isValid { engine.lazies.invalidate(explicitly: lazy) }
+    if let value = before.assigned { receiver.assign(value, to: lazy) }
+  }
+
+  /// What was written stays, or was taken back; the objects stay covered.
+  package func close(isUndone: Bool) {
+    guard isOpen else { return }
+    isOpen = false
+    engine.transactions.close(bit, isUndone: isUndone)
+    keeper?.forget(written, in: self, wereRestored: isUndone)
+    for node in written { engine.transactions.release(node) }
+    (written, places, lazies, knownLazies) = ([], [:], [], [])
+  }
+
+  /// Covers nothing any more.
+  package func end() {
+    close(isUndone: false)
+    engine.transactions.release(adopted, by: bit)
+    adopted = []
+    if let links, let watcher = engine.watchers[links.watcher] { engine.watchers.stop(watcher) }
+    engine.transactions.end(bit)
+  }
+}
+
+/// Keeps what the objects of a transaction had, and gives it back.
+package protocol TransactionKeeper: AnyObject {
+  /// An object is covered from now on.
+  ///
+  /// - Throws: an error for an object whose contents could not be given back.
+  func cover(_ node: NodeRef, in transaction: Transaction) throws
+  /// Keeps what an object had before a write, the first since the transaction was opened; false
+  /// where this write is none of the transaction's business.
+  func keep(_ node: NodeRef, _ change: Change, in transaction: Transaction) throws -> Bool
+  /// What was kept of an object is what another one has kept, if that was earlier.
+  func correct(_ node: NodeRef, by other: any TransactionKeeper)
+  /// Gives objects back what they had.
+  func restore(_ nodes: [NodeRef], in transaction: Transaction)
+  /// What was kept of objects is not needed any more: the transaction is closed.
+  func forget(_ nodes: [NodeRef], in transaction: Transaction, wereRestored: Bool)
+  /// Runs `body` without limits of scripts.
+  func withoutLimits(_ body: () -> Void)
+}

@@ -1,0 +1,165 @@
+import Observables
+import TestSupport
+import Testing
+
+// S8
+@Suite struct `A transaction` {
+  let loop = Loop()
+
+  private struct Failure: Error {}
+
+  @Test func `that fails takes back what was written, and calls nobody`() throws {
+    let (drawing, log) = (Drawing(), Log())
+    let (first, second) = (Shape(3), Shape(4))
+    drawing.shapes.append(first)
+    drawing.names["a"] = 1
+    try drawing.observe("**", in: loop) { _ in log.note("watcher") }
+    try drawing.changes(in: loop) { _, _ in log.note("changes") }
+    #expect(throws: Failure.self) {
+      try Transaction.run(on: [drawing], in: loop) {
+        drawing.title = "b"
+        drawing.shapes.insert(second, at: 0)
+        second.sides = 5
+        first.sides = 6
+        drawing.names["a"] = nil
+        drawing.names["b"] = 2
+        drawing.tags.insert("t")
+        throw Failure()
+      }
+    }
+    loop.flush()
+    #expect(log.take() == [])
+    #expect(drawing.title == "" && drawing.shapes.elements.map(\.sides) == [3])
+    #expect(drawing.shapes.first === first && first.sides == 3 && second.sides == 4)
+    #expect(drawing.names["a"] == 1 && drawing.names.count == 1 && drawing.tags.isEmpty)
+  }
+
+  @Test func `that succeeds keeps what was written, and gives what its body gives`() throws {
+    let (drawing, log) = (Drawing(), Log())
+    try drawing.observe("title", in: loop) { log.note($0.title) }
+    let result = try Transaction.run(on: [drawing], in: loop) {
+      drawing.title = "b"
+      return 7
+    }
+    #expect(result == 7 && drawing.title == "b")
+    loop.flush()
+    #expect(log.take() == ["b"])
+  }
+
+  @Test func `calls immediate watchers for the way back when it is over`() throws {
+    let (drawing, log) = (Drawing(), Log())
+    try drawing.observeImmediately("title", in: loop) { drawing, _ in log.note(drawing.title) }
+    try? Transaction.run(on: [drawing], in: loop) {
+      drawing.title = "b"
+      throw Failure()
+    }
+    #expect(log.take() == ["b", ""])
+  }
+
+  @Test func `inside of another one is a savepoint`() throws {
+    let drawing = Drawing()
+    try Transaction.run(on: [drawing], in: loop) {
+      drawing.title = "a"
+      try? Transaction.run(on: [drawing], in: loop) {
+        drawing.title = "b"
+        throw Failure()
+      }
+      #expect(drawing.title == "a")
+    }
+    #expect(drawing.title == "a")
+    #expect(throws: Failure.self) {
+      try Transaction.run(on: [drawing], in: loop) {
+        try Transaction.run(on: [drawing], in: loop) { drawing.title = "c" }
+        throw Failure()
+      }
+    }
+    #expect(drawing.title == "a")
+  }
+
+  @Test func `gives what came below an outer one what it had before an inner one wrote`() throws {
+    let (drawing, guest) = (Drawing(), Shape(3))
+    #expect(throws: Failure.self) {
+      try Transaction.run(on: [drawing], in: loop) {
+        try? Transaction.run(on: [guest], in: loop) {
+          guest.sides = 4
+          drawing.cover = guest
+          throw Failure()
+        }
+        guest.sides = 5
+        throw Failure()
+      }
+    }
+    #expect(guest.sides == 3 && drawing.cover === guest)
+  }
+
+  @Test func `leaves what is not below its roots`() throws {
+    let (drawing, other) = (Drawing(), Drawing())
+    try? Transaction.run(on: [drawing], in: loop) {
+      (drawing.title, other.title) = ("a", "b")
+      throw Failure()
+    }
+    #expect(drawing.title == "" && other.title == "b")
+  }
+
+  @Test func `refuses what it could not take back`() throws {
+    let error = #expect(throws: TransactionError.self) {
+      try Transaction.run(on: [Sealed()], in: loop) {}
+    }
+    #expect(
+      "\(try #require(error))"
+        == "a transaction could not take back what is written to 'code' of Sealed: it has no setter"
+    )
+  }
+
+  @Test(arguments: RandomDrawing.seeds(300))
+  func `of a random program has never been, or is a turn like others`(seed: Int) throws {
+    var random = RandomDrawing(seed: seed)
+    defer { random.release() }
+    let drawing = random.drawing
+    let copy = drawing.copy()
+    defer { copy.release() }
+    try drawing.changes(in: loop) { _, changes in try copy.apply(changes) }
+    for _ in 0..<8 {
+      random.write(0..<3)
+      let before = drawing.identity
+      let fails = random.number(0..<2) == 0
+      try? Transaction.run(on: [drawing], in: loop) {
+        random.write(1..<6)
+        let middle = drawing.identity
+        try? Transaction.run(on: [drawing], in: loop) {
+          random.write(1..<4)
+          throw Failure()
+        }
+        #expect(drawing.identity == middle, "seed \(seed)")
+        if fails { throw Failure() }
+      }
+      if fails { #expect(drawing.identity == before, "seed \(seed)") }
+      loop.flush()
+      #expect(copy.text == drawing.text, "seed \(seed)")
+    }
+  }
+
+  @Test func `keeps nothing alive`() throws {
+    weak var weakShape: Shape?
+    let drawing = Drawing()
+    do {
+      let shape = Shape(3)
+      weakShape = shape
+      drawing.cover = shape
+      try Transaction.run(on: [drawing], in: loop) {
+        shape.sides = 4
+        drawing.cover = nil
+      }
+      #expect(weakShape != nil)
+    }
+    loop.flush()
+    #expect(weakShape == nil)
+  }
+}
+
+/// A model with a property that nobody can set by its name.
+private final class Sealed: ObservableModel {
+  static let properties = ModelProperties(for: Sealed.self) { Property("code", get: { $0.code }) }
+  let observation = ModelObservation()
+  var code = 1
+}
