@@ -149,9 +149,10 @@ end
 --- given as `obs.path(key)`.
 function core.exact_key(object, key, number, name)
   if core.is_path(key) then
-    local keys, kinds, text = core.path_parts(key, name, number)
+    local keys, kinds = core.path_parts(key, name, number)
     if #keys ~= 1 or kinds[1] ~= "key" and kinds[1] ~= "name" then
-      bad_argument(number, name, string_format("'%s' is no key: obs.observe takes paths", text))
+      bad_argument(number, name, string_format("'%s' is no key: obs.observe takes paths",
+        core.path_text(key)))
     end
     return keys[1], key
   end
