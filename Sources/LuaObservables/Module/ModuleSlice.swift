@@ -20,7 +20,8 @@ class ModuleSlice {
   final var arguments: Arguments { Arguments(host) }
   final var observed: ObservedObjects { ObservedObjects(host) }
 
-  /// The functions that the prelude calls, by their names.
+  /// The functions that the prelude calls, by their names: those that scripts find in the module
+  /// as `module.name`, other groups that few parts of the prelude need as `group.name`.
   var functions: [NamedFunction] { [] }
 
   /// Called before something is opened: what closes it needs instructions and stack, too.

@@ -342,7 +342,26 @@ final class ObsModule {
     try state.setField("run_late", of: L)
     for slice in slices {
       try slice.complete(L)
-      try calls.set(slice.functions, in: L)
+      for function in slice.functions { try add(function, to: L) }
     }
+  }
+
+  /// Adds a function to the table on top of the stack; that of the name `group.name` to a table in
+  /// it. [-0, +0, -]
+  private func add(_ function: NamedFunction, to L: LuaStack) throws(LuaError) {
+    guard let dot = function.name.utf8.firstIndex(of: UInt8(ascii: ".")) else {
+      return try calls.set([function], in: L)
+    }
+    let group = String(function.name[..<dot])
+    try state.pushField(group, of: L)
+    if L.isNil(at: -1) {
+      L.pop()
+      try state.pushTable(fields: 8, to: L)
+      L.pushCopy(at: -1)
+      try state.setField(group, at: -3, of: L)
+    }
+    let name = String(function.name[dot...].dropFirst())
+    try calls.set([.init(name, function.function)], in: L)
+    L.pop()
   }
 }

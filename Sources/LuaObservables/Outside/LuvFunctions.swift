@@ -9,33 +9,33 @@ final class LuvFunctions: ModuleSlice {
 
   override var functions: [NamedFunction] {
     [
-      .init("join_luv", join), .init("run_luv", run),
+      .init("luv.join", join), .init("luv.run", run),
       .init(
-        "leave_luv",
+        "luv.leave",
         { [self] _ in
           leave(); return 0
         }
       ),
       .init(
-        "close_luv",
+        "luv.close",
         { [self] _ in
           close(); return 0
         }
       ),
       .init(
-        "luv_calls",
+        "luv.calls",
         { L in
           L.push(Int(truncatingIfNeeded: clua_luvcalls())); return 1
         }
       ),
       .init(
-        "silence_luv",
+        "luv.silence",
         { L in
           clua_silenceluv(L.boolean(at: 1)); return 0
         }
       ),
       .init(
-        "wake_luv",
+        "luv.wake",
         { [self] _ in
           host.loop.inbox.wake(); return 0
         }

@@ -31,7 +31,7 @@ local readers = setmetatable({}, { __mode = "k" })
 local function reader_of(file, number, name)
   local reader = readers[file]
   if reader then return reader end
-  reader = { text = "", descriptor = core.descriptor(file, name, number), is_over = false }
+  reader = { text = "", descriptor = core.io.descriptor(file, name, number), is_over = false }
   readers[file] = reader
   return reader
 end
@@ -53,7 +53,7 @@ local function fill(reader, file, name)
   local text, message, code
   repeat
     await_readable(file, name)
-    local buffered = core.buffered(file)
+    local buffered = core.io.buffered(file)
     if buffered > 0 then
       text = file:read(buffered)
     else
@@ -301,9 +301,9 @@ local function start(command, count, finished)
     end)
   end
   if run.input then
-    core.ignore_broken_pipes(true)
+    core.io.ignore_broken_pipes(true)
     run.input:write(command.input, function()
-      core.ignore_broken_pipes(false)
+      core.io.ignore_broken_pipes(false)
       close(run.input)
     end)
   end
@@ -371,7 +371,7 @@ function Handle.__index:stop()
   close(handle.timer)
   close(handle.source)
   -- Signals that end the program do so again.
-  core.restore_signals()
+  core.io.restore_signals()
 end
 
 function Handle.__index:ref() check_handle(self, "ref").source:ref() return self end
@@ -403,7 +403,7 @@ function io.watch(path, callback)
     for i = 1, #found do
       -- The callback may stop the handle, which ends the calls at once.
       if source:is_closing() then return end
-      core.call_back(callback, "obs.io.watch", site, wanted and path or folder .. "/" .. found[i])
+      core.io.call_back(callback, "obs.io.watch", site, wanted and path or folder .. "/" .. found[i])
     end
   end
   local started, message = source:start(folder, {}, function(_, name)
@@ -437,7 +437,7 @@ function io.on_signal(name, callback)
   end
   local source, site = uv.new_signal(), core.site(callback)
   local started, message = source:start("sig" .. short:lower(), function()
-    core.call_back(callback, "obs.io.on_signal", site, short)
+    core.io.call_back(callback, "obs.io.on_signal", site, short)
   end)
   if not started then
     close(source)

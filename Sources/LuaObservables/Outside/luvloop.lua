@@ -35,9 +35,9 @@ function core.join_luv_loop(uv)
   -- Returns whether there was something to do. An iteration without that has begun all that was
   -- asked for.
   local function iterate()
-    local is_due, calls = backend_timeout() == 0, core.luv_calls()
+    local is_due, calls = backend_timeout() == 0, core.luv.calls()
     run("nowait")
-    return is_due or core.luv_calls() ~= calls
+    return is_due or core.luv.calls() ~= calls
   end
 
   -- Set where only handles that are `unref`ed are left, while the host's loop goes on.
@@ -70,13 +70,13 @@ function core.join_luv_loop(uv)
     if is_closed then return end
     walk(close)
     while loop_alive() do
-      core.silence_luv(true)
+      core.luv.silence(true)
       pcall(run, "once")
-      core.silence_luv(false)
+      core.luv.silence(false)
     end
   end
 
-  core.join_luv(functions, run)
+  core.luv.join(functions, run)
 
   -- The mode of the `uv.run` that is under way.
   local mode_of_run
@@ -96,7 +96,7 @@ function core.join_luv_loop(uv)
     local outer = mode_of_run
     local run_end <close> = setmetatable({}, { __close = function() mode_of_run = outer end })
     mode_of_run = wanted
-    core.run_luv(wanted)
+    core.luv.run(wanted)
     local goes_on = not is_closed and loop_alive()
     is_stopped = false
     return goes_on
@@ -104,14 +104,14 @@ function core.join_luv_loop(uv)
 
   function uv.stop()
     is_stopped = true
-    core.wake_luv()
+    core.luv.wake()
   end
 
   function uv.loop_close()
     local results = pack(loop_close())
     if results[1] then
       is_closed = true
-      core.leave_luv()
+      core.luv.leave()
     end
     return unpack(results, 1, results.n)
   end

@@ -42,7 +42,7 @@ function obs.backed(target, names, store)
   for _, name in ipairs(names) do
     core.declare(target, name, {
       write = write, origin = get, is_heard and { store, core.path(name) } or nil,
-    }, get, core.WRITTEN)
+    }, get, core.flags.WRITTEN)
   end
 end
 

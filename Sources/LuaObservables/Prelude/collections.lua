@@ -153,7 +153,7 @@ function obs.copy_of(target, name, source)
   local declaration = core.compile_lazy({
     get = function(self) return copied(self[source]) end, deps = { path }, readonly = true,
   }, "copy_of", 3)
-  declaration.flags = declaration.flags | core.COPY
+  declaration.flags = declaration.flags | core.flags.COPY
   core.declare(target, name, declaration, declaration.get, declaration.flags)
 end
 

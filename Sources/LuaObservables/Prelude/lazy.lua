@@ -9,14 +9,14 @@ local bad_argument, check_function, check_observed =
   core.bad_argument, core.check_function, core.check_observed
 
 local LOADED, READONLY, ARMED, UNCACHED, TRACKED =
-  core.LOADED, core.READONLY, core.ARMED, core.UNCACHED, core.TRACKED
+  core.flags.LOADED, core.flags.READONLY, core.flags.ARMED, core.flags.UNCACHED, core.flags.TRACKED
 
 local declare_usual = core.declare_usual
 
 -- The short texts that were checked, each with its uses: as a name, as a path. The same texts are
 -- declared again and again. `declare_usual` gets this table, too.
 local checked, count = {}, 0
-local NAME, PATH = core.CHECKED_NAME, core.CHECKED_PATH
+local NAME, PATH = core.flags.CHECKED_NAME, core.flags.CHECKED_PATH
 local MOST_CHECKED, LONGEST = 2000, 40
 
 local function is_checked(text, use) return (checked[text] or 0) & use ~= 0 end
@@ -180,7 +180,7 @@ core.Descriptor = Descriptor
 local function descriptor(declaration)
   local sandbox = core.sandbox()
   if sandbox ~= 0 then declaration.sandbox = sandbox end
-  declaration.flags = declaration.flags | core.OFMODEL
+  declaration.flags = declaration.flags | core.flags.OFMODEL
   return setmetatable({ declaration = declaration }, Descriptor)
 end
 

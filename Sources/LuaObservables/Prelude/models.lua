@@ -225,8 +225,8 @@ local function check_dependencies(record, number)
       end
       if type(declared) == "table" then declaration.is_on_lazy = true end
     end
-    local flags = declaration.flags & ~core.ONSTORED
-    declaration.flags = declaration.is_on_lazy and flags or flags | core.ONSTORED
+    local flags = declaration.flags & ~core.flags.ONSTORED
+    declaration.flags = declaration.is_on_lazy and flags or flags | core.flags.ONSTORED
   end
 end
 

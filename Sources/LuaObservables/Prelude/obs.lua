@@ -1,7 +1,7 @@
 -- The module `obs`, from the functions of the host in `core`.
 local core = ...
 
-local obs = {}
+local obs = core.module
 
 -- The functions are read before any script can replace them.
 local error, getmetatable, ipairs, next, setmetatable, tostring, type =
@@ -66,33 +66,12 @@ core.bad_argument, core.check_observed, core.check_function =
 
 -- Observing ------------------------------------------------------------------------------------
 
-obs.observe = core.observe
-obs.stop = core.stop
-obs.path = core.path
-obs.trigger = core.trigger
-obs.opaque = core.opaque
-obs.flush = core.flush
-obs.array = core.array
-obs.set_of = core.set_of
-obs.dictionary = core.dictionary
+obs.observe, obs.path, obs.flush = core.observe, core.path, core.flush
+obs.array, obs.set_of, obs.dictionary = core.array, core.set_of, core.dictionary
 
-local Watcher = {
-  stop = core.watcher_stop,
-  pause = core.watcher_pause,
-  resume = core.watcher_resume,
-  observe = core.watcher_observe,
-  run = core.watcher_run,
-  schedule = core.watcher_schedule,
-  break_on_change = core.watcher_break_on_change,
-  break_on_call = core.watcher_break_on_call,
-}
-core.set_methods("Watcher", Watcher)
-
-local Timer = { stop = core.timer_stop, ref = core.timer_ref, unref = core.timer_unref }
-core.set_methods("Timer", Timer)
-
-local Handler = { stop = core.handler_stop, ref = core.handler_ref, unref = core.handler_unref }
-core.set_methods("Handler", Handler)
+core.set_methods("Watcher", core.Watcher)
+core.set_methods("Timer", core.Timer)
+core.set_methods("Handler", core.Handler)
 
 local function is_object(value)
   local kind = type(value)
@@ -260,12 +239,6 @@ end
 -- Watching the watchers ------------------------------------------------------------------------
 
 obs.observed_keys = core.observed_keys
-obs.observer_count = core.observer_count
-obs.on_observed = core.on_observed
-obs.why = core.why
-obs.whynot = core.whynot
-obs.break_on_change = core.break_on_change
-obs.log = core.log
 
 -- What `log` reports. An event is a sentence to `print`.
 local Event = { __name = "obs.Event" }
@@ -275,20 +248,11 @@ function Event:__tostring()
   core.load "events"
   return core.event_text(self)
 end
-obs.record = core.record
-obs.limits = core.limits
-obs.stats = core.stats
 
 -- The loop ---------------------------------------------------------------------------------------
 
-obs.after = core.after
-obs.every = core.every
-obs.next_turn = core.next_turn
-obs.now = core.now
-obs.on_readable = core.on_readable
-obs.on_writable = core.on_writable
-obs.on_error = core.on_error
-obs.on_exit = core.on_exit
+obs.after, obs.now, obs.on_readable, obs.on_exit =
+  core.after, core.now, core.on_readable, core.on_exit
 
 -- Tasks ------------------------------------------------------------------------------------------
 
@@ -308,7 +272,7 @@ local function finish(task, ...)
   local ok, results = pcall(pack, ...)
   task.results = ok and results or nil
   task.done = true
-  core.give_task_back(accounts[task])
+  core.tasks.give_back(accounts[task])
   task.thread = nil
   task.wake = nil
   local waiters = task.waiters
@@ -317,14 +281,14 @@ local function finish(task, ...)
     -- The waiting tasks are woken in turns of their own: a long chain of tasks that wait for each
     -- other needs no stack. Where there is no memory for that, they are woken at once.
     for _, wake in ipairs(waiters) do
-      if not pcall(core.later, wake) then pcall(wake) end
+      if not pcall(core.tasks.later, wake) then pcall(wake) end
     end
   end
 end
 
 local step
 
-local function step_later(task) core.later(function() step(task) end) end
+local function step_later(task) core.tasks.later(function() step(task) end) end
 
 local function after_step(task, thread, ok, ...)
   local first = ...
@@ -343,19 +307,19 @@ local function after_step(task, thread, ok, ...)
     core.report(first, is_known and trace or "", "task", task.name, task.site)
   end
   -- Those that wait read the error in the turns before, unless they are cancelled.
-  if not is_awaited or not pcall(core.later, report) then report() end
+  if not is_awaited or not pcall(core.tasks.later, report) then report() end
 end
 
 local function leave(sandbox, ...)
-  core.enter_sandbox(sandbox)
+  core.tasks.enter_sandbox(sandbox)
   return ...
 end
 
 function step(task, ...)
   local thread = task.thread
-  if task.done or not thread or not core.is_open(accounts[task]) then return end
+  if task.done or not thread or not core.tasks.is_open(accounts[task]) then return end
   -- A task runs on the account of its sandbox, whoever wakes it.
-  local sandbox = core.enter_sandbox(accounts[task])
+  local sandbox = core.tasks.enter_sandbox(accounts[task])
   return leave(sandbox, after_step(task, thread, coroutine_resume(thread, ...)))
 end
 
@@ -426,13 +390,13 @@ end
 -- Counts a task of a sandbox. Tasks that wait for ever are collected without notice, so they are
 -- counted anew before one is refused.
 local function take_task(sandbox)
-  if core.take_task(sandbox) then return end
-  core.collect()
+  if core.tasks.take(sandbox) then return end
+  core.tasks.collect()
   local count = 0
   for _, task in next, tasks do
     if not task.done and accounts[task] == sandbox then count = count + 1 end
   end
-  core.recount_tasks(sandbox, count)
+  core.tasks.recount(sandbox, count)
 end
 
 local function make_task(body)
@@ -442,7 +406,7 @@ local function make_task(body)
     or function(...) return body(...) end)
   local task = setmetatable({
     thread = thread, done = false, site = core.site(body), name = "task",
-    number = core.task_began(),
+    number = core.tasks.began(),
   }, Task)
   accounts[task] = sandbox
   tasks[thread] = task
@@ -500,7 +464,7 @@ function Task.__index:await(timeout)
         end
         if #waiters == 0 then self.waiters = nil end
       end
-      timer = timeout and core.wake_after(timeout, function() wake(false) end)
+      timer = timeout and core.tasks.wake_after(timeout, function() wake(false) end)
       waiters[#waiters + 1] = finished
       self.waiters = waiters
       return leave
@@ -523,9 +487,9 @@ function Task.__index:cancel()
     core.raise("a task cannot cancel itself; let it return")
   end
   -- Its `<close>` variables end on the account of the task, whoever cancels it.
-  local sandbox = core.enter_sandbox(accounts[self])
+  local sandbox = core.tasks.enter_sandbox(accounts[self])
   local ok, message = coroutine_close(thread)
-  core.enter_sandbox(sandbox)
+  core.tasks.enter_sandbox(sandbox)
   finish(self, false, "the task was cancelled")
   if not ok then core.report(message, "", "task", self.name, self.site) end
 end
@@ -542,7 +506,7 @@ function obs.sleep(seconds)
     bad_argument(1, "sleep", "a number of seconds from 0 on expected, got " .. seconds)
   end
   wait(task, function(wake)
-    local timer = core.wake_after(seconds, function() wake() end)
+    local timer = core.tasks.wake_after(seconds, function() wake() end)
     return function() timer:stop() end
   end)
 end
@@ -564,12 +528,12 @@ function obs.next_change(observed, path, timeout)
     local function changed() wake(true) end
     watcher = core.register(observed, waiting_for(path), function()
       -- Tasks run in turns of their own: a watcher cannot wait.
-      core.later(changed)
+      core.tasks.later(changed)
       watcher:stop()
       if timer then timer:stop() end
     end, { name = "next_change" })
     if timeout then
-      timer = core.wake_after(timeout, function()
+      timer = core.tasks.wake_after(timeout, function()
         watcher:stop()
         wake(false)
       end)
@@ -592,11 +556,11 @@ function obs.await(start, timeout)
     local function finish_wait(...)
       if is_over then return end
       local results = pack(...)
-      core.later(function() wake(unpack(results, 1, results.n)) end)
+      core.tasks.later(function() wake(unpack(results, 1, results.n)) end)
       is_over = true
     end
     start(finish_wait)
-    if timeout and not is_over then timer = core.wake_after(timeout, function() wake(false) end) end
+    if timeout and not is_over then timer = core.tasks.wake_after(timeout, function() wake(false) end) end
     return function()
       is_over = true
       if timer then timer:stop() end
@@ -610,7 +574,7 @@ if os and os.exit then
   local exit = os.exit
   function os.exit(status, closes)
     core.run_exit_hooks()
-    if closes then core.close_luv() end
+    if closes then core.luv.close() end
     return exit(status, closes)
   end
 end

@@ -7,11 +7,11 @@ local core = ...
 
 local pcall, rawget, rawlen, select, tostring, type =
   pcall, rawget, rawlen, select, tostring, type
-local concat, math_type, pack, sort = table.concat, core.math_type, table.pack, table.sort
+local concat, math_type, pack, sort = table.concat, core.printing.math_type, table.pack, table.sort
 local byte, find, format, gsub, rep, sub =
   string.byte, string.find, string.format, string.gsub, string.rep, string.sub
 local next, kind_of, metatable, model_of, record_of =
-  core.next, core.kind, core.metatable, core.model_of, core.model_record
+  core.next, core.kind, core.printing.metatable, core.model_of, core.model_record
 
 local MOST_DEPTH, MOST_STEPS = 5, 1000000
 -- Entries of the outermost table, of one inside of it, and of all together.
@@ -133,7 +133,7 @@ local function plain_text(value)
 end
 
 local function function_text(value)
-  local place = core.definition(value)
+  local place = core.printing.definition(value)
   local text = plain_text(value)
   if place and find(place, "^obs:%d") then place = nil end
   return place and format("%s (%s)", text, place) or text
@@ -166,7 +166,7 @@ end
 
 -- The names under which a table is observed; nil for one that is not.
 local function observed_names(value)
-  local ok, names = pcall(core.watched_keys, value)
+  local ok, names = pcall(core.printing.watched_keys, value)
   if not ok or rawlen(names) == 0 then return nil end
   local set = {}
   for i = 1, rawlen(names) do set[names[i]] = true end
