@@ -3,9 +3,11 @@ local core, obs = ...
 
 local next, pairs, pcall, rawget, tostring, type = next, pairs, pcall, rawget, tostring, type
 local string_find, string_format = string.find, string.format
-local check_observed, is_object, raise = core.check_observed, core.is_object, core.raise
-local element_count, absorb, kind_of, lazy_keys =
-  core.element_count, core.absorb, core.kind, core.lazy_keys
+local absorb, check_observed, element_count, fold, is_object, kept =
+  core.absorb, core.check_observed, core.element_count, core.fold, core.is_object, core.kept
+local kind_of, lazy_keys, named_member, path_parts, path_text, raise =
+  core.kind, core.lazy_keys, core.named_member, core.path_parts, core.path_text, core.raise
+local written = core.written
 
 local none = {}
 
@@ -71,7 +73,7 @@ end
 -- Operators --------------------------------------------------------------------------------------
 
 local function fail(path, format, ...)
-  raise(string_format("key path '%s'" .. format, core.path_text(path), ...))
+  raise(string_format("key path '%s'" .. format, path_text(path), ...))
 end
 
 local follow
@@ -123,7 +125,7 @@ local function operate(path, object, step, inside)
   end
   local is_union = string_find(operator, "[uU]nionOf")
   if not inside and not is_union then
-    local is_kept, value = core.kept(object, path.source, step)
+    local is_kept, value = kept(object, path.source, step)
     if is_kept then return value end
   end
   local list, count = elements(object)
@@ -132,7 +134,7 @@ local function operate(path, object, step, inside)
     for i = 1, count do list[i] = follow(path, list[i], step + 1, true) end
   end
   if is_union then return union(path, operator, list, count) end
-  local ok, value, what, expectation = core.fold(operator, list, count, many)
+  local ok, value, what, expectation = fold(operator, list, count, many)
   if ok then return value end
   fail(path.source, ": %s: %s under '@%s', %s", place(path, object, step, value), what, operator,
     expectation)
@@ -161,7 +163,7 @@ function follow(path, value, step, inside)
       value = size(value)
     elseif kind == "member" then
       local member = nil
-      if collection == "set" then member = core.named_member(key) end
+      if collection == "set" then member = named_member(key) end
       if member ~= nil and not value:contains(member) then member = nil end
       value = member
     else
@@ -173,7 +175,7 @@ end
 
 function obs.get(observed, path)
   check_observed(observed, 1, "get")
-  local keys, kinds = core.path_parts(path, "get")
+  local keys, kinds = path_parts(path, "get")
   return follow({ keys = keys, kinds = kinds, source = path }, observed, 1, false)
 end
 
@@ -181,7 +183,7 @@ local function write(object, key, value) object[key] = value end
 
 function obs.set(observed, path, value)
   check_observed(observed, 1, "set")
-  local keys, kinds = core.path_parts(path, "set")
+  local keys, kinds = path_parts(path, "set")
   local object = observed
   for i = 1, #kinds do
     if kinds[i] ~= "key" and kinds[i] ~= "name" then
@@ -195,7 +197,7 @@ function obs.set(observed, path, value)
         object == nil and "nil" or "a " .. type(object))
     end
   end
-  core.written(pcall(write, object, keys[#keys], value))
+  written(pcall(write, object, keys[#keys], value))
 end
 
 return obs
