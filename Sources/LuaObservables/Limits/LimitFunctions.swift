@@ -6,11 +6,11 @@ internal import Observables
 final class LimitFunctions: ModuleSlice {
   override var functions: [NamedFunction] {
     [
-      .init("module.limits", limits), .init("tasks.take", takeTask),
-      .init("tasks.recount", recountTasks),
-      .init("tasks.give_back", giveTaskBack), .init("tasks.collect", collect),
+      .init(.module, "limits", limits), .init(.tasks, "take", takeTask),
+      .init(.tasks, "recount", recountTasks),
+      .init(.tasks, "give_back", giveTaskBack), .init(.tasks, "collect", collect),
       .init("sandbox", pushSandbox),
-      .init("tasks.enter_sandbox", enterSandbox),
+      .init(.tasks, "enter_sandbox", enterSandbox),
       .init(
         "writer",
         { [self] L in
@@ -19,7 +19,7 @@ final class LimitFunctions: ModuleSlice {
         }
       ),
       .init(
-        "tasks.is_open",
+        .tasks, "is_open",
         { [self] L in
           L.push(host.sandboxes.isOpen(number(at: 1, of: L)))
           return 1

@@ -7,10 +7,10 @@ internal import Observables
 final class ObservingFunctions: ModuleSlice {
   override var functions: [NamedFunction] {
     [
-      .init("module.stop", stop), .init("path", makePath), .init("path_parts", pathParts),
+      .init(.module, "stop", stop), .init("path", makePath), .init("path_parts", pathParts),
       .init("path_text", pathText),
-      .init("module.trigger", trigger),
-      .init("module.opaque", markOpaque), .init("is_opaque", isOpaque),
+      .init(.module, "trigger", trigger),
+      .init(.module, "opaque", markOpaque), .init("is_opaque", isOpaque),
       .init(
         "begin_batch",
         { [self] L in

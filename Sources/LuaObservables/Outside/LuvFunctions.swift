@@ -9,33 +9,33 @@ final class LuvFunctions: ModuleSlice {
 
   override var functions: [NamedFunction] {
     [
-      .init("luv.join", join), .init("luv.run", run),
+      .init(.luv, "join", join), .init(.luv, "run", run),
       .init(
-        "luv.leave",
+        .luv, "leave",
         { [self] _ in
           leave(); return 0
         }
       ),
       .init(
-        "luv.close",
+        .luv, "close",
         { [self] _ in
           close(); return 0
         }
       ),
       .init(
-        "luv.calls",
+        .luv, "calls",
         { L in
           L.push(Int(truncatingIfNeeded: clua_luvcalls())); return 1
         }
       ),
       .init(
-        "luv.silence",
+        .luv, "silence",
         { L in
           clua_silenceluv(L.boolean(at: 1)); return 0
         }
       ),
       .init(
-        "luv.wake",
+        .luv, "wake",
         { [self] _ in
           host.loop.inbox.wake(); return 0
         }

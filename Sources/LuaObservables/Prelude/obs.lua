@@ -81,9 +81,9 @@ core.bad_argument, core.check_observed, core.check_function =
 obs.observe, obs.path, obs.flush = core.observe, core.path, core.flush
 obs.array, obs.set_of, obs.dictionary = core.array, core.set_of, core.dictionary
 
-core.set_methods("Watcher", core.Watcher)
-core.set_methods("Timer", core.Timer)
-core.set_methods("Handler", core.Handler)
+core.set_methods("Watcher", core.watcher)
+core.set_methods("Timer", core.timer)
+core.set_methods("Handler", core.handler)
 
 local function is_object(value)
   local kind = type(value)

@@ -14,14 +14,15 @@ final class PrintingFunctions: ModuleSlice {
   override var functions: [NamedFunction] {
     [
       .init(
-        "printing.metatable",
+        .printing, "metatable",
         { L in
           L.pushOwnMetatable(at: 1) ? 1 : 0
         }
       ),
-      .init("printing.definition", definition), .init("printing.math_type", numberKind),
-      .init("printing.math_integer", wholeNumber), .init("printing.path_beginning", pathBeginning),
-      .init("printing.operators", operators),
+      .init(.printing, "definition", definition), .init(.printing, "math_type", numberKind),
+      .init(.printing, "math_integer", wholeNumber),
+      .init(.printing, "path_beginning", pathBeginning),
+      .init(.printing, "operators", operators),
     ]
   }
 
