@@ -1,5 +1,5 @@
 -- The module obs.io: input, processes, files that change and signals, for tasks; on luv.
-local core, obs = ...
+local core = ...
 
 local error, pairs, pcall, select, setmetatable, tonumber, tostring, type =
   error, pairs, pcall, select, setmetatable, tonumber, tostring, type

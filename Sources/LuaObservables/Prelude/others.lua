@@ -11,8 +11,8 @@ local next, setmetatable, tostring, type = next, setmetatable, tostring, type
 local string_format = string.format
 local element_count, kind_of, register, report_error, current_sandbox, trees, writer =
   core.element_count, core.kind, core.register, core.report, core.sandbox, core.trees, core.writer
-local are_lists, contents, edit_script, has_list, is_element, same =
-  trees.are_lists, trees.contents, trees.edit_script, trees.has_list, trees.is_element, trees.same
+local are_lists, edit_script, has_list, is_element, same =
+  trees.are_lists, trees.edit_script, trees.has_list, trees.is_element, trees.same
 
 local each_edit, each_write = { "*", kind = "each edit" }, { "*", kind = "each write" }
 

@@ -321,8 +321,8 @@ function trees.same(a, b)
 end
 
 trees.number_type, trees.kind_of, trees.plain = number_type, kind_of, plain
-trees.Value, trees.is_value, trees.is_object, trees.contents, trees.measure =
-  Value, is_value, is_object, contents, measure
+trees.is_value, trees.is_object, trees.contents, trees.measure =
+  is_value, is_object, contents, measure
 trees.holds_objects, trees.has_list, trees.are_lists, trees.is_element, trees.sorted_keys =
   holds_objects, has_list, are_lists, is_element, sorted_keys
 trees.position_of, trees.list_length, trees.is_leaf, trees.host_value =

@@ -244,8 +244,7 @@ local function in_batch(body, ...)
   return first, second
 end
 
-trees.stored, trees.put, trees.put_in, trees.take_out, trees.bring =
-  stored, put, put_in, take_out, bring
+trees.stored, trees.put = stored, put
 trees.written, trees.restore, trees.in_batch = written, restore, in_batch
 
 return obs
