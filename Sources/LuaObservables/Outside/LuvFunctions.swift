@@ -52,7 +52,7 @@ final class LuvFunctions: ModuleSlice {
     }
   }
 
-  /// join_luv(functions, a function of luv): what the prelude has made of luv's functions.
+  /// luv.join(functions, a function of luv): what the prelude has made of luv's functions.
   private func join(_ L: LuaStack) throws -> CInt {
     let table = LuaTable(pin: try state.pin(at: 1, of: L))
     let joined = LuvLoop(
@@ -92,7 +92,7 @@ final class LuvFunctions: ModuleSlice {
     return 0
   }
 
-  /// run_luv(mode): runs the host's loop as long as luv would run its own.
+  /// luv.run(mode): runs the host's loop as long as luv would run its own.
   private func run(_ L: LuaStack) throws -> CInt {
     let mode = state.text(at: 1, of: L)
     if host.loop.isUnderWay || host.engine.isOccupied {
