@@ -106,10 +106,12 @@ static int set_declaring(lua_State *L) {
 #undef FLAG
     {"CHECKED_NAME", CLUA_CHECKED_NAME}, {"CHECKED_PATH", CLUA_CHECKED_PATH},
   };
+  lua_newtable(L);
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
     lua_pushinteger(L, numbers[i].value);
-    lua_setfield(L, 3, numbers[i].name);
+    lua_setfield(L, -2, numbers[i].name);
   }
+  lua_setfield(L, 3, "flags");
   lua_pushvalue(L, FUNCTION);
   lua_pushvalue(L, CONTEXT);
   lua_pushcclosure(L, declare, 2);

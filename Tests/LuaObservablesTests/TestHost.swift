@@ -28,6 +28,14 @@ final class TestHost {
     }
   }
 
+  /// The message of the error that ends a script; "no error" where none does.
+  func message(_ script: String) -> String {
+    do {
+      try host.run(script)
+      return "no error"
+    } catch { return error.message }
+  }
+
   /// Two full collections (L6), and the turns that these cause.
   func collect() throws {
     for _ in 1...2 {

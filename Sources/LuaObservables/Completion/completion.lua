@@ -7,8 +7,10 @@ local core, obs = ...
 local rawget, select, type = rawget, select, type
 local sort = table.sort
 local find, gsub, match, sub = string.find, string.gsub, string.match, string.sub
-local next, metatable, model_of, record_of = core.next, core.metatable, core.model_of,
-  core.model_record
+local is_valid, model_of, next, peek, math_integer =
+  core.is_valid, core.model_of, core.next, core.peek, core.printing.math_integer
+local metatable, operators, path_beginning =
+  core.printing.metatable, core.printing.operators(), core.printing.path_beginning
 
 local MOST_NAMES, MOST_STEPS, MOST_LEVELS = 1000, 100000, 100
 
@@ -21,8 +23,6 @@ local keywords = {
 
 local is_keyword = {}
 for i = 1, #keywords do is_keyword[keywords[i]] = true end
-
-local operators = core.operators()
 
 -- Values -----------------------------------------------------------------------------------------
 
@@ -40,7 +40,7 @@ local function field(value, key)
   for _ = 1, MOST_LEVELS do
     if type(value) == "table" then
       if core.derived_keys(value)[key] then
-        return core.is_valid(value, key) and core.peek(value, key) or nil
+        return is_valid(value, key) and peek(value, key) or nil
       end
       local own = rawget(value, key)
       if own ~= nil then return own end
@@ -113,7 +113,7 @@ local function evaluate(text, environment)
     local key, after = match(text, "^%.([%a_][%w_]*)()", position)
     if not key then
       key, after = match(text, "^%[(%d+)%]()", position)
-      key = core.math_integer(key)
+      key = math_integer(key)
     end
     if not key then
       key, after = select(2, match(text, "^%[([\"'])([^\"'\\]*)%1%]()", position))
@@ -177,7 +177,7 @@ end
 local function complete_path(value, text, start)
   -- The path that the text means in Lua's quotes.
   local path = gsub(text, "\\([\\\"'])", "%1")
-  local last, keys = core.path_beginning(path)
+  local last, keys = path_beginning(path)
   local beginning = last and sub(path, last + 1)
   -- Candidates are names without escapes, so a beginning with a backslash or a quote has none.
   if not last or find(beginning, "[\\\"']") then return start, {} end

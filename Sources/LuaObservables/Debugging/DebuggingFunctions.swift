@@ -17,17 +17,17 @@ final class DebuggingFunctions: ModuleSlice {
   override var functions: [NamedFunction] {
     [
       .init(
-        "record",
+        .module, "record",
         { [self] L in
           record(L.boolean(at: 1), for: host.sandboxes.current)
           return 0
         }
       ),
-      .init("log", log), .init("why", why), .init("whynot", whyNot),
-      .init("break_on_change", breakOnChange),
-      .init("watcher_break_on_change", breakOnChangeOfWatcher),
+      .init(.module, "log", log), .init(.module, "why", why), .init(.module, "whynot", whyNot),
+      .init(.module, "break_on_change", breakOnChange),
+      .init(.watcher, "break_on_change", breakOnChangeOfWatcher),
       .init(
-        "watcher_break_on_call",
+        .watcher, "break_on_call",
         { [self] L in
           try checkPrompt()
           if let watcher = try host.module.watchers.watcher(at: 1, of: L, "break_on_call").0 {

@@ -6,16 +6,10 @@ internal import Observables
 final class InspectionFunctions: ModuleSlice {
   override var functions: [NamedFunction] {
     [
-      .init("observed_keys", observedKeys), .init("watched_keys", watchedKeys),
-      .init("observer_count", observerCount),
-      .init("on_observed", onObserved), .init("describe", describe), .init("stats", stats),
-      .init(
-        "count",
-        { L in
-          L.push(L.ownLength(at: 1))
-          return 1
-        }
-      ),
+      .init("observed_keys", observedKeys), .init(.printing, "watched_keys", watchedKeys),
+      .init(.module, "observer_count", observerCount),
+      .init(.module, "on_observed", onObserved), .init("describe", describe),
+      .init(.module, "stats", stats),
     ]
   }
 

@@ -11,7 +11,7 @@ final class LiveTasks: ModuleSlice {
   override var functions: [NamedFunction] {
     [
       .init(
-        "task_began",
+        .tasks, "began",
         { [self] L in
           latest += 1
           L.push(latest)

@@ -12,11 +12,17 @@ typealias ModuleFunction = (LuaStack) throws -> CInt
 /// Not a tuple: in a generic list, functions are wrapped each time they are handed on, and every
 /// call goes through all wrappers.
 struct NamedFunction {
+  /// The table that has it, for functions of the prelude; nil where that is `core` itself.
+  let group: FunctionGroup?
   let name: String
   let function: ModuleFunction
 
   init(_ name: String, _ function: @escaping ModuleFunction) {
-    (self.name, self.function) = (name, function)
+    (group, self.name, self.function) = (nil, name, function)
+  }
+
+  init(_ group: FunctionGroup, _ name: String, _ function: @escaping ModuleFunction) {
+    (self.group, self.name, self.function) = (group, name, function)
   }
 }
 

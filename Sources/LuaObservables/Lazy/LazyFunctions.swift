@@ -15,7 +15,7 @@ final class LazyFunctions: ModuleSlice {
           return 1
         }
       ),
-      .init("is_lazy", isLazy), .init("is_valid", isLazyValid), .init("lazy_names", lazyNames),
+      .init("is_valid", isLazyValid), .init("lazy_names", lazyNames),
       .init("force", forceLazies),
       .init(
         "is_path",
@@ -177,13 +177,6 @@ final class LazyFunctions: ModuleSlice {
     }
     engine.lazies.invalidate(explicitly: lazy, by: host.lazies.change(at: slot))
     L.push(true)
-    return 1
-  }
-
-  private func isLazy(_ L: LuaStack) throws -> CInt {
-    L.height = 2
-    let root = try arguments.existingNode(at: 1, of: L, "is_lazy")
-    L.push(root.flatMap { lazy(at: 2, of: $0, L) } != nil)
     return 1
   }
 

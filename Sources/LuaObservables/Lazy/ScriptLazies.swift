@@ -278,7 +278,9 @@ final class ScriptLazies: Receiver {
   /// there is none.
   func cause(of lazy: WatcherRef) -> String? {
     let receiver: ScriptReceiver = host.receiver
-    let watcher = engine.inspection.watcher(behind: lazy) { receiver.cause(of: $0) != nil }
+    let watcher = engine.inspection.firstWatcher(behind: [], lazy: lazy) { watcher, _ in
+      receiver.cause(of: watcher) != nil
+    }
     return watcher.flatMap { receiver.cause(of: $0) }
   }
 

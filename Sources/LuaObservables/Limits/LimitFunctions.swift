@@ -6,10 +6,11 @@ internal import Observables
 final class LimitFunctions: ModuleSlice {
   override var functions: [NamedFunction] {
     [
-      .init("limits", limits), .init("take_task", takeTask), .init("recount_tasks", recountTasks),
-      .init("give_task_back", giveTaskBack), .init("collect", collect),
+      .init(.module, "limits", limits), .init(.tasks, "take", takeTask),
+      .init(.tasks, "recount", recountTasks),
+      .init(.tasks, "give_back", giveTaskBack), .init(.tasks, "collect", collect),
       .init("sandbox", pushSandbox),
-      .init("enter_sandbox", enterSandbox),
+      .init(.tasks, "enter_sandbox", enterSandbox),
       .init(
         "writer",
         { [self] L in
@@ -18,7 +19,7 @@ final class LimitFunctions: ModuleSlice {
         }
       ),
       .init(
-        "is_open",
+        .tasks, "is_open",
         { [self] L in
           L.push(host.sandboxes.isOpen(number(at: 1, of: L)))
           return 1
@@ -48,7 +49,7 @@ final class LimitFunctions: ModuleSlice {
 
   // MARK: Tasks
 
-  /// take_task(number): the task of a sandbox begins; false where there are as many as there may
+  /// tasks.take(number): the task of a sandbox begins; false where there are as many as there may
   /// be, as far as is known.
   private func takeTask(_ L: LuaStack) -> CInt {
     let quotas = host.sandboxes[number(at: 1, of: L)].quotas
@@ -57,7 +58,7 @@ final class LimitFunctions: ModuleSlice {
     return 1
   }
 
-  /// recount_tasks(number, count): so many tasks are there, and one more begins.
+  /// tasks.recount(number, count): so many tasks are there, and one more begins.
   private func recountTasks(_ L: LuaStack) throws -> CInt {
     let quotas = host.sandboxes[number(at: 1, of: L)].quotas
     quotas.recountTasks(Int(L.integer(at: 2) ?? 0))
@@ -65,13 +66,13 @@ final class LimitFunctions: ModuleSlice {
     return 0
   }
 
-  /// give_task_back(number): a task is done.
+  /// tasks.give_back(number): a task is done.
   private func giveTaskBack(_ L: LuaStack) -> CInt {
     host.sandboxes[number(at: 1, of: L)].quotas.giveTaskBack()
     return 0
   }
 
-  /// collect(): frees what scripts have dropped.
+  /// tasks.collect(): frees what scripts have dropped.
   private func collect(_ L: LuaStack) -> CInt {
     clua_collect(L.pointer)
     return 0
@@ -89,8 +90,8 @@ final class LimitFunctions: ModuleSlice {
     return 1
   }
 
-  /// enter_sandbox(number) → the number of the one before: scripts run on the account of another
-  /// one.
+  /// tasks.enter_sandbox(number) → the number of the one before: scripts run on the account of
+  /// another one.
   private func enterSandbox(_ L: LuaStack) -> CInt {
     let sandboxes = host.sandboxes
     let outer = sandboxes.current

@@ -17,7 +17,8 @@ final class ErrorReports: ModuleSlice {
 
   override var functions: [NamedFunction] {
     [
-      .init("on_error", setHook), .init("report", reportFromScript), .init("traceback", traceback),
+      .init(.module, "on_error", setHook), .init("report", reportFromScript),
+      .init("traceback", traceback),
       .init("site", pushSite),
     ]
   }

@@ -1,6 +1,16 @@
 internal import Lua
 internal import Observables
 
+/// Tables of functions within the table `core` of the prelude.
+enum FunctionGroup: String, CaseIterable {
+  /// What scripts find in the module as it is.
+  case module
+  /// The methods of a kind of handle.
+  case watcher, timer, handler
+  /// What one subject needs.
+  case tasks, printing, io, luv
+}
+
 /// A slice of the module `obs`: functions of one concern, and the state that belongs to them.
 ///
 /// The module of the host owns it, and so do its functions, which Lua owns until the state closes.
@@ -20,7 +30,7 @@ class ModuleSlice {
   final var arguments: Arguments { Arguments(host) }
   final var observed: ObservedObjects { ObservedObjects(host) }
 
-  /// The functions that the prelude calls, by their names.
+  /// The functions that the prelude calls.
   var functions: [NamedFunction] { [] }
 
   /// Called before something is opened: what closes it needs instructions and stack, too.

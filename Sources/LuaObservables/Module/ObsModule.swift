@@ -327,7 +327,8 @@ final class ObsModule {
     lua_setupvalue(L.pointer, function, 1)
   }
 
-  /// Pushes the table of functions that the prelude builds the module from. [-0, +1, -]
+  /// Pushes the table of functions that the prelude builds the module from, with tables of those
+  /// that belong to groups. [-0, +1, -]
   private func pushCore(to L: LuaStack) throws(LuaError) {
     try state.pushTable(fields: 48, to: L)
     let callers: [(String, lua_CFunction)] = [
@@ -340,9 +341,21 @@ final class ObsModule {
     }
     try calls.push(runLate, to: L)
     try state.setField("run_late", of: L)
+    let core = L.height
+    defer { L.height = core }
+    for slice in slices { try slice.complete(L) }
+    guard L.hasRoom() else { throw L.noRoom() }
+    for group in FunctionGroup.allCases {
+      try state.pushTable(fields: 8, to: L)
+      L.pushCopy(at: -1)
+      try state.setField(group.rawValue, at: core, of: L)
+    }
     for slice in slices {
-      try slice.complete(L)
-      try calls.set(slice.functions, in: L)
+      for function in slice.functions {
+        let group = function.group.flatMap { FunctionGroup.allCases.firstIndex(of: $0) }
+        try calls.push(function.function, to: L)
+        try state.setField(function.name, at: group.map { core + CInt($0) + 1 } ?? core, of: L)
+      }
     }
   }
 }

@@ -7,9 +7,10 @@ internal import Observables
 final class ObservingFunctions: ModuleSlice {
   override var functions: [NamedFunction] {
     [
-      .init("stop", stop), .init("path", makePath), .init("path_parts", pathParts),
-      .init("trigger", trigger),
-      .init("opaque", markOpaque), .init("is_opaque", isOpaque),
+      .init(.module, "stop", stop), .init("path", makePath), .init("path_parts", pathParts),
+      .init("path_text", pathText),
+      .init(.module, "trigger", trigger),
+      .init(.module, "opaque", markOpaque), .init("is_opaque", isOpaque),
       .init(
         "begin_batch",
         { [self] L in
@@ -122,7 +123,7 @@ final class ObservingFunctions: ModuleSlice {
     }
   }
 
-  /// path_parts(path, function name, argument number) → list of keys, list of kinds, text.
+  /// path_parts(path, function name, argument number) → list of keys, list of kinds.
   private func pathParts(_ L: LuaStack) throws -> CInt {
     let argument = L.integer(at: 3).map { Int($0) } ?? 2
     let function = L.isString(at: 2) ? state.text(at: 2, of: L) : "path"
@@ -150,8 +151,13 @@ final class ObservingFunctions: ModuleSlice {
       try state.push(text: kind, to: L)
       L.rawSet(index: step + 1, at: keys + 1)
     }
-    try state.push(text: path.description, to: L)
-    return 3
+    return 2
+  }
+
+  /// path_text(path) → the path as errors name it.
+  private func pathText(_ L: LuaStack) throws -> CInt {
+    try state.push(text: arguments.path(at: 1, of: L, "path", argument: 1).description, to: L)
+    return 1
   }
 
   /// opaque(object) → the object, which is a leaf for `**` (X1).

@@ -25,10 +25,10 @@ final class TimerFunctions: ModuleSlice {
   override var functions: [NamedFunction] {
     [
       .init("after", { [self] L in try makeTimer("after", repeats: false, L) }),
-      .init("every", { [self] L in try makeTimer("every", repeats: true, L) }),
-      .init("wake_after", { [self] L in try makeTimer("wake_after", repeats: false, L) }),
-      .init("next_turn", { [self] L in try nextTurn(L, isScoped: true) }),
-      .init("later", { [self] L in try nextTurn(L, isScoped: false) }),
+      .init(.module, "every", { [self] L in try makeTimer("every", repeats: true, L) }),
+      .init(.tasks, "wake_after", { [self] L in try makeTimer("wake_after", repeats: false, L) }),
+      .init(.module, "next_turn", { [self] L in try nextTurn(L, isScoped: true) }),
+      .init(.tasks, "later", { [self] L in try nextTurn(L, isScoped: false) }),
       .init(
         "now",
         { [self] L in
@@ -36,13 +36,13 @@ final class TimerFunctions: ModuleSlice {
         }
       ),
       .init(
-        "timer_stop",
+        .timer, "stop",
         { [self] L in
           try timer(L, "stop")?.stop(); return 0
         }
       ),
-      .init("timer_ref", { [self] L in try reference(L, true) }),
-      .init("timer_unref", { [self] L in try reference(L, false) }),
+      .init(.timer, "ref", { [self] L in try reference(L, true) }),
+      .init(.timer, "unref", { [self] L in try reference(L, false) }),
     ]
   }
 

@@ -146,7 +146,7 @@ final class WatcherFunctions: ModuleSlice {
     [
       .init("set_methods", setMethods),
       .init(
-        "watcher_stop",
+        .watcher, "stop",
         { [self] L in
           if let watcher = try watcher(at: 1, of: L, "stop").0 {
             host.recorder?.noteStop(of: watcher, at: host.sources.text(host.sources.current(L)))
@@ -158,14 +158,14 @@ final class WatcherFunctions: ModuleSlice {
         }
       ),
       .init(
-        "watcher_pause",
+        .watcher, "pause",
         { [self] L in
           if let watcher = try watcher(at: 1, of: L, "pause").0 { engine.watchers.pause(watcher) }
           return 0
         }
       ),
       .init(
-        "watcher_resume",
+        .watcher, "resume",
         { [self] L in
           if let watcher = try watcher(at: 1, of: L, "resume").0 {
             engine.watchers.resume(watcher)
@@ -174,7 +174,7 @@ final class WatcherFunctions: ModuleSlice {
         }
       ),
       .init(
-        "watcher_observe",
+        .watcher, "observe",
         { [self] L in
           L.height = 2
           let watcher = try watcher(at: 1, of: L, "observe").0
@@ -192,7 +192,7 @@ final class WatcherFunctions: ModuleSlice {
         }
       ),
       .init(
-        "watcher_run",
+        .watcher, "run",
         { [self] L in
           if let watcher = try watcher(at: 1, of: L, "run").0, !engine.delivery.runNow(watcher) {
             throw LuaError("Watcher:run was called inside the watcher's own callback")
@@ -201,7 +201,7 @@ final class WatcherFunctions: ModuleSlice {
         }
       ),
       .init(
-        "watcher_schedule",
+        .watcher, "schedule",
         { [self] L in
           if let watcher = try watcher(at: 1, of: L, "schedule").0 {
             engine.delivery.schedule(watcher)

@@ -24,24 +24,25 @@ final class DescriptorFunctions: ModuleSlice {
   override var functions: [NamedFunction] {
     [
       .init("on_readable", { [self] L in try make("on_readable", L) }),
-      .init("on_writable", { [self] L in try make("on_writable", L) }),
+      .init(.module, "on_writable", { [self] L in try make("on_writable", L) }),
       .init(
-        "handler_stop",
+        .handler, "stop",
         { [self] L in
           try stop(number(L, "stop")); return 0
         }
       ),
-      .init("handler_ref", { [self] L in try reference(L, true) }),
-      .init("handler_unref", { [self] L in try reference(L, false) }),
-      .init("buffered", buffered), .init("descriptor", descriptor), .init("call_back", callBack),
+      .init(.handler, "ref", { [self] L in try reference(L, true) }),
+      .init(.handler, "unref", { [self] L in try reference(L, false) }),
+      .init(.io, "buffered", buffered), .init(.io, "descriptor", descriptor),
+      .init(.io, "call_back", callBack),
       .init(
-        "ignore_broken_pipes",
+        .io, "ignore_broken_pipes",
         { [self] L in
           ignoreBrokenPipes(L.boolean(at: 1)); return 0
         }
       ),
       .init(
-        "restore_signals",
+        .io, "restore_signals",
         { [self] _ in
           host.restoreSignals?(); return 0
         }

@@ -9,33 +9,33 @@ final class LuvFunctions: ModuleSlice {
 
   override var functions: [NamedFunction] {
     [
-      .init("join_luv", join), .init("run_luv", run),
+      .init(.luv, "join", join), .init(.luv, "run", run),
       .init(
-        "leave_luv",
+        .luv, "leave",
         { [self] _ in
           leave(); return 0
         }
       ),
       .init(
-        "close_luv",
+        .luv, "close",
         { [self] _ in
           close(); return 0
         }
       ),
       .init(
-        "luv_calls",
+        .luv, "calls",
         { L in
           L.push(Int(truncatingIfNeeded: clua_luvcalls())); return 1
         }
       ),
       .init(
-        "silence_luv",
+        .luv, "silence",
         { L in
           clua_silenceluv(L.boolean(at: 1)); return 0
         }
       ),
       .init(
-        "wake_luv",
+        .luv, "wake",
         { [self] _ in
           host.loop.inbox.wake(); return 0
         }
@@ -52,7 +52,7 @@ final class LuvFunctions: ModuleSlice {
     }
   }
 
-  /// join_luv(functions, a function of luv): what the prelude has made of luv's functions.
+  /// luv.join(functions, a function of luv): what the prelude has made of luv's functions.
   private func join(_ L: LuaStack) throws -> CInt {
     let table = LuaTable(pin: try state.pin(at: 1, of: L))
     let joined = LuvLoop(
@@ -92,7 +92,7 @@ final class LuvFunctions: ModuleSlice {
     return 0
   }
 
-  /// run_luv(mode): runs the host's loop as long as luv would run its own.
+  /// luv.run(mode): runs the host's loop as long as luv would run its own.
   private func run(_ L: LuaStack) throws -> CInt {
     let mode = state.text(at: 1, of: L)
     if host.loop.isUnderWay || host.engine.isOccupied {

@@ -1,5 +1,5 @@
 -- The module obs.io: input, processes, files that change and signals, for tasks; on luv.
-local core, obs = ...
+local core = ...
 
 local error, pairs, pcall, select, setmetatable, tonumber, tostring, type =
   error, pairs, pcall, select, setmetatable, tonumber, tostring, type
@@ -8,12 +8,18 @@ local concat, pack, sort, unpack = table.concat, table.pack, table.sort, table.u
 local find, format, gsub, match, sub, upper =
   string.find, string.format, string.gsub, string.match, string.sub, string.upper
 local open, stdin, kind_of = io.open, io.stdin, io.type
-local bad_argument, check_function, check_timeout =
-  core.bad_argument, core.check_function, core.check_timeout
+local add_to_scope, after, bad_argument, check_function, check_task =
+  core.add_to_scope, core.after, core.bad_argument, core.check_function, core.check_task
+local check_timeout, buffered_of, call_back, descriptor_of =
+  core.check_timeout, core.io.buffered, core.io.call_back, core.io.descriptor
+local ignore_broken_pipes, restore_signals, is_instance, nearest_name, on_exit =
+  core.io.ignore_broken_pipes, core.io.restore_signals, core.is_instance, core.nearest, core.on_exit
+local on_readable, outward, raise, site_of, wait =
+  core.on_readable, core.outward, core.raise, core.site, core.wait
 
 local is_there, uv = pcall(require, "luv")
 if not is_there then
-  core.raise("obs.io needs the module luv, which is not here (Debian's package is lua-luv): "
+  raise("obs.io needs the module luv, which is not here (Debian's package is lua-luv): "
     .. tostring(uv))
 end
 
@@ -31,15 +37,15 @@ local readers = setmetatable({}, { __mode = "k" })
 local function reader_of(file, number, name)
   local reader = readers[file]
   if reader then return reader end
-  reader = { text = "", descriptor = core.descriptor(file, name, number), is_over = false }
+  reader = { text = "", descriptor = descriptor_of(file, name, number), is_over = false }
   readers[file] = reader
   return reader
 end
 
 local function await_readable(file, name)
-  core.wait("obs.io." .. name, function(wake)
+  wait("obs.io." .. name, function(wake)
     local handler
-    handler = core.on_readable(file, function()
+    handler = on_readable(file, function()
       handler:stop()
       wake()
     end)
@@ -53,7 +59,7 @@ local function fill(reader, file, name)
   local text, message, code
   repeat
     await_readable(file, name)
-    local buffered = core.buffered(file)
+    local buffered = buffered_of(file)
     if buffered > 0 then
       text = file:read(buffered)
     else
@@ -196,7 +202,7 @@ end
 -- Processes ------------------------------------------------------------------------------------
 
 local function suggest(name, names)
-  local nearest = type(name) == "string" and core.nearest(name, names)
+  local nearest = type(name) == "string" and nearest_name(name, names)
   return nearest and format("; did you mean '%s'?", nearest) or ""
 end
 
@@ -258,7 +264,7 @@ local kills_at_end = false
 local function kill_at_end()
   if kills_at_end then return end
   kills_at_end = true
-  core.on_exit(function()
+  on_exit(function()
     for run in pairs(running) do kill(run) end
   end)
 end
@@ -301,9 +307,9 @@ local function start(command, count, finished)
     end)
   end
   if run.input then
-    core.ignore_broken_pipes(true)
+    ignore_broken_pipes(true)
     run.input:write(command.input, function()
-      core.ignore_broken_pipes(false)
+      ignore_broken_pipes(false)
       close(run.input)
     end)
   end
@@ -312,12 +318,12 @@ end
 
 function io.run(command)
   local count = check_command(command, "run")
-  core.check_task("obs.io.run")
+  check_task("obs.io.run")
   local finish
   local run, message = start(command, count, function() finish() end)
   if not run then return nil, message end
-  local is_over = core.wait("obs.io.run", function(wake)
-    local timer = command.timeout and core.after(command.timeout, function() kill(run) end)
+  local is_over = wait("obs.io.run", function(wake)
+    local timer = command.timeout and after(command.timeout, function() kill(run) end)
     function finish() wake(not run.is_killed) end
     return function()
       function finish() end
@@ -360,7 +366,7 @@ end
 local Handle = { __name = "obs.io.Handle", __index = {} }
 
 local function check_handle(handle, name)
-  if not core.is_instance(handle, Handle) then
+  if not is_instance(handle, Handle) then
     bad_argument(1, name, "handle of obs.io expected, got " .. type(handle))
   end
   return handle
@@ -371,7 +377,7 @@ function Handle.__index:stop()
   close(handle.timer)
   close(handle.source)
   -- Signals that end the program do so again.
-  core.restore_signals()
+  restore_signals()
 end
 
 function Handle.__index:ref() check_handle(self, "ref").source:ref() return self end
@@ -393,7 +399,7 @@ function io.watch(path, callback)
     bad_argument(1, "watch", "path expected, got " .. (path == "" and "''" or type(path)))
   end
   check_function(callback, 2, "watch")
-  local site = core.site(callback)
+  local site = site_of(callback)
   local folder, wanted = folder_of(path)
   local changed, names = {}, {}
   local timer, source = uv.new_timer(), uv.new_fs_event()
@@ -403,7 +409,7 @@ function io.watch(path, callback)
     for i = 1, #found do
       -- The callback may stop the handle, which ends the calls at once.
       if source:is_closing() then return end
-      core.call_back(callback, "obs.io.watch", site, wanted and path or folder .. "/" .. found[i])
+      call_back(callback, "obs.io.watch", site, wanted and path or folder .. "/" .. found[i])
     end
   end
   local started, message = source:start(folder, {}, function(_, name)
@@ -416,10 +422,10 @@ function io.watch(path, callback)
   end)
   if not started then
     close(timer) close(source)
-    core.raise(format("obs.io.watch cannot watch '%s': %s", folder, message))
+    raise(format("obs.io.watch cannot watch '%s': %s", folder, message))
   end
   timer:unref()
-  return core.add_to_scope(setmetatable({ source = source, timer = timer }, Handle))
+  return add_to_scope(setmetatable({ source = source, timer = timer }, Handle))
 end
 
 function io.on_signal(name, callback)
@@ -435,17 +441,17 @@ function io.on_signal(name, callback)
     bad_argument(1, "on_signal",
       format("name of a signal expected, got '%s'%s", name, suggest(short, names)))
   end
-  local source, site = uv.new_signal(), core.site(callback)
+  local source, site = uv.new_signal(), site_of(callback)
   local started, message = source:start("sig" .. short:lower(), function()
-    core.call_back(callback, "obs.io.on_signal", site, short)
+    call_back(callback, "obs.io.on_signal", site, short)
   end)
   if not started then
     close(source)
-    core.raise(format("obs.io.on_signal cannot handle '%s': %s", name, message))
+    raise(format("obs.io.on_signal cannot handle '%s': %s", name, message))
   end
-  return core.add_to_scope(setmetatable({ source = source }, Handle))
+  return add_to_scope(setmetatable({ source = source }, Handle))
 end
 
-core.outward(io)
+outward(io)
 
 return io

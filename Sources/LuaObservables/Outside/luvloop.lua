@@ -3,6 +3,9 @@ local core, obs = ...
 
 local assert, pcall, setmetatable, type = assert, pcall, setmetatable, type
 local pack, unpack = table.pack, table.unpack
+local bad_argument, count_calls, join_host, leave_host, run_host, silence =
+  core.bad_argument, core.luv.calls, core.luv.join, core.luv.leave, core.luv.run, core.luv.silence
+local wake_host = core.luv.wake
 
 --- Lets the loop of luv, which is `uv`, run inside that of the host.
 function core.join_luv_loop(uv)
@@ -35,9 +38,9 @@ function core.join_luv_loop(uv)
   -- Returns whether there was something to do. An iteration without that has begun all that was
   -- asked for.
   local function iterate()
-    local is_due, calls = backend_timeout() == 0, core.luv_calls()
+    local is_due, calls = backend_timeout() == 0, count_calls()
     run("nowait")
-    return is_due or core.luv_calls() ~= calls
+    return is_due or count_calls() ~= calls
   end
 
   -- Set where only handles that are `unref`ed are left, while the host's loop goes on.
@@ -70,13 +73,13 @@ function core.join_luv_loop(uv)
     if is_closed then return end
     walk(close)
     while loop_alive() do
-      core.silence_luv(true)
+      silence(true)
       pcall(run, "once")
-      core.silence_luv(false)
+      silence(false)
     end
   end
 
-  core.join_luv(functions, run)
+  join_host(functions, run)
 
   -- The mode of the `uv.run` that is under way.
   local mode_of_run
@@ -89,14 +92,14 @@ function core.join_luv_loop(uv)
   function uv.run(mode)
     local wanted = mode or "default"
     if wanted ~= "default" and wanted ~= "once" and wanted ~= "nowait" then
-      core.bad_argument(1, "run", "'default', 'once' or 'nowait' expected, got "
+      bad_argument(1, "run", "'default', 'once' or 'nowait' expected, got "
         .. (type(mode) == "string" and "'" .. mode .. "'" or type(mode)))
     end
     is_stopped = false
     local outer = mode_of_run
     local run_end <close> = setmetatable({}, { __close = function() mode_of_run = outer end })
     mode_of_run = wanted
-    core.run_luv(wanted)
+    run_host(wanted)
     local goes_on = not is_closed and loop_alive()
     is_stopped = false
     return goes_on
@@ -104,14 +107,14 @@ function core.join_luv_loop(uv)
 
   function uv.stop()
     is_stopped = true
-    core.wake_luv()
+    wake_host()
   end
 
   function uv.loop_close()
     local results = pack(loop_close())
     if results[1] then
       is_closed = true
-      core.leave_luv()
+      leave_host()
     end
     return unpack(results, 1, results.n)
   end

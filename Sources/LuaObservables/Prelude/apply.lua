@@ -482,7 +482,7 @@ local function check_options(options, number, name, known, refused)
 end
 trees.check_list, trees.check_options, trees.is_of_member, trees.label, trees.malformed =
   check_list, check_options, is_of_member, label, malformed
-trees.made_of, trees.shown = made_of, shown
+trees.shown = shown
 
 function obs.apply(target, changes, options)
   core.check_observed(target, 1, "apply")

@@ -2,7 +2,9 @@
 local core, obs = ...
 
 local ipairs, pcall, type = ipairs, pcall, type
-local bad_argument, check_observed = core.bad_argument, core.check_observed
+local bad_argument, check_literal, check_observed, declare, WRITTEN =
+  core.bad_argument, core.check_literal, core.check_observed, core.declare, core.flags.WRITTEN
+local observed_keys, exact_path = core.observed_keys, core.path
 
 local function names_of(target, names)
   if type(names) == "table" then
@@ -11,7 +13,7 @@ local function names_of(target, names)
       if type(name) ~= "string" then
         bad_argument(2, "backed", "list of names expected, got one with a " .. type(name))
       end
-      core.check_literal(target, name, 2, "backed")
+      check_literal(target, name, 2, "backed")
     end
     return names
   end
@@ -19,7 +21,7 @@ local function names_of(target, names)
     bad_argument(2, "backed", "name or list of names expected, got " ..
       (names == nil and "no value" or type(names)))
   end
-  core.check_literal(target, names, 2, "backed")
+  check_literal(target, names, 2, "backed")
   return { names }
 end
 
@@ -32,7 +34,7 @@ function obs.backed(target, names, store)
   check_observed(store, 3, "backed")
   if target == store then bad_argument(3, "backed", "a table cannot be its own store") end
   -- Objects of other libraries may be stores, too: their changes are not observed.
-  local is_heard = type(store) == "table" or pcall(core.observed_keys, store)
+  local is_heard = type(store) == "table" or pcall(observed_keys, store)
   local function get(_, name) return store[name] end
   local function write(self, name, value)
     store[name] = value
@@ -40,9 +42,9 @@ function obs.backed(target, names, store)
     core.own.invalidate(self, name)
   end
   for _, name in ipairs(names) do
-    core.declare(target, name, {
-      write = write, origin = get, is_heard and { store, core.path(name) } or nil,
-    }, get, core.WRITTEN)
+    declare(target, name, {
+      write = write, origin = get, is_heard and { store, exact_path(name) } or nil,
+    }, get, WRITTEN)
   end
 end
 

@@ -2,13 +2,15 @@
 local core, obs = ...
 
 local ipairs, pcall, type = ipairs, pcall, type
-local bad_argument, check_observed = core.bad_argument, core.check_observed
+local bad_argument, check_observed, exact_key, is_path, observe, same =
+  core.bad_argument, core.check_observed, core.exact_key, core.is_path, core.observe, core.same
+local written = core.written
 
 local function write(object, key, value) object[key] = value end
 
 local function copy(to, from, name, last)
   local value = from[name]
-  if core.same(value, last[name]) then return end
+  if same(value, last[name]) then return end
   to[name] = value
   last[name] = value
 end
@@ -16,20 +18,20 @@ end
 function obs.bind(destination, source, keys)
   check_observed(destination, 1, "bind")
   check_observed(source, 2, "bind")
-  if type(keys) == "string" or core.is_path(keys) then keys = { keys } end
+  if type(keys) == "string" or is_path(keys) then keys = { keys } end
   if type(keys) ~= "table" or #keys == 0 then
     bad_argument(3, "bind", "list of keys expected, got "
       .. (type(keys) == "table" and "an empty one" or type(keys)))
   end
   local paths, names, last = {}, {}, {}
   for i, key in ipairs(keys) do
-    names[i], paths[i] = core.exact_key(source, key, 3, "bind")
+    names[i], paths[i] = exact_key(source, key, 3, "bind")
   end
   for _, name in ipairs(names) do
     last[name] = source[name]
-    core.written(pcall(write, destination, name, last[name]))
+    written(pcall(write, destination, name, last[name]))
   end
-  return core.observe(source, paths, function(from, to)
+  return observe(source, paths, function(from, to)
     -- Only keys that changed in the source are set: a local override of another key lasts. One that
     -- could not be set is tried again with the next change.
     local failed, failure = false, nil
@@ -37,7 +39,7 @@ function obs.bind(destination, source, keys)
       local ok, message = pcall(copy, to, from, name, last)
       if not ok and not failed then failed, failure = true, message end
     end
-    core.written(not failed, failure)
+    written(not failed, failure)
   end, { observer = destination, name = "bind" })
 end
 

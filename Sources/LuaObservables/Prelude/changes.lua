@@ -11,7 +11,6 @@ local error, next, pcall, rawequal, setmetatable, tostring, type =
 local string_format = string.format
 local sort = table.sort
 local trees = core.trees
-local number_type = trees.number_type
 local contents, each_object, same = trees.contents, trees.each_object, trees.same
 
 -- Of an object that was not looked at since it was written nothing more has to be heard, but where

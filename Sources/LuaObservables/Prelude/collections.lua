@@ -3,9 +3,15 @@ local core, obs = ...
 
 local next, pairs, pcall, rawequal, rawget, rawlen, setmetatable, tostring, type =
   next, pairs, pcall, rawequal, rawget, rawlen, setmetatable, tostring, type
-local bad_argument, check_function, check_observed, kind_of =
-  core.bad_argument, core.check_function, core.check_observed, core.kind
-local element_count, freeze, same = core.element_count, core.freeze, core.same
+local arrange, array, assign_object, bad_argument, begin_batch, call_plainly =
+  core.arrange, core.array, core.assign, core.bad_argument, core.begin_batch, core.call_plainly
+local check_function, check_literal, check_observed, compile_lazy, declare =
+  core.check_function, core.check_literal, core.check_observed, core.compile_lazy, core.declare
+local dictionary, element_count, end_batch, exact_key, COPY, freeze =
+  core.dictionary, core.element_count, core.end_batch, core.exact_key, core.flags.COPY, core.freeze
+local HostArray, HostSet, idle, kind_of, exact_path, raise, register =
+  core.HostArray, core.HostSet, core.idle, core.kind, core.path, core.raise, core.register
+local same, set_of, written = core.same, core.set_of, core.written
 local sort = table.sort
 
 -- Whole collections ------------------------------------------------------------------------------
@@ -41,10 +47,10 @@ end
 
 -- Makes several writes of a collection one operation: immediate watchers are called after it.
 local function in_one(change, ...)
-  core.begin_batch()
-  local ok, message = pcall(core.call_plainly, change, ...)
-  core.end_batch()
-  return core.written(ok, message)
+  begin_batch()
+  local ok, message = pcall(call_plainly, change, ...)
+  end_batch()
+  return written(ok, message)
 end
 
 local function clear_table(collection)
@@ -59,11 +65,11 @@ function obs.clear(collection)
   check_observed(collection, 1, "clear")
   local kind = kind_of(collection)
   if kind == "array" or kind == "set" then
-    return core.written(pcall(collection.clear, collection))
+    return written(pcall(collection.clear, collection))
   end
   if type(collection) == "table" then return in_one(clear_table, collection) end
   if not kind then bad_argument(1, "clear", "collection or table expected, got an object") end
-  return core.assign(collection, {})
+  return assign_object(collection, {})
 end
 
 -- Raises an error where the values by key are no list without holes.
@@ -71,13 +77,13 @@ local function check_list(wanted)
   local last = 0
   for key in next, wanted do
     if type(key) ~= "number" or key < 1 or key ~= key // 1 then
-      core.raise("an array has integer indices, got " .. type(key)
+      raise("an array has integer indices, got " .. type(key)
         .. (type(key) == "string" and " '" .. key .. "'" or ""))
     end
     if key > last then last = key end
   end
   for i = 1, last do
-    if wanted[i] == nil then core.raise("the list has a hole at " .. i .. " of " .. last // 1) end
+    if wanted[i] == nil then raise("the list has a hole at " .. i .. " of " .. last // 1) end
   end
 end
 
@@ -111,7 +117,7 @@ function obs.assign(collection, other)
   if rawequal(collection, other) then return end
   if kind == "array" then
     check_list(wanted)
-    return core.written(pcall(collection.set, collection, wanted))
+    return written(pcall(collection.set, collection, wanted))
   end
   if kind == "set" then
     return in_one(assign_to_set, collection, values_of(other, 2, "assign"))
@@ -120,7 +126,7 @@ function obs.assign(collection, other)
     return in_one(assign_to_table, collection, wanted)
   end
   if not kind then bad_argument(1, "assign", "collection or table expected, got an object") end
-  return core.assign(collection, wanted)
+  return assign_object(collection, wanted)
 end
 
 -- Copies
@@ -129,9 +135,9 @@ end
 -- A collection of the same kind that cannot be changed; any other value as it is.
 local function copied(value)
   local kind = kind_of(value)
-  if kind == "array" then return freeze(core.array(value)) end
-  if kind == "set" then return freeze(core.set_of(value)) end
-  if kind == "dictionary" then return freeze(core.dictionary(entries(value, 1, "copy_of"))) end
+  if kind == "array" then return freeze(array(value)) end
+  if kind == "set" then return freeze(set_of(value)) end
+  if kind == "dictionary" then return freeze(dictionary(entries(value, 1, "copy_of"))) end
   return type(value) == "table" and freeze(entries(value, 1, "copy_of")) or value
 end
 
@@ -145,16 +151,16 @@ function obs.copy_of(target, name, source)
       bad_argument(number + 1, "copy_of", "name of a property expected, got "
         .. (key and type(key) or "no value"))
     end
-    core.check_literal(target, key, number + 1, "copy_of")
+    check_literal(target, key, number + 1, "copy_of")
   end
   if name == source then bad_argument(3, "copy_of", "a property cannot be a copy of itself") end
   -- The path covers the whole collection, of whatever kind it is.
-  local path = tostring(core.path(source)) .. ".*"
-  local declaration = core.compile_lazy({
+  local path = tostring(exact_path(source)) .. ".*"
+  local declaration = compile_lazy({
     get = function(self) return copied(self[source]) end, deps = { path }, readonly = true,
   }, "copy_of", 3)
-  declaration.flags = declaration.flags | core.COPY
-  core.declare(target, name, declaration, declaration.get, declaration.flags)
+  declaration.flags = declaration.flags | COPY
+  declare(target, name, declaration, declaration.get, declaration.flags)
 end
 
 function obs.raw(observed, options)
@@ -202,10 +208,8 @@ end
 
 -- Collections of the host program -----------------------------------------------------------------
 
-local HostArray, HostSet = core.HostArray, core.HostSet
-
 function HostArray:set(list)
-  core.assign(self, entries(list, 1, "set"))
+  assign_object(self, entries(list, 1, "set"))
 end
 
 function HostArray:sort(less)
@@ -217,7 +221,7 @@ function HostArray:sort(less)
   else
     sort(order, function(a, b) return values[a] < values[b] end)
   end
-  core.arrange(self, order)
+  arrange(self, order)
 end
 
 function HostSet:values()
@@ -237,7 +241,7 @@ function HostSet:intersect(other)
   for _, value in next, values_of(other, 1, "intersect") do
     if self:contains(value) then kept[#kept + 1] = value end
   end
-  core.assign(self, kept)
+  assign_object(self, kept)
 end
 
 function HostSet:subtract(other)
@@ -249,7 +253,7 @@ end
 local edits = { kind = "edits" }
 
 function obs.observe_edits(collection, callback, options)
-  return core.register(collection, edits, callback, options)
+  return register(collection, edits, callback, options)
 end
 
 -- Delivers what is left of the keys after an error in the callback in the next turn.
@@ -269,7 +273,7 @@ function obs.observe_keys(collection, keys, callback, options)
     if is_set then
       names[i], request[i] = keys[i], collection:key_of(keys[i])
     else
-      names[i], request[i] = core.exact_key(collection, keys[i], 2, "observe_keys")
+      names[i], request[i] = exact_key(collection, keys[i], 2, "observe_keys")
     end
   end
   local function read(from, name)
@@ -292,14 +296,14 @@ function obs.observe_keys(collection, keys, callback, options)
         if rest.watcher and not rest.watcher.active then return end
       end
     end
-    if not has_called then core.idle() end
+    if not has_called then idle() end
   end
 
   local is_initial = type(options) == "table" and options.initial
   if not is_initial then
     for i = 1, #names do last[i] = read(collection, names[i]) end
   end
-  rest.watcher = core.register(collection, request, callback, options)
+  rest.watcher = register(collection, request, callback, options)
   if not is_initial then
     core.witness { renew = function(_, objects)
       if not objects[collection] then return end

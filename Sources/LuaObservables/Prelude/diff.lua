@@ -10,7 +10,7 @@ local core, obs = ...
 
 local next, setmetatable, tostring, type = next, setmetatable, tostring, type
 local concat, sort = table.concat, table.sort
-local trees = core.trees
+local bad_argument, check_observed, trees = core.bad_argument, core.check_observed, core.trees
 local are_lists, contents, copied, differing_keys, each_object, edit_script, extended =
   trees.are_lists, trees.contents, trees.copied, trees.differing_keys, trees.each_object,
   trees.edit_script, trees.extended
@@ -392,13 +392,13 @@ function trees.remembered()
 end
 
 function obs.diff(a, b)
-  core.check_observed(a, 1, "diff")
-  core.check_observed(b, 2, "diff")
+  check_observed(a, 1, "diff")
+  check_observed(b, 2, "diff")
   local contents_a, contents_b = trees.remembered(), trees.remembered()
   local x, y = contents_a(a), contents_b(b)
   if x.kind ~= y.kind then
     local kind = x.kind == "array" and "an array" or x.kind and "a " .. x.kind
-    core.bad_argument(2, "diff", (kind or "a table that is no collection")
+    bad_argument(2, "diff", (kind or "a table that is no collection")
       .. " expected, as the first argument is one")
   end
   local partners =

@@ -2,7 +2,7 @@
 local core, obs = ...
 
 local getmetatable, type = getmetatable, type
-local next, outer = core.next, core.outer
+local classes, next, outer = core.classes, core.next, core.outer
 
 -- These functions may be nested deeper than calls from C can be.
 local is_nested = { batch = true, scope = true, task = true }
@@ -17,12 +17,12 @@ end
 core.outward = outward
 outward(obs)
 core.note_callers()
-for _, class in next, core.classes do outward(class.__index) end
+for _, class in next, classes do outward(class.__index) end
 
 --- Hides the metatables that scripts share.
 function core.hide_metatables()
   local shared = { core.Descriptor, core.Event }
-  for _, class in next, core.classes do shared[#shared + 1] = class end
+  for _, class in next, classes do shared[#shared + 1] = class end
   for _, collection in next, { obs.array {}, obs.dictionary {}, obs.set_of {} } do
     shared[#shared + 1] = getmetatable(collection)
   end

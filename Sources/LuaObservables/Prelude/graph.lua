@@ -3,19 +3,20 @@ local core, obs = ...
 
 local rawlen, select, type = rawlen, select, type
 local string_format = string.format
-local bad_argument, check_observed, is_object =
-  core.bad_argument, core.check_observed, core.is_object
+local bad_argument, check_observed, describe, graph_of, is_known, is_object =
+  core.bad_argument, core.check_observed, core.describe, core.graph, core.is_known, core.is_object
+local kind_of, nearest_name = core.kind, core.nearest
 
 function obs.describe(observed)
   check_observed(observed, 1, "describe")
   -- Properties that the model declares belong to the object, used or not.
   core.instantiate(observed)
-  return core.describe(observed)
+  return describe(observed)
 end
 
 -- The roots that `root` stands for: a plain list that is not observed stands for its objects.
 local function roots_of(root)
-  if type(root) ~= "table" or core.kind(root) or core.is_known(root) then return { root } end
+  if type(root) ~= "table" or kind_of(root) or is_known(root) then return { root } end
   local count = rawlen(root)
   local roots = {}
   for i = 1, count do
@@ -34,7 +35,7 @@ local function check_format(format)
   if type(format) ~= "string" then
     bad_argument(2, "graph", "name of a format expected, got " .. type(format))
   end
-  local nearest = core.nearest(format, formats)
+  local nearest = nearest_name(format, formats)
   bad_argument(2, "graph", string_format("unknown format '%s' (%s)", format,
     nearest and string_format("did you mean '%s'?", nearest)
       or "there are 'dot', 'json' and 'mermaid'"))
@@ -51,7 +52,7 @@ function obs.graph(root, ...)
   check_format(format)
   local roots = roots_of(root)
   for i = 1, #roots do core.instantiate(roots[i]) end
-  return core.graph(nil, format, roots)
+  return graph_of(nil, format, roots)
 end
 
 return obs

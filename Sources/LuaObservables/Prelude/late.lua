@@ -3,8 +3,10 @@
 local core, obs = ...
 
 local assert, error, pcall, rawget, setmetatable = assert, error, pcall, rawget, setmetatable
--- Its loops are no reads.
-local each = core.next
+-- The loops of `each` are no reads.
+local classes, lazy_keys, each, raise, redirect, run_late =
+  core.classes, core.lazy_keys, core.next, core.raise, core.redirect, core.run_late
+local set_object_methods = core.set_object_methods
 
 -- The functions of each group. Swift knows which slices belong to it.
 local groups = {
@@ -51,19 +53,19 @@ local callers = {}
 local is_loaded = {}
 
 local function run(group, known)
-  core.run_late(group, functions, globals)
-  for i = known + 1, #core.classes do core.outward(core.classes[i].__index) end
-  for _, name in each, groups[group] do core.redirect(callers[name], rawget(functions, name)) end
+  run_late(group, functions, globals)
+  for i = known + 1, #classes do core.outward(classes[i].__index) end
+  for _, name in each, groups[group] do redirect(callers[name], rawget(functions, name)) end
 end
 
 -- Loads a group. Where that fails, for want of memory, it is tried again.
 local function load(group)
   if is_loaded[group] then return end
   if needed[group] then load(needed[group]) end
-  local known = #core.classes
+  local known = #classes
   local ok, message = pcall(run, group, known)
   if not ok then
-    for i = #core.classes, known + 1, -1 do core.classes[i] = nil end
+    for i = #classes, known + 1, -1 do classes[i] = nil end
     error(message, 0)
   end
   is_loaded[group] = true
@@ -103,14 +105,14 @@ local function late_methods(loaded, names)
   return methods
 end
 
-core.set_object_methods(
+set_object_methods(
   late_methods(core.HostArray, { "set", "sort" }),
   late_methods(core.HostSet, { "values", "union", "intersect", "subtract" }))
 
 -- Stands for nil in the body of a model.
 local None = { __name = "obs.none", __metatable = false }
 function None.__tostring() return "obs.none" end
-function None.__newindex() core.raise "obs.none cannot be changed" end
+function None.__newindex() raise "obs.none cannot be changed" end
 core.none = setmetatable({}, None)
 obs.none = core.none
 
@@ -120,7 +122,7 @@ core.models = none
 function core.instantiate() end
 function core.forgotten() end
 function core.check_own_dependencies() end
-function core.derived_keys(object) return core.lazy_keys(object) or none end
+function core.derived_keys(object) return lazy_keys(object) or none end
 
 -- Until there is a transaction, nothing has to be restored.
 function core.witness() end

@@ -3,20 +3,22 @@ local core, obs = ...
 
 local getmetatable, ipairs, pcall, rawlen, select, setmetatable, sort, tostring, type =
   getmetatable, ipairs, pcall, rawlen, select, setmetatable, table.sort, tostring, type
-local next = core.next
+local bad_argument, check_function, check_literal, check_observed, declare =
+  core.bad_argument, core.check_function, core.check_literal, core.check_observed, core.declare
+local declare_usual, ARMED, NAME, PATH =
+  core.declare_usual, core.flags.ARMED, core.flags.CHECKED_NAME, core.flags.CHECKED_PATH
+local LOADED, OFMODEL, READONLY, TRACKED =
+  core.flags.LOADED, core.flags.OFMODEL, core.flags.READONLY, core.flags.TRACKED
+local UNCACHED, force, forget, inherited, invalidate, is_path =
+  core.flags.UNCACHED, core.force, core.forget, core.inherited, core.invalidate, core.is_path
+local is_valid, kind_of, lazy_names, record_of, nearest_name, next =
+  core.is_valid, core.kind, core.lazy_names, core.model_record, core.nearest, core.next
+local path_parts, peek, current_sandbox = core.path_parts, core.peek, core.sandbox
 local string_find, string_format, string_sub = string.find, string.format, string.sub
-local bad_argument, check_function, check_observed =
-  core.bad_argument, core.check_function, core.check_observed
-
-local LOADED, READONLY, ARMED, UNCACHED, TRACKED =
-  core.LOADED, core.READONLY, core.ARMED, core.UNCACHED, core.TRACKED
-
-local declare_usual = core.declare_usual
 
 -- The short texts that were checked, each with its uses: as a name, as a path. The same texts are
 -- declared again and again. `declare_usual` gets this table, too.
 local checked, count = {}, 0
-local NAME, PATH = core.CHECKED_NAME, core.CHECKED_PATH
 local MOST_CHECKED, LONGEST = 2000, 40
 
 local function is_checked(text, use) return (checked[text] or 0) & use ~= 0 end
@@ -41,12 +43,12 @@ local function check_options(options, number, name)
   for key, value in next, options do
     local expected = option_types[key]
     if not expected then
-      local nearest = type(key) == "string" and core.nearest(key, option_names)
+      local nearest = type(key) == "string" and nearest_name(key, option_names)
       bad_argument(number, name, string_format("unknown option '%s'%s", tostring(key),
         nearest and string_format(" (did you mean '%s'?)", nearest) or ""))
     end
     if expected ~= "any" and type(value) ~= expected
-      and not (key == "deps" and core.is_path(value)) then
+      and not (key == "deps" and is_path(value)) then
       if not (expected == "function" and pcall(check_function, value, number, name)) then
         bad_argument(number, name,
           string_format("option '%s' takes a %s, not a %s", key, expected, type(value)))
@@ -76,7 +78,7 @@ end
 
 local function check_path(path, number, name)
   if is_checked(path, PATH) then return end
-  local keys, kinds = core.path_parts(path, name, number)
+  local keys, kinds = path_parts(path, name, number)
   for i = 1, #keys do
     if kinds[i] ~= "operation" and type(keys[i]) == "string"
       and string_sub(keys[i], 1, 2) == "__" then
@@ -92,7 +94,7 @@ end
 -- other objects.
 local function add_dependencies(declaration, deps, number, name)
   local kind = type(deps)
-  if kind == "string" or kind == "userdata" and core.is_path(deps) then
+  if kind == "string" or kind == "userdata" and is_path(deps) then
     check_path(deps, number, name)
     declaration[1] = deps
     return
@@ -151,7 +153,7 @@ function core.compile_lazy(options, name, number)
   local get = callable(options.get or options.loader)
   if options.create then get = creation(options.create, options.configure, options.with) end
   local declaration = {
-    get = get or core.inherited, flags = flags,
+    get = get or inherited, flags = flags,
     origin = options.get or options.loader or options.create,
   }
   if options.deps ~= nil then add_dependencies(declaration, options.deps, number, name) end
@@ -163,7 +165,7 @@ function core.own_dependencies(declaration)
   local names = {}
   for _, dependency in ipairs(declaration) do
     if type(dependency) ~= "table" then
-      local keys, kinds = core.path_parts(dependency, "model", 2)
+      local keys, kinds = path_parts(dependency, "model", 2)
       if (kinds[1] == "name" or kinds[1] == "key") and type(keys[1]) == "string" then
         names[#names + 1] = keys[1]
       end
@@ -178,9 +180,9 @@ core.Descriptor = Descriptor
 
 -- Notes the sandbox whose script declares, for the properties of all instances.
 local function descriptor(declaration)
-  local sandbox = core.sandbox()
+  local sandbox = current_sandbox()
   if sandbox ~= 0 then declaration.sandbox = sandbox end
-  declaration.flags = declaration.flags | core.OFMODEL
+  declaration.flags = declaration.flags | OFMODEL
   return setmetatable({ declaration = declaration }, Descriptor)
 end
 
@@ -188,11 +190,11 @@ end
 local function check_target(target, name)
   if type(target) == "table" then
     if getmetatable(target) == nil then return false end
-    local kind = core.kind(target)
+    local kind = kind_of(target)
     if kind == "array" or kind == "set" then
       bad_argument(1, name, "arrays and sets have no lazy fields")
     end
-    local model = core.model_record(target)
+    local model = record_of(target)
     if model then
       bad_argument(1, name, string_format("the model %s declares the lazy and computed properties "
         .. "of its instances in obs.model", model.name))
@@ -210,7 +212,7 @@ end
 local function check_key(target, key, number, name, kind)
   if is_checked(key, NAME) then return end
   if type(key) ~= "string" then
-    if key == nil or key ~= key or core.is_path(key) then
+    if key == nil or key ~= key or is_path(key) then
       bad_argument(number, name, "name of a property expected, got "
         .. (key == nil and (kind or "nil") or key ~= key and "NaN" or "a key path"))
     end
@@ -220,7 +222,7 @@ local function check_key(target, key, number, name, kind)
     bad_argument(number, name,
       string_format("'%s' is a metamethod to Lua, and cannot be lazy", key))
   end
-  core.check_literal(target, key, number, name)
+  check_literal(target, key, number, name)
   -- With a point, it depends on the target.
   if not string_find(key, ".", 1, true) then remember(key, NAME) end
 end
@@ -244,7 +246,7 @@ end
 local function is_options(value)
   for key, option in next, value do
     if option_types[key] then return true end
-    if type(key) == "string" and type(option) == "function" and core.nearest(key, option_names) then
+    if type(key) == "string" and type(option) == "function" and nearest_name(key, option_names) then
       return true
     end
   end
@@ -262,7 +264,7 @@ function obs.lazy(target, names, ...)
   local declaration = core.compile_lazy((...), "lazy", 3)
   if is_instance then core.check_own_dependencies(target, declaration, "lazy") end
   local get, flags = declaration.get, declaration.flags
-  for i = 1, #names do core.declare(target, names[i], declaration, get, flags) end
+  for i = 1, #names do declare(target, names[i], declaration, get, flags) end
 end
 
 local function compile_computed(deps, get, number)
@@ -301,7 +303,7 @@ function obs.computed(target, name, ...)
   if get == nil and select("#", ...) > 1 then check_function(get, 4, "computed") end
   local declaration = compile_computed(deps, get, 3)
   if is_instance then core.check_own_dependencies(target, declaration, "computed") end
-  core.declare(target, name, declaration, declaration.get, declaration.flags)
+  declare(target, name, declaration, declaration.get, declaration.flags)
 end
 
 -- Inspecting and invalidating --------------------------------------------------------------------
@@ -314,10 +316,10 @@ end
 function obs.invalidate(target, names)
   prepare(target, "invalidate")
   local all = names == nil
-  names = all and core.lazy_names(target) or each_name(target, names, 2, "invalidate")
+  names = all and lazy_names(target) or each_name(target, names, 2, "invalidate")
   for i = 1, #names do
-    if not core.invalidate(target, names[i]) and not all then
-      local nearest = type(names[i]) == "string" and core.nearest(names[i], core.lazy_names(target))
+    if not invalidate(target, names[i]) and not all then
+      local nearest = type(names[i]) == "string" and nearest_name(names[i], lazy_names(target))
       bad_argument(2, "invalidate", string_format("'%s' is no lazy property%s", tostring(names[i]),
         nearest and string_format(" (did you mean '%s'?)", nearest) or ""))
     end
@@ -328,30 +330,28 @@ function obs.is_valid(target, ...)
   local name = ...
   prepare(target, "is_valid")
   check_key(target, name, 2, "is_valid", select("#", ...) == 0 and "no value")
-  return core.is_valid(target, name)
+  return is_valid(target, name)
 end
 
 function obs.valid_names(target)
   prepare(target, "valid_names")
-  return core.lazy_names(target, true)
+  return lazy_names(target, true)
 end
 
 function obs.invalid_names(target)
   prepare(target, "invalid_names")
-  return core.lazy_names(target, false)
+  return lazy_names(target, false)
 end
 
 function obs.forget(target, names)
   check_target(target, "forget")
   core.instantiate(target)
-  names = names == nil and core.lazy_names(target) or each_name(target, names, 2, "forget")
+  names = names == nil and lazy_names(target) or each_name(target, names, 2, "forget")
   for i = 1, #names do
-    core.forget(target, names[i])
+    forget(target, names[i])
     core.forgotten(target, names[i])
   end
 end
-
-local force, peek = core.force, core.peek
 
 function obs.force(target)
   prepare(target, "force")

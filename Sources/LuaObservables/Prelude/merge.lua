@@ -3,7 +3,10 @@ local core, obs = ...
 
 local next, rawequal, setmetatable, type = next, rawequal, setmetatable, type
 local string_format, move = string.format, table.move
-local trees = core.trees
+local array, bad_argument, check_observed, dictionary, is_optional =
+  core.array, core.bad_argument, core.check_observed, core.dictionary, core.is_optional
+local make_host, raise, set_of, trees, written =
+  core.make_host, core.raise, core.set_of, core.trees, core.written
 local number_type = trees.number_type
 local are_lists, copied, differing_keys, edit_script, holds_objects, is_element, is_object, same =
   trees.are_lists, trees.copied, trees.differing_keys, trees.edit_script, trees.holds_objects,
@@ -72,12 +75,12 @@ function Merge:value(value, owner, key)
   local object = nil
   if type(owner) == "userdata" then
     local problem
-    object, problem = core.make_host(owner, key, value, nil)
-    if problem then core.raise(problem) end
+    object, problem = make_host(owner, key, value, nil)
+    if problem then raise(problem) end
     if object ~= nil then return object end
   end
-  object = made.kind == "array" and core.array() or made.kind == "set" and core.set_of()
-    or made.kind == "dictionary" and core.dictionary() or {}
+  object = made.kind == "array" and array() or made.kind == "set" and set_of()
+    or made.kind == "dictionary" and dictionary() or {}
   self.partners[value] = object
   self.new[#self.new + 1] = { object, made }
   return object
@@ -176,7 +179,7 @@ function Merge:object(object, data)
   end
   local is_model = type(object) == "userdata" and not old.kind
   for _, key in next, differing_keys(old.map, map, n) do
-    local stays = map[key] == nil and is_model and not core.is_optional(object, key)
+    local stays = map[key] == nil and is_model and not is_optional(object, key)
     if not stays then self:note("set", object, key, map[key]) end
   end
 end
@@ -197,27 +200,27 @@ local function plan(merge, target, data, key)
 end
 
 function obs.merge(target, data, options)
-  core.check_observed(target, 1, "merge")
+  check_observed(target, 1, "merge")
   if type(data) ~= "table" then
-    core.bad_argument(2, "merge", "table of plain data expected, got "
+    bad_argument(2, "merge", "table of plain data expected, got "
       .. (data == nil and "no value" or type(data)))
   end
   local key = trees.check_options(options, 3, "merge", { key = true }).key
   if key ~= nil and type(key) ~= "string" and type(key) ~= "number" then
-    core.bad_argument(3, "merge", "option 'key' takes the name of a property, not a " .. type(key))
+    bad_argument(3, "merge", "option 'key' takes the name of a property, not a " .. type(key))
   end
   if target == data then return end
   local merge = setmetatable({
     contents_of = trees.remembered(), contents_of_data = trees.remembered(), writes = {}, new = {},
   }, Merge)
   if not can_pair(merge.contents_of(target), merge.contents_of_data(data)) then
-    core.bad_argument(2, "merge", string_format("%s cannot come to have these contents",
+    bad_argument(2, "merge", string_format("%s cannot come to have these contents",
       trees.shown(target)))
   end
   trees.through_opaque(plan, merge, target, data, key)
   local failed, problem = trees.in_batch(trees.written, merge.writes)
   if failed then
-    core.written(false, problem)
+    written(false, problem)
   end
 end
 

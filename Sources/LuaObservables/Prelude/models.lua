@@ -3,12 +3,14 @@ local core, obs = ...
 
 local getmetatable, ipairs, rawget, rawset, setmetatable, sort, type =
   getmetatable, ipairs, rawget, rawset, setmetatable, table.sort, type
-local next = core.next
+local array, bad_argument, declare_lazy, Descriptor, dictionary, ONSTORED =
+  core.array, core.bad_argument, core.declare, core.Descriptor, core.dictionary, core.flags.ONSTORED
+local is_declared, is_instance, kind_of, lazy_keys, make_model, model_of =
+  core.is_declared, core.is_instance, core.kind, core.lazy_keys, core.make_model, core.model_of
+local record_of, nearest_name, next, None, own_dependencies, raise =
+  core.model_record, core.nearest, core.next, core.none, core.own_dependencies, core.raise
+local set_of = core.set_of
 local string_format, string_sub = string.format, string.sub
-local bad_argument, is_declared, kind_of, model_of, raise, record_of =
-  core.bad_argument, core.is_declared, core.kind, core.model_of, core.raise, core.model_record
-
-local Descriptor = core.Descriptor
 
 -- The models by their names, the last one of each, for data that names its model.
 core.models = setmetatable({}, { __mode = "v" })
@@ -32,7 +34,7 @@ local function unknown(record, name)
   if type(value) == "function" then
     return string_format("'%s' is a method of %s, not a property", name, record.name)
   end
-  local nearest = core.nearest(name, sorted_names(record.declared))
+  local nearest = nearest_name(name, sorted_names(record.declared))
   return string_format("%s has no property '%s'%s", record.name, name,
     nearest and string_format(" (did you mean '%s'?)", nearest) or "")
 end
@@ -47,9 +49,9 @@ end
 
 local function empty_copy(value)
   local kind = kind_of(value)
-  if kind == "array" then return core.array() end
-  if kind == "set" then return core.set_of() end
-  if kind == "dictionary" then return core.dictionary() end
+  if kind == "array" then return array() end
+  if kind == "set" then return set_of() end
+  if kind == "dictionary" then return dictionary() end
   return {}
 end
 
@@ -127,7 +129,7 @@ local forgotten = setmetatable({}, { __mode = "k" })
 local function declare(instance, name, declaration)
   local names = forgotten[instance]
   if names and names[name] then return false end
-  core.declare(instance, name, declaration, declaration.get, declaration.flags)
+  declare_lazy(instance, name, declaration, declaration.get, declaration.flags)
   return true
 end
 
@@ -145,7 +147,7 @@ local none = {}
 
 -- The keys of an object that are lazy or computed, whether they were read or not (C13).
 function core.derived_keys(object)
-  local keys, record = core.lazy_keys(object), model_of(object)
+  local keys, record = lazy_keys(object), model_of(object)
   if not record or not record.instantiate then return keys or none end
   keys = keys or {}
   local names = forgotten[object]
@@ -195,13 +197,13 @@ local function take(record, class, body, number)
       declared[name], values[name], record.templates[name] = nil, nil, nil
       if type(value) == "function" then
         class[name] = value
-      elseif core.is_instance(value, Descriptor) then
+      elseif is_instance(value, Descriptor) then
         declared[name] = value.declaration
       else
         declared[name] = true
         if is_copied(value) then
           templates[name] = value
-        elseif value ~= core.none then
+        elseif value ~= None then
           values[name] = value
         end
       end
@@ -217,7 +219,7 @@ end
 local function check_dependencies(record, number)
   for _, name in ipairs(record.lazy_names) do
     local declaration = record.declared[name]
-    for _, first in ipairs(core.own_dependencies(declaration)) do
+    for _, first in ipairs(own_dependencies(declaration)) do
       local declared = record.declared[first]
       if declared == nil then
         bad_argument(number, "model", string_format("'%s' depends on '%s': %s",
@@ -225,8 +227,8 @@ local function check_dependencies(record, number)
       end
       if type(declared) == "table" then declaration.is_on_lazy = true end
     end
-    local flags = declaration.flags & ~core.ONSTORED
-    declaration.flags = declaration.is_on_lazy and flags or flags | core.ONSTORED
+    local flags = declaration.flags & ~ONSTORED
+    declaration.flags = declaration.is_on_lazy and flags or flags | ONSTORED
   end
 end
 
@@ -235,7 +237,7 @@ end
 function core.check_own_dependencies(target, declaration, name)
   local record = declaration[1] and model_of(target)
   if not record then return end
-  for _, first in ipairs(core.own_dependencies(declaration)) do
+  for _, first in ipairs(own_dependencies(declaration)) do
     local shared = record.class[first]
     local is_known = record.declared[first] ~= nil or is_declared(target, first)
       or rawget(target, first) ~= nil or shared ~= nil and type(shared) ~= "function"
@@ -319,7 +321,7 @@ function obs.model(name, parent, body)
   check_dependencies(record, number)
   setmetatable(class, {
     __name = "model " .. name, __index = parent, __newindex = added,
-    __call = core.make_model(class, record),
+    __call = make_model(class, record),
   })
   core.models[name] = class
   return class

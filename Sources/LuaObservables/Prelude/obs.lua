@@ -1,7 +1,19 @@
 -- The module `obs`, from the functions of the host in `core`.
 local core = ...
 
-local obs = {}
+local obs = core.module
+local begin_batch, call_plainly, end_scope, end_batch, is_computing =
+  core.begin_batch, core.call_plainly, core.close_scope, core.end_batch, core.is_computing
+local is_host_object, is_path, close_luv, begin_scope, outer =
+  core.is_host_object, core.is_path, core.luv.close, core.open_scope, core.outer
+local exact_path, path_parts, path_text, raise, register, report_error =
+  core.path, core.path_parts, core.path_text, core.raise, core.register, core.report
+local run_exit_hooks, current_sandbox, site_of, number_task, collect =
+  core.run_exit_hooks, core.sandbox, core.site, core.tasks.began, core.tasks.collect
+local enter_sandbox, give_task_back, is_sandbox_open, later =
+  core.tasks.enter_sandbox, core.tasks.give_back, core.tasks.is_open, core.tasks.later
+local recount_tasks, count_task, wake_after, traceback =
+  core.tasks.recount, core.tasks.take, core.tasks.wake_after, core.traceback
 
 -- The functions are read before any script can replace them.
 local error, getmetatable, ipairs, next, setmetatable, tostring, type =
@@ -16,12 +28,12 @@ local string_find, string_format, string_match, string_sub =
 
 -- The place of the error is that of the script's call, however deep in the module it is raised.
 local function bad_argument(number, name, message)
-  core.raise(string_format("bad argument #%d to '%s' (%s)", number, name, message))
+  raise(string_format("bad argument #%d to '%s' (%s)", number, name, message))
 end
 
 local function is_observable(value)
   local kind = type(value)
-  return kind == "table" or kind == "userdata" and core.is_host_object(value)
+  return kind == "table" or kind == "userdata" and is_host_object(value)
 end
 
 local function check_observed(value, number, name)
@@ -56,7 +68,7 @@ end
 function core.written(ok, message)
   if ok then return end
   local own = type(message) == "string" and string_match(message, "^obs:%d+: (.*)")
-  if own then core.raise(own) end
+  if own then raise(own) end
   error(message, 0)
 end
 
@@ -66,33 +78,12 @@ core.bad_argument, core.check_observed, core.check_function =
 
 -- Observing ------------------------------------------------------------------------------------
 
-obs.observe = core.observe
-obs.stop = core.stop
-obs.path = core.path
-obs.trigger = core.trigger
-obs.opaque = core.opaque
-obs.flush = core.flush
-obs.array = core.array
-obs.set_of = core.set_of
-obs.dictionary = core.dictionary
+obs.observe, obs.path, obs.flush = core.observe, core.path, core.flush
+obs.array, obs.set_of, obs.dictionary = core.array, core.set_of, core.dictionary
 
-local Watcher = {
-  stop = core.watcher_stop,
-  pause = core.watcher_pause,
-  resume = core.watcher_resume,
-  observe = core.watcher_observe,
-  run = core.watcher_run,
-  schedule = core.watcher_schedule,
-  break_on_change = core.watcher_break_on_change,
-  break_on_call = core.watcher_break_on_call,
-}
-core.set_methods("Watcher", Watcher)
-
-local Timer = { stop = core.timer_stop, ref = core.timer_ref, unref = core.timer_unref }
-core.set_methods("Timer", Timer)
-
-local Handler = { stop = core.handler_stop, ref = core.handler_ref, unref = core.handler_unref }
-core.set_methods("Handler", Handler)
+core.set_methods("Watcher", core.watcher)
+core.set_methods("Timer", core.timer)
+core.set_methods("Handler", core.handler)
 
 local function is_object(value)
   local kind = type(value)
@@ -101,19 +92,19 @@ end
 core.is_object = is_object
 
 -- Closes the batch also where an error leaves it; the error goes on from where it was raised.
-local batch_end = setmetatable({}, { __close = core.end_batch, __name = "obs.batch" })
+local batch_end = setmetatable({}, { __close = end_batch, __name = "obs.batch" })
 
 -- Calls `body` in a coroutine, where an error closes no variables. The results are put in a table,
 -- so that the batch ends also where there is no memory for all of them on the stack.
 local function batch_in_coroutine(body, ...)
   local results, is_open
   local function run(...)
-    core.begin_batch()
+    begin_batch()
     is_open = true
-    results = pack(core.call_plainly(body, ...))
+    results = pack(call_plainly(body, ...))
   end
   local ok, message = pcall(run, ...)
-  if is_open then core.end_batch() end
+  if is_open then end_batch() end
   if not ok then error(message, 0) end
   return unpack(results, 1, results.n)
 end
@@ -123,9 +114,9 @@ function obs.batch(body, ...)
   -- A batch must not contain a wait: it would be open when the turn ends, or for ever.
   local _, is_main = coroutine_running()
   if not is_main then return batch_in_coroutine(body, ...) end
-  core.begin_batch()
+  begin_batch()
   local guard <close> = batch_end
-  return core.call_plainly(body, ...)
+  return call_plainly(body, ...)
 end
 
 -- Literal names ---------------------------------------------------------------------------------
@@ -148,15 +139,16 @@ end
 --- The key that a function takes as it is, and the path of it. A key that looks like a path is
 --- given as `obs.path(key)`.
 function core.exact_key(object, key, number, name)
-  if core.is_path(key) then
-    local keys, kinds, text = core.path_parts(key, name, number)
+  if is_path(key) then
+    local keys, kinds = path_parts(key, name, number)
     if #keys ~= 1 or kinds[1] ~= "key" and kinds[1] ~= "name" then
-      bad_argument(number, name, string_format("'%s' is no key: obs.observe takes paths", text))
+      bad_argument(number, name, string_format("'%s' is no key: obs.observe takes paths",
+        path_text(key)))
     end
     return keys[1], key
   end
   if type(key) == "string" then core.check_literal(object, key, number, name) end
-  return key, core.path(key)
+  return key, exact_path(key)
 end
 
 -- Scopes ---------------------------------------------------------------------------------------
@@ -207,7 +199,7 @@ local open_scopes = {}
 --- Adds what has a method `stop` to the innermost open scope of the sandbox that runs, if there is
 --- one: a callback of another sandbox may run inside of it.
 function core.add_to_scope(member)
-  local sandbox = core.sandbox()
+  local sandbox = current_sandbox()
   for i = #open_scopes, 1, -1 do
     local open = open_scopes[i]
     if open.sandbox == sandbox then return open.scope:add(member) end
@@ -218,15 +210,15 @@ end
 -- Opens a scope, which may fail halfway, and calls its body.
 local function run_scope(open, body)
   open_scopes[open.height + 1] = open
-  core.open_scope(open.scope.members)
-  core.call_plainly(body, open.scope)
+  begin_scope(open.scope.members)
+  call_plainly(body, open.scope)
 end
 
 -- Closes a scope, and scopes inside it that are still open. If the body raised an error, the
 -- members are stopped.
 local function close_scope(open, has_failed)
   for i = #open_scopes, open.height + 1, -1 do open_scopes[i] = nil end
-  core.close_scope(open.height)
+  end_scope(open.height)
   if has_failed then return open.scope:stop() end
   core.add_to_scope(open.scope)
 end
@@ -241,7 +233,7 @@ function obs.scope(body)
   check_function(body, 1, "scope")
   local scope = setmetatable({ members = {} }, Scope)
   local open = setmetatable(
-    { scope = scope, sandbox = core.sandbox(), height = #open_scopes }, scope_end)
+    { scope = scope, sandbox = current_sandbox(), height = #open_scopes }, scope_end)
   -- A scope must not contain a wait: registrations of other code meanwhile are not the scope's.
   local _, is_main = coroutine_running()
   if is_main then
@@ -259,12 +251,6 @@ end
 -- Watching the watchers ------------------------------------------------------------------------
 
 obs.observed_keys = core.observed_keys
-obs.observer_count = core.observer_count
-obs.on_observed = core.on_observed
-obs.why = core.why
-obs.whynot = core.whynot
-obs.break_on_change = core.break_on_change
-obs.log = core.log
 
 -- What `log` reports. An event is a sentence to `print`.
 local Event = { __name = "obs.Event" }
@@ -274,20 +260,11 @@ function Event:__tostring()
   core.load "events"
   return core.event_text(self)
 end
-obs.record = core.record
-obs.limits = core.limits
-obs.stats = core.stats
 
 -- The loop ---------------------------------------------------------------------------------------
 
-obs.after = core.after
-obs.every = core.every
-obs.next_turn = core.next_turn
-obs.now = core.now
-obs.on_readable = core.on_readable
-obs.on_writable = core.on_writable
-obs.on_error = core.on_error
-obs.on_exit = core.on_exit
+obs.after, obs.now, obs.on_readable, obs.on_exit =
+  core.after, core.now, core.on_readable, core.on_exit
 
 -- Tasks ------------------------------------------------------------------------------------------
 
@@ -307,7 +284,7 @@ local function finish(task, ...)
   local ok, results = pcall(pack, ...)
   task.results = ok and results or nil
   task.done = true
-  core.give_task_back(accounts[task])
+  give_task_back(accounts[task])
   task.thread = nil
   task.wake = nil
   local waiters = task.waiters
@@ -316,14 +293,14 @@ local function finish(task, ...)
     -- The waiting tasks are woken in turns of their own: a long chain of tasks that wait for each
     -- other needs no stack. Where there is no memory for that, they are woken at once.
     for _, wake in ipairs(waiters) do
-      if not pcall(core.later, wake) then pcall(wake) end
+      if not pcall(later, wake) then pcall(wake) end
     end
   end
 end
 
 local step
 
-local function step_later(task) core.later(function() step(task) end) end
+local function step_later(task) later(function() step(task) end) end
 
 local function after_step(task, thread, ok, ...)
   local first = ...
@@ -333,43 +310,43 @@ local function after_step(task, thread, ok, ...)
     ok, first = pcall(step_later, task)
   end
   if ok then return end
-  local is_known, trace = pcall(core.traceback, thread, first)
+  local is_known, trace = pcall(traceback, thread, first)
   coroutine_close(thread)
   local is_awaited = task.waiters ~= nil
   finish(task, false, first)
   local function report()
     if task.is_read then return end
-    core.report(first, is_known and trace or "", "task", task.name, task.site)
+    report_error(first, is_known and trace or "", "task", task.name, task.site)
   end
   -- Those that wait read the error in the turns before, unless they are cancelled.
-  if not is_awaited or not pcall(core.later, report) then report() end
+  if not is_awaited or not pcall(later, report) then report() end
 end
 
 local function leave(sandbox, ...)
-  core.enter_sandbox(sandbox)
+  enter_sandbox(sandbox)
   return ...
 end
 
 function step(task, ...)
   local thread = task.thread
-  if task.done or not thread or not core.is_open(accounts[task]) then return end
+  if task.done or not thread or not is_sandbox_open(accounts[task]) then return end
   -- A task runs on the account of its sandbox, whoever wakes it.
-  local sandbox = core.enter_sandbox(accounts[task])
+  local sandbox = enter_sandbox(accounts[task])
   return leave(sandbox, after_step(task, thread, coroutine_resume(thread, ...)))
 end
 
 local function running_task(name)
   local task = tasks[coroutine_running()]
-  if (not task or not coroutine_isyieldable()) and core.is_computing() then
-    core.raise(string_format(
+  if (not task or not coroutine_isyieldable()) and is_computing() then
+    raise(string_format(
       "%s was called inside a getter, which cannot yield: its value is needed at once", name))
   end
   if not task then
-    core.raise(string_format(
+    raise(string_format(
       "%s was called outside of a task: it waits, and works only inside obs.task", name))
   end
   if not coroutine_isyieldable() then
-    core.raise(string_format(
+    raise(string_format(
       "%s was called inside a watcher, a batch or a scope, which cannot yield; "
         .. "start a task (obs.task)", name))
   end
@@ -414,7 +391,7 @@ end
 --- function that wakes the task, by true and the results or by false and an error, and the
 --- arguments; it returns the function that cancels the wait.
 function core.awaiting(name, start)
-  return core.outer(function(...)
+  return outer(function(...)
     local task, arguments = running_task(name), pack(...)
     return awaited(wait(task, function(wake)
       return start(wake, unpack(arguments, 1, arguments.n))
@@ -425,23 +402,23 @@ end
 -- Counts a task of a sandbox. Tasks that wait for ever are collected without notice, so they are
 -- counted anew before one is refused.
 local function take_task(sandbox)
-  if core.take_task(sandbox) then return end
-  core.collect()
+  if count_task(sandbox) then return end
+  collect()
   local count = 0
   for _, task in next, tasks do
     if not task.done and accounts[task] == sandbox then count = count + 1 end
   end
-  core.recount_tasks(sandbox, count)
+  recount_tasks(sandbox, count)
 end
 
 local function make_task(body)
-  local sandbox = core.sandbox()
+  local sandbox = current_sandbox()
   take_task(sandbox)
   local thread = coroutine_create(type(body) == "function" and body
     or function(...) return body(...) end)
   local task = setmetatable({
-    thread = thread, done = false, site = core.site(body), name = "task",
-    number = core.task_began(),
+    thread = thread, done = false, site = site_of(body), name = "task",
+    number = number_task(),
   }, Task)
   accounts[task] = sandbox
   tasks[thread] = task
@@ -485,7 +462,7 @@ function Task.__index:await(timeout)
   core.check_timeout(timeout, 1, "await")
   local task = not self.done and running_task("obs.Task:await") or nil
   if not self.done then
-    if task == self then core.raise("a task cannot wait for itself") end
+    if task == self then raise("a task cannot wait for itself") end
     local done = wait(task, function(wake)
       local waiters = self.waiters or {}
       local function finished() wake(true) end
@@ -499,7 +476,7 @@ function Task.__index:await(timeout)
         end
         if #waiters == 0 then self.waiters = nil end
       end
-      timer = timeout and core.wake_after(timeout, function() wake(false) end)
+      timer = timeout and wake_after(timeout, function() wake(false) end)
       waiters[#waiters + 1] = finished
       self.waiters = waiters
       return leave
@@ -519,14 +496,14 @@ function Task.__index:cancel()
   self.disarm = nil
   if disarm then disarm() end
   if coroutine_status(thread) ~= "suspended" then
-    core.raise("a task cannot cancel itself; let it return")
+    raise("a task cannot cancel itself; let it return")
   end
   -- Its `<close>` variables end on the account of the task, whoever cancels it.
-  local sandbox = core.enter_sandbox(accounts[self])
+  local sandbox = enter_sandbox(accounts[self])
   local ok, message = coroutine_close(thread)
-  core.enter_sandbox(sandbox)
+  enter_sandbox(sandbox)
   finish(self, false, "the task was cancelled")
-  if not ok then core.report(message, "", "task", self.name, self.site) end
+  if not ok then report_error(message, "", "task", self.name, self.site) end
 end
 
 Task.__index.stop = Task.__index.cancel
@@ -541,7 +518,7 @@ function obs.sleep(seconds)
     bad_argument(1, "sleep", "a number of seconds from 0 on expected, got " .. seconds)
   end
   wait(task, function(wake)
-    local timer = core.wake_after(seconds, function() wake() end)
+    local timer = wake_after(seconds, function() wake() end)
     return function() timer:stop() end
   end)
 end
@@ -561,14 +538,14 @@ function obs.next_change(observed, path, timeout)
   return wait(task, function(wake)
     local timer, watcher
     local function changed() wake(true) end
-    watcher = core.register(observed, waiting_for(path), function()
+    watcher = register(observed, waiting_for(path), function()
       -- Tasks run in turns of their own: a watcher cannot wait.
-      core.later(changed)
+      later(changed)
       watcher:stop()
       if timer then timer:stop() end
     end, { name = "next_change" })
     if timeout then
-      timer = core.wake_after(timeout, function()
+      timer = wake_after(timeout, function()
         watcher:stop()
         wake(false)
       end)
@@ -591,11 +568,11 @@ function obs.await(start, timeout)
     local function finish_wait(...)
       if is_over then return end
       local results = pack(...)
-      core.later(function() wake(unpack(results, 1, results.n)) end)
+      later(function() wake(unpack(results, 1, results.n)) end)
       is_over = true
     end
     start(finish_wait)
-    if timeout and not is_over then timer = core.wake_after(timeout, function() wake(false) end) end
+    if timeout and not is_over then timer = wake_after(timeout, function() wake(false) end) end
     return function()
       is_over = true
       if timer then timer:stop() end
@@ -608,8 +585,8 @@ end
 if os and os.exit then
   local exit = os.exit
   function os.exit(status, closes)
-    core.run_exit_hooks()
-    if closes then core.close_luv() end
+    run_exit_hooks()
+    if closes then close_luv() end
     return exit(status, closes)
   end
 end

@@ -9,9 +9,10 @@ local core, obs = ...
 
 local next, setmetatable, tostring, type = next, setmetatable, tostring, type
 local string_format = string.format
-local trees = core.trees
-local are_lists, contents, edit_script, has_list, is_element, same =
-  trees.are_lists, trees.contents, trees.edit_script, trees.has_list, trees.is_element, trees.same
+local element_count, kind_of, register, report_error, current_sandbox, trees, writer =
+  core.element_count, core.kind, core.register, core.report, core.sandbox, core.trees, core.writer
+local are_lists, edit_script, has_list, is_element, same =
+  trees.are_lists, trees.edit_script, trees.has_list, trees.is_element, trees.same
 
 local each_edit, each_write = { "*", kind = "each edit" }, { "*", kind = "each write" }
 
@@ -152,10 +153,10 @@ Others.__index = Others
 --- Notes what others than the sandbox that runs write to objects; `state` has the contents of these
 --- at the beginning.
 function trees.others(state)
-  local self = setmetatable({ state = state, sandbox = core.sandbox(), wires = {} }, Others)
+  local self = setmetatable({ state = state, sandbox = current_sandbox(), wires = {} }, Others)
   self:forget()
   function self.note(object, told, change)
-    if core.writer() == self.sandbox then return end
+    if writer() == self.sandbox then return end
     if change then return self:adopt(object, change.key, change.old, change.new) end
     for i = 1, #told do self:adopt_edit(object, told[i]) end
   end
@@ -167,8 +168,8 @@ function Others:forget() self.bases, self.inserted, self.removed, self.kept = {}
 
 function Others:watch(object)
   if self.wires[object] then return end
-  local is_model = type(object) == "userdata" and not core.kind(object)
-  self.wires[object] = core.register(object, is_model and each_write or each_edit, self.note,
+  local is_model = type(object) == "userdata" and not kind_of(object)
+  self.wires[object] = register(object, is_model and each_write or each_edit, self.note,
     { name = "others" })
 end
 
@@ -208,7 +209,7 @@ function Others:adopt_edit(object, edit)
   if base.kind == "set" then
     return self:adopt(object, at, kind == "remove" or nil, kind == "insert" or nil)
   end
-  local count = type(object) == "table" and core.element_count(object) or #object
+  local count = type(object) == "table" and element_count(object) or #object
   if not (has_list(base) and is_element(at, count + 1)) then
     return self:adopt(object, at, edit.old, edit.new)
   end
@@ -239,7 +240,7 @@ function trees.report_kept(kept, what, site)
   local object, key = next(kept)
   if object == nil then return end
   local more = next(kept, object) ~= nil and ", among others" or ""
-  core.report(string_format("'%s' of %s was written by another script since, and stays%s",
+  report_error(string_format("'%s' of %s was written by another script since, and stays%s",
     tostring(key), trees.shown(object), more), "", "watcher", what, site)
 end
 

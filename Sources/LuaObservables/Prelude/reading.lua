@@ -3,9 +3,11 @@ local core, obs = ...
 
 local next, pairs, pcall, rawget, tostring, type = next, pairs, pcall, rawget, tostring, type
 local string_find, string_format = string.find, string.format
-local check_observed, is_object, raise = core.check_observed, core.is_object, core.raise
-local element_count, absorb, kind_of, lazy_keys =
-  core.element_count, core.absorb, core.kind, core.lazy_keys
+local absorb, check_observed, element_count, fold, is_object, kept =
+  core.absorb, core.check_observed, core.element_count, core.fold, core.is_object, core.kept
+local kind_of, lazy_keys, named_member, path_parts, path_text, raise =
+  core.kind, core.lazy_keys, core.named_member, core.path_parts, core.path_text, core.raise
+local written = core.written
 
 local none = {}
 
@@ -70,48 +72,26 @@ end
 
 -- Operators --------------------------------------------------------------------------------------
 
-local follow
-
--- The contributions of the elements to the operator at `step`, and how many there are.
-local function contributions(path, object, step)
-  local list, count = elements(object)
-  if not list then return nil end
-  if step < #path.keys then
-    for i = 1, count do list[i] = follow(path, list[i], step + 1, true) end
-  end
-  return list, count
+local function fail(path, format, ...)
+  raise(string_format("key path '%s'" .. format, path_text(path), ...))
 end
+
+local follow
 
 local function place(path, object, step, position)
   local kind = kind_of(object)
   if kind == "set" or kind == "dictionary" then return "an element" end
   if step == 1 then return "element " .. position end
-  local key = tostring(path.keys[step - 1])
-  return string_format("element %d of '%s'", position, key)
-end
-
-local function aggregate(path, object, step)
-  local operator = path.keys[step]
-  local list, count = contributions(path, object, step)
-  if not list then return nil end
-  local ok, value, what, expectation = core.fold(operator, list, count, many)
-  if ok then return value end
-  raise(string_format("key path '%s': %s: %s under '@%s', %s",
-    path.text, place(path, object, step, value), what, operator, expectation))
+  return string_format("element %d of '%s'", position, tostring(path.keys[step - 1]))
 end
 
 -- Unions are new plain lists, in the order in which their values appear first.
-local function union(path, object, step)
-  local operator = path.keys[step]
-  local list, count = contributions(path, object, step)
-  if not list then return nil end
+local function union(path, operator, list, count)
   local result, seen = {}, not string_find(operator, "^unionOf[OA]") and {}
   local function take(value)
     if value == nil then return end
     if value == many then
-      raise(string_format(
-        "key path '%s': '@%s' is given many values by one element; nest the operators",
-        path.text, operator))
+      fail(path.source, ": '@%s' is given many values by one element; nest the operators", operator)
     end
     if seen then
       local key = value
@@ -143,12 +123,21 @@ local function operate(path, object, step, inside)
   if operator == "first" or operator == "last" then
     return follow(path, element_at(object, operator == "last"), step + 1, inside)
   end
-  if string_find(operator, "[uU]nionOf") then return union(path, object, step) end
-  if not inside then
-    local is_kept, value = core.kept(object, path.source, step)
+  local is_union = string_find(operator, "[uU]nionOf")
+  if not inside and not is_union then
+    local is_kept, value = kept(object, path.source, step)
     if is_kept then return value end
   end
-  return aggregate(path, object, step)
+  local list, count = elements(object)
+  if not list then return nil end
+  if step < #path.keys then
+    for i = 1, count do list[i] = follow(path, list[i], step + 1, true) end
+  end
+  if is_union then return union(path, operator, list, count) end
+  local ok, value, what, expectation = fold(operator, list, count, many)
+  if ok then return value end
+  fail(path.source, ": %s: %s under '@%s', %s", place(path, object, step, value), what, operator,
+    expectation)
 end
 
 -- Paths ------------------------------------------------------------------------------------------
@@ -164,20 +153,17 @@ function follow(path, value, step, inside)
     local collection = kind ~= "operation" and kind_of(value)
     if kind == "operation" then return operate(path, value, i, inside) end
     if kind == "deep" then
-      raise(string_format(
-        "key path '%s': '**' stands for many values; obs.get reads one", path.text))
+      fail(path.source, ": '**' stands for many values; obs.get reads one")
     elseif kind == "every" or kind == "name" and key ~= "count"
       and (collection == "array" or collection == "set") then
       if inside then return many end
-      raise(string_format(
-        "key path '%s' stands for many values; obs.get reads one "
-          .. "(a list of them: '@unionOfObjects.%s')",
-        path.text, kind == "name" and key or "…"))
+      fail(path.source, " stands for many values; obs.get reads one "
+        .. "(a list of them: '@unionOfObjects.%s')", kind == "name" and key or "…")
     elseif kind == "name" and key == "count" and collection then
       value = size(value)
     elseif kind == "member" then
       local member = nil
-      if collection == "set" then member = core.named_member(key) end
+      if collection == "set" then member = named_member(key) end
       if member ~= nil and not value:contains(member) then member = nil end
       value = member
     else
@@ -189,29 +175,29 @@ end
 
 function obs.get(observed, path)
   check_observed(observed, 1, "get")
-  local keys, kinds, text = core.path_parts(path, "get")
-  return follow({ keys = keys, kinds = kinds, text = text, source = path }, observed, 1, false)
+  local keys, kinds = path_parts(path, "get")
+  return follow({ keys = keys, kinds = kinds, source = path }, observed, 1, false)
 end
 
 local function write(object, key, value) object[key] = value end
 
 function obs.set(observed, path, value)
   check_observed(observed, 1, "set")
-  local keys, kinds, text = core.path_parts(path, "set")
+  local keys, kinds = path_parts(path, "set")
   local object = observed
   for i = 1, #kinds do
     if kinds[i] ~= "key" and kinds[i] ~= "name" then
-      raise(string_format("key path '%s' ends in no single place that can be assigned", text))
+      fail(path, " ends in no single place that can be assigned")
     end
   end
   for i = 1, #keys - 1 do
     object = object[keys[i]]
     if not is_object(object) then
-      raise(string_format("key path '%s' cannot be assigned: component %d, '%s', is %s",
-        text, i, tostring(keys[i]), object == nil and "nil" or "a " .. type(object)))
+      fail(path, " cannot be assigned: component %d, '%s', is %s", i, tostring(keys[i]),
+        object == nil and "nil" or "a " .. type(object))
     end
   end
-  core.written(pcall(write, object, keys[#keys], value))
+  written(pcall(write, object, keys[#keys], value))
 end
 
 return obs

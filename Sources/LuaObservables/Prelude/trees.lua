@@ -9,8 +9,11 @@ local core, obs = ...
 local getmetatable, next, pairs, pcall, rawequal, rawget, setmetatable, tostring, type =
   getmetatable, next, pairs, pcall, rawequal, rawget, setmetatable, tostring, type
 local concat, sort = table.concat, table.sort
-local element_count, kind_of, model_of, same, stored_next =
-  core.element_count, core.kind, core.model_of, core.same, core.next
+local absorb, call_plainly, edit_steps, element_count, host_class =
+  core.absorb, core.call_plainly, core.edit_steps, core.element_count, core.host_class
+local is_host_object, is_opaque, kind_of, model_of, stored_next, same =
+  core.is_host_object, core.is_opaque, core.kind, core.model_of, core.next, core.same
+local stored_names, written = core.stored_names, core.written
 
 local trees = {}
 core.trees = trees
@@ -33,19 +36,19 @@ local passes_opaque = false
 local function is_object(value)
   local kind = type(value)
   if kind == "table" then
-    return getmetatable(value) ~= Value and (passes_opaque or not core.is_opaque(value))
+    return getmetatable(value) ~= Value and (passes_opaque or not is_opaque(value))
   end
-  return kind == "userdata" and core.is_host_object(value)
-    and (passes_opaque or not core.is_opaque(value))
+  return kind == "userdata" and is_host_object(value)
+    and (passes_opaque or not is_opaque(value))
 end
 
 --- Calls a function for which opaque objects are like others.
 function trees.through_opaque(body, ...)
   local was_passing = passes_opaque
   passes_opaque = true
-  local ok, result = pcall(core.call_plainly, body, ...)
+  local ok, result = pcall(call_plainly, body, ...)
   passes_opaque = was_passing
-  core.written(ok, result)
+  written(ok, result)
   return result
 end
 
@@ -54,7 +57,7 @@ end
 local leaves = setmetatable({}, { __mode = "k" })
 
 --- Whether a table in data is an object itself, not data.
-local function is_leaf(value) return leaves[value] or core.is_opaque(value) end
+local function is_leaf(value) return leaves[value] or is_opaque(value) end
 
 --- A value of a change that stays the object that it is.
 function trees.leaf(value)
@@ -116,7 +119,7 @@ local function contents(object)
   local kind, map = kind_of(object), {}
   local made = { kind = kind, map = map, n = 0, sparse = false }
   if type(object) == "userdata" then
-    made.model, made.is_host = core.host_class(object), true
+    made.model, made.is_host = host_class(object), true
     if kind == "array" then
       made.n = #object
       for i = 1, made.n do map[i] = host_value(object, i) end
@@ -125,11 +128,11 @@ local function contents(object)
     elseif kind == "dictionary" then
       for key in pairs(object) do map[key] = host_value(object, key) end
     else
-      for _, name in next, core.stored_names(object) do map[name] = host_value(object, name) end
+      for _, name in next, stored_names(object) do map[name] = host_value(object, name) end
     end
     return made
   end
-  core.absorb(object)
+  absorb(object)
   if kind == "array" then
     made.n = element_count(object)
     for i = 1, made.n do map[i] = rawget(object, i) end
@@ -338,8 +341,8 @@ function trees.same(a, b)
 end
 
 trees.number_type, trees.kind_of, trees.plain = number_type, kind_of, plain
-trees.Value, trees.is_value, trees.is_object, trees.contents, trees.measure =
-  Value, is_value, is_object, contents, measure
+trees.is_value, trees.is_object, trees.contents, trees.measure =
+  is_value, is_object, contents, measure
 trees.holds_objects, trees.has_list, trees.are_lists, trees.is_element, trees.sorted_keys =
   holds_objects, has_list, are_lists, is_element, sorted_keys
 trees.position_of, trees.list_length, trees.is_leaf, trees.host_value =
@@ -403,7 +406,7 @@ function trees.edit_script(from, count, to, new_count, equal, edit, limit)
     end
     return ids
   end
-  local steps = core.edit_steps(numbered(from, gone), gone, numbered(to, come), come, limit)
+  local steps = edit_steps(numbered(from, gone), gone, numbered(to, come), come, limit)
   if limit and #steps > 4 * limit then return false end
   for i = 1, #steps, 4 do
     local kind, position, old, new = steps[i], steps[i + 1], steps[i + 2], steps[i + 3]

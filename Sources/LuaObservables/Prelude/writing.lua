@@ -7,7 +7,10 @@ local core, obs = ...
 local error, getmetatable, ipairs, next, pcall, rawget, rawset, type =
   error, getmetatable, ipairs, next, pcall, rawget, rawset, type
 local insert, remove = table.insert, table.remove
-local kind_of, trees = core.kind, core.trees
+local begin_batch, begin_exempt, call_plainly, end_batch, end_exempt =
+  core.begin_batch, core.begin_exempt, core.call_plainly, core.end_batch, core.end_exempt
+local has_stored, identical, kind_of, model_of, poll, trees, check_written =
+  core.has_stored, core.identical, core.kind, core.model_of, core.poll, core.trees, core.written
 local are_lists, contents, differing_keys, host_value, list_length, number_type, plain, same =
   trees.are_lists, trees.contents, trees.differing_keys, trees.host_value, trees.list_length,
   trees.number_type, trees.plain, trees.same
@@ -19,7 +22,7 @@ local function stored(object, key)
   if type(object) == "userdata" then
     if kind == "array" then
       if number_type(key) ~= "integer" then return nil end
-    elseif not kind and not core.has_stored(object, key) then
+    elseif not kind and not has_stored(object, key) then
       return nil
     end
     return host_value(object, key)
@@ -30,7 +33,7 @@ local function stored(object, key)
 end
 
 local function is_plainly_stored(object)
-  return type(object) == "table" and kind_of(object) == nil and not core.model_of(object)
+  return type(object) == "table" and kind_of(object) == nil and not model_of(object)
     and getmetatable(object) ~= nil
 end
 
@@ -117,7 +120,7 @@ function perform.set(write, undo)
   if undo then
     local old = plain(stored(object, key))
     undo[#undo + 1] = function()
-      if not core.identical(plain(stored(object, key)), old) then put(object, key, old) end
+      if not identical(plain(stored(object, key)), old) then put(object, key, old) end
     end
   end
   put(object, key, write.value)
@@ -131,10 +134,10 @@ local function edit(undo, make, back)
       if is_made then back() end
     end
   end
-  core.begin_exempt()
+  begin_exempt()
   local message
   is_made, message = pcall(make)
-  core.end_exempt()
+  end_exempt()
   if not is_made then error(message, 0) end
 end
 
@@ -188,12 +191,12 @@ local function call(body, ...) body(...) end
 local function make(writes, try, undo)
   for i = 1, #writes do
     -- A stop for time is raised here, outside `try`: it is no failed write.
-    core.poll()
+    poll()
     local write = writes[i]
     if undo then undo.number = write.number end
     try(perform[write.kind], write, undo, try)
   end
-  core.poll()
+  poll()
 end
 
 -- A function that calls others and counts those that fail, and one that returns their number. The
@@ -218,9 +221,9 @@ local function written(writes, force, finish)
   local ok, failure = pcall(make, writes, try, undo)
   if ok and finish then ok, failure = pcall(finish) end
   if ok then return nil, failures and failures() or 0 end
-  core.begin_exempt()
+  begin_exempt()
   for i = #undo, 1, -1 do pcall(undo[i]) end
-  core.end_exempt()
+  end_exempt()
   if is_of_limit(failure) then error(failure, 0) end
   return undo.number, failure
 end
@@ -234,15 +237,14 @@ end
 
 --- Runs a function as one batch, and gives what it returns.
 local function in_batch(body, ...)
-  core.begin_batch()
-  local ok, first, second = pcall(core.call_plainly, body, ...)
-  core.end_batch()
-  core.written(ok, first)
+  begin_batch()
+  local ok, first, second = pcall(call_plainly, body, ...)
+  end_batch()
+  check_written(ok, first)
   return first, second
 end
 
-trees.stored, trees.put, trees.put_in, trees.take_out, trees.bring =
-  stored, put, put_in, take_out, bring
+trees.stored, trees.put = stored, put
 trees.written, trees.restore, trees.in_batch = written, restore, in_batch
 
 return obs

@@ -14,14 +14,15 @@ final class PrintingFunctions: ModuleSlice {
   override var functions: [NamedFunction] {
     [
       .init(
-        "metatable",
+        .printing, "metatable",
         { L in
           L.pushOwnMetatable(at: 1) ? 1 : 0
         }
       ),
-      .init("definition", definition), .init("math_type", numberKind),
-      .init("math_integer", wholeNumber), .init("path_beginning", pathBeginning),
-      .init("operators", operators),
+      .init(.printing, "definition", definition), .init(.printing, "math_type", numberKind),
+      .init(.printing, "math_integer", wholeNumber),
+      .init(.printing, "path_beginning", pathBeginning),
+      .init(.printing, "operators", operators),
     ]
   }
 

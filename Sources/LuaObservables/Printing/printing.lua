@@ -7,11 +7,13 @@ local core = ...
 
 local pcall, rawget, rawlen, select, tostring, type =
   pcall, rawget, rawlen, select, tostring, type
-local concat, math_type, pack, sort = table.concat, core.math_type, table.pack, table.sort
+local concat, math_type, pack, sort = table.concat, core.printing.math_type, table.pack, table.sort
 local byte, find, format, gsub, rep, sub =
   string.byte, string.find, string.format, string.gsub, string.rep, string.sub
-local next, kind_of, metatable, model_of, record_of =
-  core.next, core.kind, core.metatable, core.model_of, core.model_record
+local classes, is_valid, kind_of, model_of, record_of, next, peek =
+  core.classes, core.is_valid, core.kind, core.model_of, core.model_record, core.next, core.peek
+local definition, metatable, watched_keys =
+  core.printing.definition, core.printing.metatable, core.printing.watched_keys
 
 local MOST_DEPTH, MOST_STEPS = 5, 1000000
 -- Entries of the outermost table, of one inside of it, and of all together.
@@ -133,7 +135,7 @@ local function plain_text(value)
 end
 
 local function function_text(value)
-  local place = core.definition(value)
+  local place = definition(value)
   local text = plain_text(value)
   if place and find(place, "^obs:%d") then place = nil end
   return place and format("%s (%s)", text, place) or text
@@ -166,7 +168,7 @@ end
 
 -- The names under which a table is observed; nil for one that is not.
 local function observed_names(value)
-  local ok, names = pcall(core.watched_keys, value)
+  local ok, names = pcall(watched_keys, value)
   if not ok or rawlen(names) == 0 then return nil end
   local set = {}
   for i = 1, rawlen(names) do set[names[i]] = true end
@@ -224,8 +226,8 @@ local function title(value)
   if record_of(value) then return false end
   if meta then
     if rawget(meta, "__tostring") ~= nil then return false end
-    for i = 1, #core.classes do
-      if core.classes[i] == meta then return false end
+    for i = 1, #classes do
+      if classes[i] == meta then return false end
     end
   end
   if kind then return kind == "set" and "obs.set_of" or "obs." .. kind end
@@ -280,8 +282,8 @@ local function add_keyed(context, entries, value, length, names)
       if not derived[key] then
         text = value_text(context, rawget(value, key), entries.depth, columns + 3)
         text_width = context.width
-      elseif core.is_valid(value, key) then
-        text = value_text(context, core.peek(value, key), entries.depth, columns + 3)
+      elseif is_valid(value, key) then
+        text = value_text(context, peek(value, key), entries.depth, columns + 3)
         text_width = context.width
       else
         text, text_width = paint(context, "mark", "<stale>"), 7

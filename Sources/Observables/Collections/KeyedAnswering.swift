@@ -34,7 +34,7 @@ extension KeyedAnswering {
     storedValues.first { _ in true }.map { traits.member($0, in: engine) }
   }
 
-  package func forEachValue(_ visit: (Any?) throws -> Void) rethrows {
+  func forEachValue(_ visit: (Any?) throws -> Void) rethrows {
     for value in storedValues { try visit(flattened(value)) }
   }
 

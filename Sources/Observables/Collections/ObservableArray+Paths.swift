@@ -53,7 +53,7 @@ extension ObservableArray: PathAnswering {
     (isLast ? storage.last : storage.first).map { traits.member($0, in: engine) }
   }
 
-  package func forEachValue(_ visit: (Any?) throws -> Void) rethrows {
+  func forEachValue(_ visit: (Any?) throws -> Void) rethrows {
     for element in storage { try visit(flattened(element)) }
   }
 

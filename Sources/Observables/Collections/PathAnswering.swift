@@ -69,11 +69,11 @@ extension PathAnswering {
 
   // MARK: Reading along a path
 
-  package func read(_ component: Path.Component, at step: Int, of path: Path) throws -> Any? {
+  func read(_ component: Path.Component, at step: Int, of path: Path) throws -> Any? {
     isSize(component) ? valueCount : value(component, of: path)
   }
 
-  package func spreads(_ component: Path.Component) -> Bool {
+  func spreads(_ component: Path.Component) -> Bool {
     spreadsNames && component.kind == .name && !component.isCount
   }
 }

@@ -21,8 +21,8 @@ open class HistoryRecorder: ObservationCore.EngineRecorder {
     package fileprivate(set) var lastTurn = 0
     /// The flush of the last call, within its turn; nil for a call outside of flushes.
     package fileprivate(set) var lastFlush: Int?
-    package fileprivate(set) var lastEqual: RecordedWrite?
-    package fileprivate(set) var stoppedAt: String?
+    fileprivate(set) var lastEqual: RecordedWrite?
+    fileprivate(set) var stoppedAt: String?
   }
 
   /// An object on the way of a watcher or lazy property.
@@ -215,14 +215,16 @@ open class HistoryRecorder: ObservationCore.EngineRecorder {
     let slots = [change.slot, change.every].compactMap { $0 }
     writeNumber += 1
     let suspects = suspects(in: slots)
-    engine.inspection.forEachWatcher(behind: slots) { watcher, lazies in
+    _ = engine.inspection.firstWatcher(behind: slots) { watcher, through in
       let part = self.owner(of: watcher)
-      guard records(part) else { return }
+      guard records(part) else { return false }
+      let lazies = through()
       let owner = (lazies.first ?? watcher).identity
       let place = suspects.contains(owner) ? Place(node: change.node, owner: owner) : nil
       keep(
         write, lazies, place, isSame: change.isSame,
         &histories[watcher.pointee.id, default: History(owner: part)])
+      return false
     }
   }
 

@@ -21,7 +21,7 @@ public struct RecordedWrite: Sendable {
   /// Whether the object that was written was no longer on the path when the watcher was called.
   public internal(set) var hasLeft = false
   /// Whether the watched property was computed again, with an equal value.
-  package internal(set) var isRecomputed = false
+  var isRecomputed = false
 
   package init(
     key: String, site: String?, turn: Int, flush: Int? = nil, isInvalidation: Bool = false
@@ -52,7 +52,7 @@ extension RecordedWrite: CustomStringConvertible {
   }
 
   /// Why a watcher was not called for this write.
-  package var reasonForSilence: String {
+  var reasonForSilence: String {
     guard isRecomputed else {
       let value = new.map { ": \($0)" } ?? ""
       return "'\(key)' was written\(place), with the value that it had\(value)"

@@ -43,7 +43,7 @@ extension DictionaryModel: PathAnswering {
     (isLast ? loaded.last : loaded.first).map { traits.member($0.value, in: engine) }
   }
 
-  package func forEachValue(_ visit: (Any?) throws -> Void) rethrows {
+  func forEachValue(_ visit: (Any?) throws -> Void) rethrows {
     for (_, value) in loaded { try visit(flattened(value)) }
   }
 

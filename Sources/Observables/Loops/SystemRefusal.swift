@@ -3,7 +3,7 @@ import Glibc
 /// The system has refused what a loop needs: the process has no more of it, or may have no more.
 package struct SystemRefusal: Error, CustomStringConvertible {
   /// What was asked for: "a pipe for the loop".
-  package let resource: String
+  let resource: String
   /// The number of the system's error.
   package let number: Int32
 

@@ -5,7 +5,7 @@ package import Glibc
 /// The caller has to join or detach the thread.
 ///
 /// - Throws: if the system has no thread left.
-package func startThread(
+func startThread(
   _ body: @escaping @Sendable () -> Void
 ) throws(SystemRefusal) -> pthread_t {
   var thread = pthread_t()

@@ -18,7 +18,7 @@ public final class ModelObservation {
   @exclusivity(unchecked) private(set) var engine: Engine?
   @exclusivity(unchecked) private var model: Unmanaged<AnyObject>?
   @usableFromInline var propertyCount = 0
-  package var observedHooks = ObservedHooks()
+  var observedHooks = ObservedHooks()
   /// What is notified of keys that are observed, besides the hook.
   // It belongs to the model, as the observation does.
   package private(set) unowned(unsafe) var keeper: (any ObservationKeeper)?

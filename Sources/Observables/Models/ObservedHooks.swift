@@ -1,7 +1,7 @@
 /// What is called when a key of an object gets its first watcher, or loses its last (W1): one hook
 /// of the program, and one for each host of scripts.
-package struct ObservedHooks {
-  package typealias Hook = (_ key: String, _ isObserved: Bool) -> Void
+struct ObservedHooks {
+  typealias Hook = (_ key: String, _ isObserved: Bool) -> Void
 
   private var hooks: [(owner: ObjectIdentifier?, hook: Hook)] = []
 

@@ -10,7 +10,7 @@ package enum Operation: String, CaseIterable, Sendable {
   package var isAggregate: Bool { self != .first && self != .last && self != .count }
 
   /// Whether its values are the members of the collections that the path leads to.
-  package var isUnionOfCollections: Bool {
+  var isUnionOfCollections: Bool {
     switch self {
     case .unionOfArrays, .distinctUnionOfArrays, .unionOfSets, .distinctUnionOfSets: true
     default: false
@@ -18,7 +18,7 @@ package enum Operation: String, CaseIterable, Sendable {
   }
 
   /// Whether the value is a list.
-  package var isUnion: Bool { isDistinct || self == .unionOfObjects || self == .unionOfArrays }
+  var isUnion: Bool { isDistinct || self == .unionOfObjects || self == .unionOfArrays }
 
   /// Whether the value is a list in the order of the members.
   var keepsOrder: Bool { self == .unionOfObjects || self == .unionOfArrays }

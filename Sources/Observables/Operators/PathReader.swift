@@ -1,5 +1,5 @@
 /// An object that a path can be read through, without being observed.
-package protocol PathReadable {
+protocol PathReadable {
   /// The value that a component names; nil where there is none.
   ///
   /// - Throws: ``PathError`` for a component that this kind of object cannot have.
@@ -13,7 +13,7 @@ package protocol PathReadable {
 }
 
 /// Reads along one path: names, keys and operators (C9), each operator in one pass.
-package struct PathReader {
+struct PathReader {
   package let path: Path
   /// What the first element of a list is called in errors.
   private let firstIndex: Int
@@ -105,9 +105,11 @@ package struct PathReader {
   }
 
   /// The value of an operator that is observed already.
+  ///
+  /// A tracked getter reads the elements in any case: it depends on them (Z10).
   private func kept(_ object: any PathReadable, step: Int) -> (value: Any?, Void)? {
     let rooted = (object as? ModelReader)?.model ?? object as? any KeyPathObservable
-    guard let node = rooted?.currentObservation?.node,
+    guard let node = rooted?.currentObservation?.node, !node.engine.tracking.isOn,
       let value = node.engine.members.keptValue(of: path.components[step...], on: node)
     else { return nil }
     switch value {
@@ -125,7 +127,14 @@ package struct PathReader {
 /// collection that is a value by its elements, and a structure by its fields.
 private func readable(_ value: Any?) -> (any PathReadable)? {
   guard let value else { return nil }
-  if let object = value as? any PathReadable { return object }
+  if let object = value as? any PathReadable {
+    // The elements of arrays and sets are read behind the accessors, which note that for a getter
+    // that is tracked. Other objects note what is read of them.
+    if let collection = object as? any PathAnswering, collection.spreadsNames {
+      (object as? ObservableCollection)?.access()
+    }
+    return object
+  }
   if let model = value as? any ObservableModel { return ModelReader(model: model) }
   if let collection = value as? any CollectionValue {
     return collection.observable as? any PathReadable

@@ -5,7 +5,7 @@ extension Path {
   /// Checks what stands behind the first `**` of a path (X1).
   ///
   /// - Throws: `PathError` for a component that has no meaning there.
-  package func checkDeep() throws(PathError) {
+  func checkDeep() throws(PathError) {
     for (step, component) in components.enumerated() where step > deepStep {
       switch component.kind {
       case .name, .key, .every, .deep, .slot: continue

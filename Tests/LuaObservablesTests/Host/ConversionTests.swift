@@ -89,13 +89,6 @@ struct ConversionTests {
     test.host["person"] = person
   }
 
-  private func message(_ script: String) -> String {
-    do {
-      try test.host.run(script)
-      return "no error"
-    } catch { return error.message }
-  }
-
   @Test func `a structure is a plain table, both ways`() throws {
     try test.host.run(
       """
@@ -285,7 +278,7 @@ struct ConversionTests {
     ("person.address = person", "property 'address' of Person takes Address, not Person"),
   ])
   func `what doesn't fit is an error that says where and why`(script: String, text: String) {
-    let message = message(script)
+    let message = test.message(script)
     #expect(message.contains(text), "\(message)")
     #expect(person.address == Address(street: "High Street") && person.others == [])
   }
@@ -362,13 +355,6 @@ struct LooseValueTests {
     test.host["holder"] = holder
   }
 
-  private func message(_ script: String) -> String {
-    do {
-      try test.host.run(script)
-      return "no error"
-    } catch { return error.message }
-  }
-
   @Test func `a property of any type holds the value, not an optional of it`() throws {
     try test.host.run("holder.value, holder.optional = 'x', 2")
     #expect(type(of: holder.value) == String.self && holder.optional as? Int == 2)
@@ -376,7 +362,8 @@ struct LooseValueTests {
     try test.host.run("holder.optional, holder.value = nil, holder")
     #expect(holder.optional == nil && holder.value as? Holder === holder)
     #expect(
-      message("holder.value = nil") == "script:1: property 'value' of Holder takes Any, not nil")
+      test.message("holder.value = nil")
+        == "script:1: property 'value' of Holder takes Any, not nil")
     try test.host.run("holder.value, holder.lua = true, 1 holder.lua = nil")
     #expect(holder.value as? Bool == true && holder.lua == .nil)
   }
@@ -385,20 +372,23 @@ struct LooseValueTests {
     #expect(try test.host.run("return holder:type(1.5, 'x')") == ["Double, String"])
     #expect(try test.host.run("return holder:type({})") == ["LuaTable, none"])
     #expect(
-      message("holder:type()") == "script:1: bad argument #1 to 'type' (Any expected, got no value)"
+      test.message("holder:type()")
+        == "script:1: bad argument #1 to 'type' (Any expected, got no value)"
     )
   }
 
   @Test func `a number that is too large for a Float is an error`() throws {
     try test.host.run("holder.small = 1.5 assert(holder:float(1/0) == math.huge)")
     #expect(
-      message("holder.small = 1e300")
+      test.message("holder.small = 1e300")
         == "script:1: property 'small' of Holder takes Float: number is out of the range of Float")
-    #expect(message("holder:float(-1e39)").contains("#1 to 'float' (number is out of the range"))
+    #expect(
+      test.message("holder:float(-1e39)").contains("#1 to 'float' (number is out of the range"))
     #expect(holder.small == 1.5)
     let pull = try test.host.state.function("pull") { (value: Float) in Double(value) }
     try test.host.state.globals.set("pull", to: pull)
-    #expect(message("pull(1e300)").contains("#1 to 'pull' (number is out of the range of Float)"))
+    #expect(
+      test.message("pull(1e300)").contains("#1 to 'pull' (number is out of the range of Float)"))
   }
 
   @Test func `a loop over properties goes on where a value cannot be converted, and says so`()
@@ -435,11 +425,12 @@ struct LooseValueTests {
       """)
     #expect(holder.points[1] == Point(x: 3, y: 4) && holder.grades[.good] == Point(x: 5, y: 6))
     #expect(
-      message("holder.points:append({1})") == """
+      test.message("holder.points:append({1})") == """
         script:1: ObservableArray<Point> takes values of type Point: \
         a point has 2 numbers, not 1
         """
     )
-    #expect(message("holder.grades.fair = {1, 2}").contains("has keys of type Grade, not string"))
+    #expect(
+      test.message("holder.grades.fair = {1, 2}").contains("has keys of type Grade, not string"))
   }
 }

@@ -11,13 +11,6 @@ struct GlobalTests {
 
   init() throws { test = try TestHost() }
 
-  private func message(_ script: String) -> String {
-    do {
-      try test.host.run(script)
-      return "no error"
-    } catch { return error.message }
-  }
-
   @Test func `a model is assigned and read by subscript`() throws {
     let creature = Creature(name: "Ada")
     test.host["creature"] = creature
@@ -65,10 +58,10 @@ struct GlobalTests {
       """)
     #expect((test.host["creature"] as Creature?)?.age == 3)
     #expect(
-      message("opposite('up')") == "script:1: bad argument #1 to 'opposite' "
+      test.message("opposite('up')") == "script:1: bad argument #1 to 'opposite' "
         + "(Side (left, right) expected, got 'up')")
-    #expect(message("older({})").contains("#1 to 'older' (Creature expected, got table)"))
-    #expect(message("older()").contains("#1 to 'older' (Creature expected, got no value)"))
+    #expect(test.message("older({})").contains("#1 to 'older' (Creature expected, got table)"))
+    #expect(test.message("older()").contains("#1 to 'older' (Creature expected, got no value)"))
     let error = #expect(throws: LuaError.self) { try test.host.run("refuse()") }
     #expect(error?.underlying as? Refused == Refused())
   }
@@ -117,6 +110,6 @@ struct GlobalTests {
     script: String, text: String
   ) throws {
     try giveClass()
-    #expect(message(script).contains(text), "\(message(script))")
+    #expect(test.message(script).contains(text), "\(test.message(script))")
   }
 }

@@ -46,13 +46,6 @@ struct MethodListTests {
     test.host["journal"] = journal
   }
 
-  private func message(_ script: String) -> String {
-    do {
-      try test.host.run(script)
-      return "no error"
-    } catch { return error.message }
-  }
-
   @Test func `the last argument takes all that are left`() throws {
     try test.host.run(
       """
@@ -69,14 +62,15 @@ struct MethodListTests {
 
   @Test func `each of them is converted, and errors count it`() {
     #expect(
-      message("journal:add(1, 'a', 2)")
+      test.message("journal:add(1, 'a', 2)")
         == "script:1: bad argument #3 to 'add' (string expected, got number)")
     #expect(
-      message("journal:sum(1, 2, 'x')").hasPrefix("script:1: bad argument #3 to 'sum' ("))
+      test.message("journal:sum(1, 2, 'x')").hasPrefix("script:1: bad argument #3 to 'sum' ("))
     #expect(
-      message("journal:add()")
+      test.message("journal:add()")
         == "script:1: bad argument #1 to 'add' (number expected, got no value)")
-    #expect(message("journal:friends(5)").hasPrefix("script:1: bad argument #1 to 'friends' ("))
+    #expect(
+      test.message("journal:friends(5)").hasPrefix("script:1: bad argument #1 to 'friends' ("))
   }
 
   @Test func `a result may be any number of values`() throws {

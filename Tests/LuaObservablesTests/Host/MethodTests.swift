@@ -68,13 +68,6 @@ struct MethodTests {
     try test.host.set("boiler", to: boiler)
   }
 
-  private func message(_ script: String) -> String {
-    do {
-      try test.host.run(script)
-      return "no error"
-    } catch { return error.message }
-  }
-
   @Test func `a script calls methods with arguments of many types, and gets what they give`() throws
   {
     try test.host.run(
@@ -136,7 +129,7 @@ struct MethodTests {
   func `a wrong call is an error that says what was expected`(
     script: String, one: String, two: String
   ) {
-    let text = message(script)
+    let text = test.message(script)
     #expect(text.contains(one) && text.contains(two), "\(script): \(text)")
     #expect(kitchen.target == 20)
   }
@@ -155,7 +148,7 @@ struct MethodTests {
       let unknown = #expect(throws: LuaError.self) { try test.host.run(script) }
       #expect((unknown?.underlying as? ModelError)?.suggestion == "raise")
     }
-    #expect(message("kitchen:odd(1)") == "script:1: bad argument #1 to 'odd' (odd)")
+    #expect(test.message("kitchen:odd(1)") == "script:1: bad argument #1 to 'odd' (odd)")
   }
 
   // T1

@@ -42,13 +42,6 @@ struct ValueTypeTests {
     try test.host.set("machine", to: machine)
   }
 
-  private func message(_ script: String) -> String {
-    do {
-      try test.host.run(script)
-      return "no error"
-    } catch { return error.message }
-  }
-
   @Test func `an enumeration is its raw value`() throws {
     try test.host.run(
       """
@@ -83,7 +76,7 @@ struct ValueTypeTests {
     ("machine.note = {}", "property 'note' of Machine takes Int"),
   ])
   func `what is no value of a type is an error that says what is`(script: String, text: String) {
-    let message = message(script)
+    let message = test.message(script)
     #expect(message.contains(text), "\(message)")
     #expect(machine.mode == .off && machine.tags == [] && machine.level == nil)
   }

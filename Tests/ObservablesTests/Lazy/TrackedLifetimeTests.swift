@@ -16,6 +16,49 @@ import Testing
   }
 }
 
+/// What a tracked getter that reads through a key path depends on.
+@Suite struct TrackedPathTests {
+  @Test func `a getter depends on the elements below an operator that is observed already`() throws
+  {
+    // Z10, C9
+    let loop = Loop()
+    let basket = Basket()
+    try loop.turn {
+      basket.readings.append(Reading())
+      basket.readings.append(Reading())
+      try basket.observe("readings.@sum.value") { _ in }
+    }
+    #expect(basket.total == 2)
+    loop.turn { basket.readings[0].value = 5 }
+    #expect(basket.total == 6)
+    loop.turn { basket.readings.remove(at: 1) }
+    #expect(basket.total == 5)
+    #expect(basket.first == 5)
+    loop.turn { basket.readings.insert(Reading(), at: 0) }
+    #expect(basket.first == 1)
+  }
+}
+
+private final class Basket: ObservableModel {
+  static let properties = ModelProperties(for: Basket.self) {
+    Property("readings", get: { $0.readings })
+    Property("total", tracked: { $0.$total }) {
+      try $0.value(at: "readings.@sum.value") as? Int ?? 0
+    }
+    Property("first", tracked: { $0.$first }) {
+      try $0.value(at: "readings.0.value") as? Int ?? 0
+    }
+  }
+  let observation = ModelObservation()
+  var readings: ObservableArray<Reading> {
+    observation.access(0, of: self)
+    return stored
+  }
+  private let stored = ObservableArray<Reading>()
+  @Lazy var total: Int
+  @Lazy var first: Int
+}
+
 /// Objects that go away while one of their properties is computed.
 @Suite struct LeavingTests {
   @Test(arguments: [false, true])

@@ -175,16 +175,16 @@ package struct Delivery: Room {
   // MARK: Flushes
 
   /// True where a watcher waits for a flush.
-  package var hasPending: Bool { !state.queue.isEmpty }
+  var hasPending: Bool { !state.queue.isEmpty }
 
-  package var pendingCount: Int { state.queue.count }
+  var pendingCount: Int { state.queue.count }
 
   package var isFlushing: Bool { state.queue.isFlushing }
 
   /// Which flush of its turn is under way, counted from 1; nil outside of flushes.
   ///
   /// A turn has several where a program flushes in it.
-  package var flushUnderWay: Int? { isFlushing ? state.queue.flushesOfTurn : nil }
+  var flushUnderWay: Int? { isFlushing ? state.queue.flushesOfTurn : nil }
 
   /// Calls the pending watchers, and watchers that become pending in these calls (T3, T4).
   ///

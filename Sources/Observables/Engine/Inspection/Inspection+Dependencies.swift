@@ -43,7 +43,7 @@ extension Inspection {
   }
 
   /// The keys of `node` that lazy properties depend on; `name` is as in `ObservedKey`.
-  package func usedKeys(of node: NodeRef) -> [(slot: SlotRef, name: String?)] {
+  func usedKeys(of node: NodeRef) -> [(slot: SlotRef, name: String?)] {
     var keys: [(slot: SlotRef, name: String?)] = []
     node.forEachSlot { slot in
       var names: Set<String?> = []
@@ -57,18 +57,20 @@ extension Inspection {
     return keys
   }
 
-  /// The watchers that a write of these slots may concern, whether they are pending or not, with
-  /// the lazy properties that lie between, the one nearest to the write first.
+  /// Calls `body` with the watchers that a write of these slots, or another value of `lazy`, may
+  /// concern, pending or not, until it returns true; returns that watcher.
   ///
-  /// The shortest way comes first; there may be others for the same watcher.
+  /// `through` gives the lazy properties that lie between, the one nearest to the write first. The
+  /// shortest way comes first; there may be others for the same watcher.
   ///
   /// - Complexity: O(links of all that depends on the slots)
-  package func forEachWatcher(
-    behind slots: [SlotRef], _ body: (WatcherRef, _ through: [WatcherRef]) -> Void
-  ) {
-    var seen: Set<UInt64> = []
+  package func firstWatcher(
+    behind slots: [SlotRef], lazy: WatcherRef? = nil,
+    where body: (WatcherRef, _ through: () -> [WatcherRef]) -> Bool
+  ) -> WatcherRef? {
     /// The lazy properties that were reached, each from another one, or from the write.
-    var reached: [(lazy: WatcherRef, from: Int)] = []
+    var reached = lazy.map { [(lazy: $0, from: -1)] } ?? []
+    var seen = Set(lazy.map { [$0.pointee.id] } ?? [])
     func chain(to end: Int) -> [WatcherRef] {
       var chain: [WatcherRef] = []
       var next = end
@@ -78,25 +80,32 @@ extension Inspection {
       }
       return chain.reversed()
     }
-    func visit(_ link: LinkRef, from: Int) {
-      let watcher = link.pointee.wire.pointee.watcher
-      if watcher.pointee.traits.contains(.lazy) {
+    func first(in slot: SlotRef, from: Int) -> WatcherRef? {
+      let found = records.first(from: slot.pointee.links.first) { link in
+        let watcher = link.pointee.wire.pointee.watcher
+        if watcher.pointee.traits.contains(.probing) { return false }
+        if from >= 0, slot.pointee.isEvery, !link.isWhole { return false }
+        guard watcher.pointee.traits.contains(.lazy) else {
+          return body(watcher) { chain(to: from) }
+        }
         if seen.insert(watcher.pointee.id).inserted { reached.append((watcher, from)) }
-      } else {
-        body(watcher, chain(to: from))
+        return false
       }
+      return found?.pointee.wire.pointee.watcher
     }
-    for slot in slots { slot.forEachLinkOfAny { visit($0, from: -1) } }
+    for slot in slots {
+      if let found = first(in: slot, from: -1) { return found }
+    }
     var position = 0
     while position < reached.count {
-      if let slot = reached[position].lazy.slot {
-        slot.forEachLinkOfAny { visit($0, from: position) }
-        slot.pointee.node.pointee.every?.forEachLinkOfAny {
-          if $0.isWhole { visit($0, from: position) }
+      if let slot = reached[position].lazy.slot, !slot.pointee.node.isDead {
+        for slot in [slot, slot.pointee.node.pointee.every].compactMap({ $0 }) {
+          if let found = first(in: slot, from: position) { return found }
         }
       }
       position += 1
     }
+    return nil
   }
 
   func forEachTrackedLink(of lazy: WatcherRef, _ body: (LinkRef) -> Void) {

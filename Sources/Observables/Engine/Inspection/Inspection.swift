@@ -2,34 +2,8 @@
 package struct Inspection: Room {
   package let rooms: Rooms
 
-  /// The first watcher for which `isWanted` is true and that depends on `lazy`, directly or through
-  /// other lazy properties.
-  ///
-  /// - Complexity: O(links of all that depend on `lazy`).
-  package func watcher(
-    behind lazy: WatcherRef, where isWanted: (WatcherRef) -> Bool
-  ) -> WatcherRef? {
-    var (lazies, seen, next) = ([lazy], Set([lazy]), 0)
-    while next < lazies.count {
-      let lazy = lazies[next]
-      next += 1
-      guard let slot = lazy.slot, !slot.pointee.node.isDead else { continue }
-      for slot in [slot, slot.pointee.node.pointee.every].compactMap({ $0 }) {
-        let found = records.first(from: slot.pointee.links.first) { link in
-          if slot.pointee.isEvery, !link.isWhole { return false }
-          let watcher = link.pointee.wire.pointee.watcher
-          if !watcher.pointee.traits.contains(.lazy) { return isWanted(watcher) }
-          if seen.insert(watcher).inserted { lazies.append(watcher) }
-          return false
-        }
-        if let found { return found.pointee.wire.pointee.watcher }
-      }
-    }
-    return nil
-  }
-
   /// The watchers with a link in `slot`, and the path it belongs to, earliest registered first.
-  package func forEachWatcher(of slot: SlotRef, _ body: (WatcherRef, Path) -> Void) {
+  func forEachWatcher(of slot: SlotRef, _ body: (WatcherRef, Path) -> Void) {
     records.forEach(from: slot.pointee.links.first) { link in
       let wire = link.pointee.wire
       if wire.pointee.watcher.pointee.isUncounted || link.isDeep { return }
@@ -57,7 +31,7 @@ package struct Inspection: Room {
   }
 
   /// The component at which a path of the watcher ends before its end: there is no object there.
-  package func firstUnreachable(of watcher: WatcherRef) -> String? {
+  func firstUnreachable(of watcher: WatcherRef) -> String? {
     var end: String?
     if !wiring.rewire(watcher) { return nil }
     wiring.forEachWire(of: watcher) { wire in
@@ -108,7 +82,7 @@ package struct Inspection: Room {
   }
 
   /// A lazy property that a watcher watches and that could not be computed.
-  package func failedLazy(of watcher: WatcherRef) -> WatcherRef? {
+  func failedLazy(of watcher: WatcherRef) -> WatcherRef? {
     var failed: WatcherRef?
     wiring.forEachWire(of: watcher) { wire in
       if failed != nil { return }

@@ -130,7 +130,7 @@ extension WatcherRef {
   }
 
   /// Whether the result of its running getter is no value.
-  package var isFlawed: Bool { lazyState.pointee.flaw != .none }
+  var isFlawed: Bool { lazyState.pointee.flaw != .none }
 
   /// Whether the receiver keeps the value that was delivered last.
   package var hasBase: Bool { lazyState.pointee.base != .none }

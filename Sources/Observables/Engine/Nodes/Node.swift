@@ -68,7 +68,7 @@ extension NodeRef {
   var reportsObservation: Bool { pointee.isHooked || pointee.isKept }
 
   /// Every slot of the node, that of `*` first.
-  package func forEachSlot(_ body: (SlotRef) -> Void) {
+  func forEachSlot(_ body: (SlotRef) -> Void) {
     if let every = pointee.every { body(every) }
     engine.records.forEach(from: pointee.slots.first, body)
   }
@@ -226,7 +226,7 @@ extension ObservationCore {
     /// The object itself, for watchers of a Swift program; nil where Swift has none.
     package func object(of node: NodeRef) -> Unmanaged<AnyObject>? { nil }
     /// Changes the hooks that `observedChanged` is to call (W1); returns whether some are left.
-    package func changeHooks(of node: NodeRef, _ change: (inout ObservedHooks) -> Void) -> Bool {
+    func changeHooks(of node: NodeRef, _ change: (inout ObservedHooks) -> Void) -> Bool {
       false
     }
 

@@ -61,7 +61,7 @@ package struct Nodes: Room {
   /// Ends what belonged to dead objects: watchers rooted there are over, and paths that passed
   /// through them changed to nil (L4).
   @inline(__always)
-  package func buryDead() {
+  func buryDead() {
     if state.waiting.hasDead { buryAll() }
   }
 

@@ -57,6 +57,11 @@ makers["loaders"] = function(length)
       deps = {"left.value"}})
   end)
 end
+makers["by key paths"] = function(length)
+  return objects(length, function(node)
+    obs.computed(node, "value", function(self) return obs.get(self, "left.value") + 1 end)
+  end)
+end
 makers["in turn"] = function(length)
   return objects(length, function(node, i)
     if i % 2 == 0 then

@@ -62,6 +62,8 @@ local slow = setmetatable({}, {
 obs.observe(slow, "*", nothing)
 local co = coroutine.wrap(function() return slow.x + (slow + 1) end)
 assert(co() == "x" and co(5) == "add" and co(6) == 11)
+co = coroutine.wrap(function() return obs.get({ at = slow, items = { slow } }, "items.@sum.x") end)
+assert(co() == "x" and co(7) == 7)
 
 -- `__newindex` and `__index` tables are followed.
 local backing = {}
