@@ -114,6 +114,7 @@ struct RefusalTests {
         c.v = 2
         error "fails"
       end)
+      hold = nil
       print(c.v)
       local t = {}
       print(obs.transaction({ t }, function() for i = 1, math.huge do t[i] = {} end end))

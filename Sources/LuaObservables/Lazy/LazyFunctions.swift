@@ -24,7 +24,7 @@ final class LazyFunctions: ModuleSlice {
           return 1
         }
       ),
-      .init("peek", peek), .init("is_overridden", isOverridden),
+      .init("peek", peek),
     ]
   }
 
@@ -192,22 +192,6 @@ final class LazyFunctions: ModuleSlice {
       isValid = lazy.slot?.pointee.isValid ?? false
     }
     L.push(isValid)
-    return 1
-  }
-
-  /// is_overridden(object, key) → whether a lazy property has a value that was assigned.
-  private func isOverridden(_ L: LuaStack) throws -> CInt {
-    L.height = 2
-    var isAssigned = false
-    if let model = model(at: 1, of: L) {
-      isAssigned = try model.isAssigned(arguments.propertyName(at: 2, of: L, "peek"))
-    } else if let root = try arguments.existingNode(at: 1, of: L, "peek"),
-      observed.isTable(root),
-      let lazy = lazy(at: 2, of: root, L)
-    {
-      isAssigned = lazy.isAssigned
-    }
-    L.push(isAssigned)
     return 1
   }
 

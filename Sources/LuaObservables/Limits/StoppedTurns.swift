@@ -23,6 +23,7 @@ final class StoppedTurns: TurnGuard {
     }
     (self.host, self.roots) = (host, roots)
     host.loop.add(self)
+    script.transaction.open()
     if host.loop.isInTurn { turnBegins() }
   }
 
@@ -42,6 +43,8 @@ final class StoppedTurns: TurnGuard {
 
   func turnBegins() {
     guard !hasEnded else { return }
+    // What was written since the last turn stays.
+    script.transaction.close(isUndone: false)
     var failure: (any Error)?
     host.module.transactions.exempted {
       do { try script.coverAnew() } catch { failure = error }
@@ -68,6 +71,8 @@ final class StoppedTurns: TurnGuard {
     guard isOpen else { return }
     (isOpen, isDue) = (false, false)
     script.transaction.close(isUndone: false)
+    // What is written between turns has to be known when the next one begins.
+    script.transaction.open()
   }
 
   private func report(_ error: any Error) {

@@ -8,7 +8,7 @@ local core, obs = ...
 local error, ipairs, next, pack, pcall, setmetatable, type, unpack =
   error, ipairs, next, table.pack, pcall, setmetatable, type, table.unpack
 local string_format, string_sub = string.format, string.sub
-local trees = core.trees
+local stored_next, trees = core.next, core.trees
 local contents, is_object = trees.contents, trees.is_object
 
 local Transaction = {}
@@ -144,9 +144,11 @@ local function restore(transaction, written)
     if former and not transaction.others then
       transaction.state[object] = trees.former(object, former)
     end
-    for key, value in next, former and contents(object).map or {} do
-      if type(key) == "string" and string_sub(key, 1, 2) == "__" then
-        transaction.state[object].map[key] = value
+    if former and not trees.kind_of(object) then
+      for key, value in stored_next, object do
+        if type(key) == "string" and string_sub(key, 1, 2) == "__" then
+          transaction.state[object].map[key] = value
+        end
       end
     end
   end

@@ -107,8 +107,6 @@ public final class DictionaryModel<Value>: ObservableCollection {
   /// Whether reading the property loads nothing.
   public func isValid(_ name: String) -> Bool { properties[name]?.isValid ?? false }
 
-  func hasAssigned(_ name: String) -> Bool { properties[name]?.isAssigned ?? false }
-
   /// The names of the properties that are valid, in order.
   public var validNames: [String] { properties.filter { $0.value.isValid }.keys.sorted() }
 

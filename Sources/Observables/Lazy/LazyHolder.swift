@@ -5,14 +5,11 @@ package protocol LazyHolder {
   func isValid(_ name: String) throws -> Bool
   func invalidate(_ name: String) throws
   func peekAny(_ name: String) throws -> Any?
-  /// Whether the value was assigned last, not computed.
-  func isAssigned(_ name: String) throws -> Bool
   func force() throws
 }
 
 extension DictionaryModel: LazyHolder {
   package func peekAny(_ name: String) -> Any? { peek(name).flatMap { flattened($0) } }
-  package func isAssigned(_ name: String) -> Bool { hasAssigned(name) }
 }
 
 /// The lazy properties of a model.
@@ -24,7 +21,6 @@ private struct ModelLazies: LazyHolder {
   func isValid(_ name: String) throws -> Bool { try model.isValid(name) }
   func invalidate(_ name: String) throws { try model.invalidate(name) }
   func peekAny(_ name: String) throws -> Any? { try model.peek(name) }
-  func isAssigned(_ name: String) throws -> Bool { try model.isAssigned(name) }
   func force() throws { try model.force() }
 }
 

@@ -25,8 +25,6 @@ public class LazyStorage: ObservationCore.Receiver {
   @usableFromInline @exclusivity(unchecked) final var trackingStamp = LazyStorage.unknownStamp
   @exclusivity(unchecked) private final var isRunning = false
   @exclusivity(unchecked) private final var hasResult = false
-  /// Whether a program has assigned the value, and nothing has been computed since.
-  @exclusivity(unchecked) private(set) final var isAssigned = false
   @exclusivity(unchecked) private final var loadedResult: Computation?
   /// Why the last computation failed.
   @exclusivity(unchecked) private final var failure: (any Error)?
@@ -231,7 +229,6 @@ public class LazyStorage: ObservationCore.Receiver {
 
   private final func runDirectly() throws -> Computation {
     isRunning = true
-    isAssigned = false
     defer {
       isRunning = false
       if loadedResult != nil { loadedResult = nil }
@@ -255,7 +252,6 @@ public class LazyStorage: ObservationCore.Receiver {
   }
 
   final func overridden(_ computation: Computation) {
-    isAssigned = true
     if let record, let engine {
       engine.lazies.overridden(record, computation)
     } else {

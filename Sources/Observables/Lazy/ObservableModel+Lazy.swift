@@ -14,11 +14,6 @@ extension ObservableModel {
     try storage(of: name)?.isValid ?? false
   }
 
-  /// Whether the value of a lazy property was assigned last, not computed.
-  func isAssigned(_ name: String) throws(ModelError) -> Bool {
-    try storage(of: name)?.isAssigned ?? false
-  }
-
   /// Makes the next read of a lazy property compute anew; does nothing for one that is not lazy.
   ///
   /// - Throws: ``ModelError`` for an unknown name.

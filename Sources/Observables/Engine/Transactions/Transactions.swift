@@ -96,7 +96,11 @@ package struct Transactions: Room {
   // MARK: Which objects are covered
 
   /// The open ones of the transactions that cover an object.
-  private func covering(_ node: NodeRef) -> Bits {
+  @inline(__always)
+  private func covering(_ node: NodeRef) -> Bits { coverings(of: node) & state.open }
+
+  /// The transactions that cover an object, open or not.
+  private func coverings(of node: NodeRef) -> Bits {
     var bits: Bits = 0
     records.forEach(from: node.pointee.every?.pointee.links.first) { link in
       let wire = link.pointee.wire
@@ -107,11 +111,11 @@ package struct Transactions: Room {
         bits |= state.adopted[wire, default: 0]
       }
     }
-    return bits & state.open
+    return bits
   }
 
   /// Whether some of these transactions cover an object.
-  func covers(_ node: NodeRef, _ bits: Bits) -> Bool { covering(node) & bits != 0 }
+  func covers(_ node: NodeRef, _ bits: Bits) -> Bool { coverings(of: node) & bits != 0 }
 
   /// The path of a watcher that has links to just the objects at and below `root`: the
   /// transaction covers these without links of its own.
