@@ -174,6 +174,7 @@ int clua_tablesort(lua_State *L) {
   lua_setiuservalue(L, guard, 3);
   clua_pushshared(L, CLUA_SHARED_GUARD);
   lua_setmetatable(L, guard);
+  clua_announceedit(L, node);
   node->sorts++;
   lua_toclose(L, guard);
   sort(L, store, 1, length, 0);

@@ -117,6 +117,18 @@ static lua_Integer first_change(lua_State *L, const clua_edit *edit, int store, 
   return 0;
 }
 
+/* As first_change, for values that are the same but not identical. [-0, +(3|0), -] */
+static bool push_exchanged(lua_State *L, const clua_edit *edit, int store) {
+  for (lua_Integer key = edit->low; key <= edit->high; key++) {
+    lua_pushinteger(L, key);
+    push_old(L, edit, store, key);
+    lua_rawgeti(L, store, key);
+    if (!clua_identical(L, lua_gettop(L) - 1, lua_gettop(L))) return true;
+    lua_pop(L, 3);
+  }
+  return false;
+}
+
 bool clua_write_nextchange(lua_State *L, const clua_write *write, lua_Integer *key) {
   if (!write->details || write->same || *key == LUA_MAXINTEGER) return false;
   lua_Integer low = *key < write->details->low ? write->details->low : *key + 1;
@@ -176,8 +188,10 @@ void clua_reportedit(lua_State *L, clua_node *node, int table, int store, const 
   if (first_change(L, edit, store, edit->low)) {
     if (wants) write.every = node->every;
   } else {
-    for (int i = 0; i < 3; i++) lua_pushnil(L);
     write.same = true;
+    // A transaction has to know that numbers changed places which are equal.
+    if (wants && push_exchanged(L, edit, store)) write.every = node->every;
+    else for (int i = 0; i < 3; i++) lua_pushnil(L);
   }
   write.key = top + 1;
   write.old = top + 2;
@@ -224,6 +238,19 @@ void clua_reportedit(lua_State *L, clua_node *node, int table, int store, const 
   if (others.list != others.inlined) {
     others.allocate(others.context, others.list, (size_t)others.capacity * sizeof(clua_write), 0);
   }
+  lua_settop(L, top);
+}
+
+void clua_announceedit(lua_State *L, clua_node *node) {
+  if (!node->owner || !node->every || !node->every->wants) return;
+  if (!node->shared->observation.written) return;
+  int top = lua_gettop(L);
+  for (int i = 0; i < 3; i++) lua_pushnil(L);
+  clua_write write = {
+    .node = node, .every = node->every, .same = true, .triggered = true, .unsettled = true,
+    .length = node->size, .key = top + 1, .old = top + 2, .new_ = top + 3,
+  };
+  node->shared->observation.written(node->shared->observation.context, L, &write);
   lua_settop(L, top);
 }
 

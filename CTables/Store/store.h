@@ -506,6 +506,9 @@ bool clua_islistheard(const clua_node *node);
 /// Reports an operation that is done to the engine, as one event; the store is at `store`, all
 /// indices are absolute. [-0, +0, m]
 void clua_reportedit(lua_State *L, clua_node *node, int table, int store, const clua_edit *edit);
+/// Reports that elements of a list are about to move one by one: a transaction keeps the list as it
+/// is. [-0, +0, m]
+void clua_announceedit(lua_State *L, clua_node *node);
 /// Pushes a copy of list[low…high] as 1…. [-0, +1, m]
 void clua_copyrange(lua_State *L, int list, lua_Integer low, lua_Integer high);
 

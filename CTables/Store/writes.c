@@ -51,15 +51,18 @@ int clua_aresame(lua_State *L) {
   return 1;
 }
 
+bool clua_identical(lua_State *L, int a, int b) {
+  if (!clua_same(L, a, b)) return false;
+  if (lua_type(L, a) != LUA_TNUMBER) return true;
+  if (lua_isinteger(L, a) || lua_isinteger(L, b)) return lua_isinteger(L, a) == lua_isinteger(L, b);
+  // A zero may be a negative one.
+  lua_Number x = lua_tonumber(L, a), y = lua_tonumber(L, b);
+  return x != x || signbit(x) == signbit(y);
+}
+
 int clua_areidentical(lua_State *L) {
   lua_settop(L, 2);
-  bool identical = clua_same(L, 1, 2) && lua_isinteger(L, 1) == lua_isinteger(L, 2);
-  // A zero may be a negative one.
-  if (identical && lua_type(L, 1) == LUA_TNUMBER && !lua_isinteger(L, 1)) {
-    lua_Number x = lua_tonumber(L, 1), y = lua_tonumber(L, 2);
-    identical = x != x || signbit(x) == signbit(y);
-  }
-  lua_pushboolean(L, identical);
+  lua_pushboolean(L, clua_identical(L, 1, 2));
   return 1;
 }
 
@@ -135,11 +138,10 @@ void clua_report(lua_State *L, clua_node *node, clua_slot *slot, int table, int 
     .length = node->size, .was = was, .is = is,
   };
   if (!wants) write.slot = write.every = NULL;
-  // A journal has to know a number that became a float, and a value that was inherited before.
-  bool kept = node->journaling &&
-              (was != is || lua_isinteger(L, old) != lua_isinteger(L, new_));
-  // So has a transaction.
-  if (wants && write.same && !kept) kept = lua_isinteger(L, old) != lua_isinteger(L, new_);
+  // A journal, and a transaction, has to know a number that became a float, and a value that was
+  // inherited before.
+  bool kept = (node->journaling || (node->every && node->every->wants)) &&
+              (was != is || !clua_identical(L, old, new_));
   if (write.same && !kept && !(wants & CLUA_WANTS_WRITES)) return;
   clua_shared *shared = node->shared;
   if (shared->observation.written) {

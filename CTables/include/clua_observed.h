@@ -244,6 +244,8 @@ void clua_setmetatable(lua_State *L, int index);
 /// Whether two values are the same (T5): identity for tables, functions and objects, `==` for the
 /// rest, NaN equals NaN. [-0, +0, -]
 bool clua_same(lua_State *L, int a, int b);
+/// Whether they are the same, and cannot be told apart: 1 and 1.0 can. [-0, +0, -]
+bool clua_identical(lua_State *L, int a, int b);
 /// A function for Lua: whether its two arguments are the same, and both integers or both floats.
 int clua_areidentical(lua_State *L);
 /// A function for Lua: whether its two arguments are the same by clua_same.

@@ -35,15 +35,6 @@
 
     // MARK: TransactionKeeper
 
-    func cover(_ node: ObservationCore.NodeRef, in transaction: Transaction) {}
-    func keep(
-      _ node: ObservationCore.NodeRef, _ change: ObservationCore.Change, in transaction: Transaction
-    ) -> Bool { true }
-    func correct(_ node: ObservationCore.NodeRef, by other: any TransactionKeeper) {}
     func restore(_ nodes: [ObservationCore.NodeRef], in transaction: Transaction) { revert() }
-    func forget(
-      _ nodes: [ObservationCore.NodeRef], in transaction: Transaction, wereRestored: Bool
-    ) {}
-    func withoutLimits(_ body: () -> Void) { body() }
   }
 #endif

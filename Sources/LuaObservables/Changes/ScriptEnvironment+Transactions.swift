@@ -26,7 +26,12 @@ extension ScriptEnvironment {
       let transaction = try functions.begin.callPlainly(arguments: [list]).first ?? .nil
       let outcome = Swift.Result { try body() }
       let isKept = if case .success = outcome { true } else { false }
-      let failure = try scope.host.module.transactions.conclude(transaction, isKept, functions)
+      var failure: LuaError?
+      do throws(LuaError) {
+        failure = try scope.host.module.transactions.conclude(transaction, isKept, functions)
+      } catch {
+        failure = error
+      }
       let result = try outcome.get()
       // A script has called `obs.abort`, or an object that came could not be covered.
       if let failure { throw failure }

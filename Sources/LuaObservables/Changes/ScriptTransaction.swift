@@ -72,9 +72,11 @@ final class ScriptTransaction: TransactionKeeper {
     _ = try functions.cover.callPlainly(arguments: [table, value(of: node)])
   }
 
+  var ownsWrites: Bool { sandbox == 0 || host.sandboxes.writer(host.receiver) == sandbox }
+
   func keep(_ node: NodeRef, _ change: Change, in transaction: Transaction) throws -> Bool {
     // What others write before the sandbox does is nothing that it could take back.
-    guard sandbox == 0 || host.sandboxes.writer(host.receiver) == sandbox else { return false }
+    guard ownsWrites else { return false }
     guard host.tables.isKind(of: node) else { return true }
     var contents = LuaValue.nil
     var failure: (any Error)?

@@ -55,12 +55,16 @@ final class StoppedTurns: TurnGuard {
   }
 
   func takeBack() -> Bool {
+    if isOpen, let failure = script.transaction.failure {
+      report(failure)
+      isDue = true
+    }
     guard isDue, isOpen else { return false }
     isDue = false
     // Immediate watchers are called for the way back when it is over, under the limits of their
     // scripts.
     host.engine.immediates.beginBatch()
-    script.transaction.restore()
+    host.module.transactions.exempted { script.transaction.restore() }
     script.transaction.close(isUndone: true)
     script.transaction.open()
     host.engine.immediates.endBatch()

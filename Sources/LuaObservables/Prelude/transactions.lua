@@ -96,7 +96,7 @@ function Transaction:correct_others()
   for other in next, noting do
     for object, state in next, self.state do
       local added = other.added[object]
-      if other ~= self and added and added > self.added[object] then
+      if other ~= self and added and added > (self.added[object] or added) then
         other.state[object] = state
       end
     end
@@ -144,7 +144,8 @@ local function restore(transaction, written)
     if former and not transaction.others then
       transaction.state[object] = trees.former(object, former)
     end
-    if former and not trees.kind_of(object) then
+    local kind = trees.kind_of(object)
+    if former and kind ~= "array" and kind ~= "set" then
       for key, value in stored_next, object do
         if type(key) == "string" and string_sub(key, 1, 2) == "__" then
           transaction.state[object].map[key] = value
@@ -266,10 +267,6 @@ function obs.abort(reason)
   error(transaction.reason, 0)
 end
 
-local function through_opaque(body)
-  return function(...) return trees.through_opaque(body, ...) end
-end
-
 -- A transaction for one turn after the other.
 local function make_turns()
   local turns = setmetatable({ state = {}, witnesses = {}, added = {}, turn = 0 }, Transaction)
@@ -279,8 +276,8 @@ end
 
 core.set_transaction_functions {
   begin = begin, conclude = conclude, make_turns = make_turns,
-  cover = through_opaque(cover), keep = through_opaque(keep),
-  restore = through_opaque(restore), renew = through_opaque(renew),
+  cover = function(...) return trees.through_opaque(cover, ...) end,
+  keep = keep, restore = restore, renew = renew,
 }
 
 return obs

@@ -105,8 +105,6 @@ private final class ModelKeeper: TransactionKeeper {
     }
   }
 
-  func keep(_ node: NodeRef, _ change: Change, in transaction: Transaction) -> Bool { true }
-
   func correct(_ node: NodeRef, by other: any TransactionKeeper) {
     guard let earlier = (other as? ModelKeeper)?.former[node], let own = former[node],
       own.order > earlier.order
@@ -120,7 +118,4 @@ private final class ModelKeeper: TransactionKeeper {
       contents.write(to: object, over: Snapshot(reader.contents(of: object)))
     }
   }
-
-  func forget(_ nodes: [NodeRef], in transaction: Transaction, wereRestored: Bool) {}
-  func withoutLimits(_ body: () -> Void) { body() }
 }

@@ -11,15 +11,15 @@ public final class Transaction {
   private weak var keeper: (any TransactionKeeper)?
   private let receiver: Receiver
   /// The watcher, and its path, that has a link to each covered object; made with the first one.
-  private var links: (watcher: WatcherID, wire: WireRef)?
+  private var links: (root: NodeRef, watcher: WatcherID, wire: WireRef)?
   /// Paths of watchers whose objects are covered without a link.
   private var adopted: [WireRef] = []
 
   /// The objects that were written since it was opened, in the order of their first writes.
   private var written: [NodeRef] = []
   private var places: [NodeRef: Int] = [:]
-  /// The lazy properties that changed since then, as they were.
-  private var lazies: [(name: WatcherID, before: FormerLazy)] = []
+  /// The lazy properties that changed since then, with the value if it had been assigned.
+  private var lazies: [(name: WatcherID, assigned: AnyObject?)] = []
   private var knownLazies: Set<WatcherID> = []
 
   private var isOpen = false
@@ -28,13 +28,6 @@ public final class Transaction {
   private var hasMoved = false
   /// Why an object that came could not be covered.
   package private(set) var failure: (any Error)?
-
-  /// What a lazy property was.
-  package struct FormerLazy {
-    package let isValid: Bool
-    /// The value that was assigned; nil where it was computed.
-    package let assigned: AnyObject?
-  }
 
   /// Begins a transaction whose links are charged to `receiver`; nil where there are too many.
   package init?(
@@ -50,10 +43,12 @@ public final class Transaction {
   /// with it.
   private func wire(for node: NodeRef) -> WireRef? {
     if let links { return engine.watchers[links.watcher] == nil ? nil : links.wire }
+    // The links go with the object of their watcher, which therefore stays.
+    guard engine.transactions.anchor(node) else { return nil }
     let watcher = engine.watchers.make(
       root: node, receiver: receiver, traits: [.probing, .covering], context: bit)
     let wire = engine.wiring.beginCovering(watcher)
-    links = (watcher.identity, wire)
+    links = (node, watcher.identity, wire)
     return wire
   }
 
@@ -136,16 +131,22 @@ public final class Transaction {
   }
 
   /// Covers what lies below the roots now, and no more.
+  ///
+  /// - Throws: as ``cover(_:mayAdopt:)``.
   package func coverAnew(_ roots: [NodeRef]) throws {
     guard hasMoved, let first = roots.first, let wire = wire(for: first) else { return }
-    hasMoved = false
-    for root in roots { try cover(root) }
     var (reached, work) = (Set(roots), roots)
-    while let node = work.popLast() {
-      node.kind.forEachMember(node, in: .covered) { member in
-        if let node = member.node, !node.isDead, reached.insert(node).inserted { work.append(node) }
+    try reading {
+      while let node = work.popLast() {
+        if !isCovered(node) { try coverOne(node) }
+        node.kind.forEachMember(node, in: .covered) { member in
+          if let node = member.node, !node.isDead, reached.insert(node).inserted {
+            work.append(node)
+          }
+        }
       }
     }
+    hasMoved = false
     for link in wire.links {
       if let node = link.pointee.slot?.pointee.node, !reached.contains(node) {
         engine.wiring.detach(link)
@@ -200,18 +201,12 @@ public final class Transaction {
 
   /// A lazy property of a covered object is about to change.
   func note(_ lazy: WatcherRef) {
-    guard !isRestoring, knownLazies.insert(lazy.identity).inserted, let slot = lazy.slot else {
-      return
-    }
+    guard !isRestoring, keeper?.ownsWrites == true, let slot = lazy.slot,
+      knownLazies.insert(lazy.identity).inserted
+    else { return }
     let receiver = lazy.pointee.receiver.takeUnretainedValue()
-    let isValid = slot.pointee.isValid
-    lazies.append(
-      (
-        lazy.identity,
-        FormerLazy(
-          isValid: isValid,
-          assigned: isValid && lazy.isAssigned ? receiver.value(of: lazy, isBase: false) : nil)
-      ))
+    let isAssigned = slot.pointee.isValid && lazy.isAssigned
+    lazies.append((lazy.identity, isAssigned ? receiver.value(of: lazy, isBase: false) : nil))
   }
 
   /// Another transaction takes back what this one has seen.
@@ -229,24 +224,22 @@ public final class Transaction {
     hasMoved = true
     keeper?.restore(written, in: self)
     engine.transactions.correctOthers(after: self)
-    for (name, before) in lazies {
-      if let lazy = engine.watchers[name] { restore(lazy, before) }
+    for (name, assigned) in lazies {
+      if let lazy = engine.watchers[name] { restore(lazy, assigned) }
     }
     isRestoring = false
   }
 
   /// Makes a lazy property what it was: a value that was assigned is assigned again, any other one
   /// is computed again when it is needed.
-  private func restore(_ lazy: WatcherRef, _ before: FormerLazy) {
+  private func restore(_ lazy: WatcherRef, _ assigned: AnyObject?) {
     guard let slot = lazy.slot else { return }
     let receiver = lazy.pointee.receiver.takeUnretainedValue()
     let isValid = slot.pointee.isValid
-    if let value = before.assigned, isValid, lazy.isAssigned, receiver.has(value, as: lazy) {
-      return
-    }
+    if let assigned, isValid, lazy.isAssigned, receiver.has(assigned, as: lazy) { return }
     // A property without a value of its own would announce a change.
     if isValid { engine.lazies.invalidate(explicitly: lazy) }
-    if let value = before.assigned { receiver.assign(value, to: lazy) }
+    if let assigned { receiver.assign(assigned, to: lazy) }
   }
 
   /// What was written stays, or was taken back; the objects stay covered.
@@ -264,13 +257,19 @@ public final class Transaction {
     close(isUndone: false)
     engine.transactions.release(adopted, by: bit)
     adopted = []
-    if let links, let watcher = engine.watchers[links.watcher] { engine.watchers.stop(watcher) }
+    if let links {
+      if let watcher = engine.watchers[links.watcher] { engine.watchers.stop(watcher) }
+      engine.transactions.release(links.root)
+    }
+    links = nil
     engine.transactions.end(bit)
   }
 }
 
 /// Keeps what the objects of a transaction had, and gives it back.
 package protocol TransactionKeeper: AnyObject {
+  /// Whether the transaction takes back what is written now.
+  var ownsWrites: Bool { get }
   /// An object is covered from now on.
   ///
   /// - Throws: an error for an object whose contents could not be given back.
@@ -286,4 +285,15 @@ package protocol TransactionKeeper: AnyObject {
   func forget(_ nodes: [NodeRef], in transaction: Transaction, wereRestored: Bool)
   /// Runs `body` without limits of scripts.
   func withoutLimits(_ body: () -> Void)
+}
+
+extension TransactionKeeper {
+  package var ownsWrites: Bool { true }
+  package func cover(_ node: NodeRef, in transaction: Transaction) throws {}
+  package func keep(_ node: NodeRef, _ change: Change, in transaction: Transaction) throws -> Bool {
+    true
+  }
+  package func correct(_ node: NodeRef, by other: any TransactionKeeper) {}
+  package func forget(_ nodes: [NodeRef], in transaction: Transaction, wereRestored: Bool) {}
+  package func withoutLimits(_ body: () -> Void) { body() }
 }

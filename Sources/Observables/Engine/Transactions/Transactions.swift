@@ -122,14 +122,18 @@ package struct Transactions: Room {
   ///
   /// Nil where there is none, or some of the objects have to be read when a transaction begins.
   func adoptable(at root: NodeRef) -> WireRef? {
+    if members.hasNotedOpaque { return nil }
     var found: WireRef?
     watchers.forEach(of: root) { watcher in
       guard found == nil, watcher.pointee.isActive, !watcher.pointee.isPaused,
-        watcher.pointee.traits.isDisjoint(with: [.lazy, .covering])
+        watcher.pointee.traits.isDisjoint(with: [.lazy, .covering, .immediate, .comparing])
       else { return }
       wiring.forEachWire(of: watcher) { wire in
-        // Where it follows what came last, that may be an object which has to be read.
-        if found == nil, wire.isWholeTree, wiring.follows(wire), wire.isWholeTree { found = wire }
+        guard found == nil, wire.isWholeTree else { return }
+        // What another transaction may take back is not followed yet.
+        if wire.pointee.stale != nil, isOpen { return }
+        // An object that came last may be one that has to be read.
+        if wiring.follows(wire), wire.isWholeTree { found = wire }
       }
     }
     return found

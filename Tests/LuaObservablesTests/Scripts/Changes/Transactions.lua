@@ -458,4 +458,130 @@ check("S8: nothing is left of a transaction that is over", function()
   eq(obs.observer_count(t.inner, "*"), 0)
 end)
 
+-- Runs a check for objects that nobody watches, and for such that a watcher of ** follows.
+local function watched_or_not(sentence, body)
+  for _, is_watched in ipairs { false, true } do
+    check(sentence .. (is_watched and ", below a watcher of **" or ""), function()
+      body(function(t)
+        if is_watched then obs.observe(t, "**", nothing) end
+        return t
+      end)
+    end)
+  end
+end
+local function aborted(t, f)
+  obs.transaction({ t }, function()
+    f()
+    obs.abort()
+  end)
+end
+watched_or_not("S8: numbers that are equal have their types and signs again", function(watch)
+  local t = watch { array = obs.array { 1, 1.0 }, list = { 2.0, 2 }, zero = 0.0 }
+  aborted(t, function()
+    t.array:reverse()
+    table.sort(t.list, function() return false end)
+    table.move({ 2, 2.0 }, 1, 2, 1, t.list)
+    t.zero = -0.0
+  end)
+  eq(math.type(t.array[1]) .. math.type(t.list[1]), "integerfloat")
+  eq(1 / t.zero, math.huge)
+end)
+watched_or_not("S8: a value that was inherited before is so again", function(watch)
+  local t = watch(setmetatable({}, { __index = { v = 1 } }))
+  aborted(t, function() t.v = 1 end)
+  eq(rawget(t, "v"), nil)
+end)
+watched_or_not("S8: a list is in order again where its sort writes to it", function(watch)
+  local list, count = watch { 5, 4, 3, 2, 1 }, 0
+  aborted(list, function()
+    table.sort(list, function(a, b)
+      count = count + 1
+      if count == 2 then list.n = 9 end
+      return a < b
+    end)
+  end)
+  eq(table.concat(list) .. tostring(list.n), "54321nil")
+end)
+watched_or_not("S8: names of metamethods stay, in dictionaries, too", function(watch)
+  local t = watch(obs.dictionary { __x = 1, y = 1 })
+  aborted(t, function() t.y = 2 end)
+  eq(t.__x + t.y, 2)
+end)
+watched_or_not("S8: what comes is covered where the first object that came is collected", function(watch)
+  local t, guest = watch { list = obs.array {} }, { n = 1 }
+  aborted(t, function()
+    t.list:append { {} }
+    t.list:clear()
+    collectgarbage()
+    collectgarbage()
+    t.guest = guest
+    guest.n = 2
+  end)
+  eq(guest.n, 1)
+  local roots = { { n = 1 }, { n = 1 } }
+  local second = watch(roots[2])
+  obs.transaction(roots, function()
+    roots[1] = nil
+    collectgarbage()
+    second.n = 2
+    obs.abort()
+  end)
+  eq(second.n, 1)
+end)
+check("S8: an object is covered though its holder becomes opaque in the same turn", function()
+  local a, b = {}, { n = 0 }
+  obs.observe(a, "**", nothing)
+  a.b = b
+  obs.opaque(a)
+  aborted(a, function() b.n = 1 end)
+  eq(b.n, 0)
+end)
+check("S8: a history made inside does not go into opaque tables", function()
+  local t, history = { o = obs.opaque { n = 1 } }, nil
+  aborted(t, function()
+    history = obs.history(t)
+    t.o.n, t.m = 2, 2
+  end)
+  t.o.n = 3
+  obs.flush()
+  eq(history.can_undo, false)
+end)
+check("S8: an immediate watcher of ** hears what comes inside", function()
+  local t, guest = {}, { n = 1 }
+  local calls = 0
+  obs.observe(t, "**", function() calls = calls + 1 end, { immediate = true })
+  obs.transaction({ t }, function()
+    t.guest = guest
+    guest.n = 2
+  end)
+  guest.n = 3
+  eq(calls, 3)
+end)
+check("S8: a watcher of ** made inside hears nothing where that was taken back", function()
+  local a, b, guest = {}, {}, {}
+  local root, calls = { a, b }, 0
+  aborted(root, function()
+    aborted(a, function()
+      a.x = guest
+      obs.observe(root, "**", function() calls = calls + 1 end)
+      aborted(b, function() b.y = {} end)
+    end)
+    obs.transaction({ root }, nothing)
+  end)
+  obs.flush()
+  eq(calls, 0)
+end)
+check("S8: a watcher of ** may end, or pause, inside", function()
+  for _, name in ipairs { "stop", "pause" } do
+    local t, gone = { n = 1, gone = { n = 1 } }, nil
+    local watcher = obs.observe(t, "**", nothing)
+    aborted(t, function()
+      gone, t.gone = t.gone, nil
+      watcher[name](watcher)
+      t.n, gone.n = 2, 2
+    end)
+    eq(t.n + t.gone.n, 2)
+  end
+end)
+
 finish()
