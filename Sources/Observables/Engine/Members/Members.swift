@@ -210,10 +210,10 @@ package struct Members: Room {
   // MARK: Opaque objects
 
   /// The object of `node` is a leaf for `**` from the next flush on.
+  package func noteOpaque(_ node: NodeRef) { state.opaqueNodes.append(node) }
+
   /// Whether objects become leaves for `**` in the next flush.
   var hasNotedOpaque: Bool { !state.opaqueNodes.isEmpty }
-
-  package func noteOpaque(_ node: NodeRef) { state.opaqueNodes.append(node) }
 
   /// Forgets an object that was noted and is gone.
   func forgetOpaque(_ node: NodeRef) {

@@ -507,7 +507,7 @@ watched_or_not("S8: names of metamethods stay, in dictionaries, too", function(w
   aborted(t, function() t.y = 2 end)
   eq(t.__x + t.y, 2)
 end)
-watched_or_not("S8: what comes is covered where the first object that came is collected", function(watch)
+watched_or_not("S8: what comes is covered where what came first is collected", function(watch)
   local t, guest = watch { list = obs.array {} }, { n = 1 }
   aborted(t, function()
     t.list:append { {} }
