@@ -107,6 +107,8 @@ final class ScriptTransaction: TransactionKeeper {
   }
 
   func restore(_ nodes: [NodeRef], in transaction: Transaction) {
+    host.module.transactions.restoring = transaction
+    defer { host.module.transactions.restoring = nil }
     call(functions.restore) { L throws(LuaError) in
       try host.state.pushTable(elements: 2 * nodes.count, to: L)
       for (index, node) in nodes.enumerated() {

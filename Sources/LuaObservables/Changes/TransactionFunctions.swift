@@ -12,6 +12,8 @@ final class TransactionFunctions: ModuleSlice {
   private var known: ScriptTransaction.Functions?
   /// The transactions that scripts have opened, by their numbers.
   private var open: [Int: ScriptTransaction] = [:]
+  /// The transaction that is being taken back.
+  var restoring: Transaction?
   /// How many objects were kept so far, to tell which transaction has kept one earlier.
   var count: UInt64 = 0
 
@@ -27,6 +29,7 @@ final class TransactionFunctions: ModuleSlice {
     [
       .init("set_transaction_functions", setFunctions), .init("begin_transaction", begin),
       .init("end_transaction", end), .init("transaction_failure", failure),
+      .init("is_being_restored", isBeingRestored),
       .init(
         "turn_number",
         { [self] L in
@@ -170,6 +173,13 @@ final class TransactionFunctions: ModuleSlice {
       return 1
     }
     state.pushError(failure, to: L)
+    return 1
+  }
+
+  /// is_being_restored(object) → whether what was written to an object is being taken back.
+  private func isBeingRestored(_ L: LuaStack) throws -> CInt {
+    let node = try arguments.existingNode(at: 1, of: L, "transaction")
+    L.push(node.map { restoring?.isCovered($0) ?? false } ?? false)
     return 1
   }
 

@@ -24,7 +24,7 @@ function trees.is_in_transaction() return #open > 0 end
 local noting = setmetatable({}, { __mode = "k" })
 
 --- Something was made that remembers what it has seen. Where that is taken back, its method `renew`
---- is called with the objects to which that happened.
+--- is called with a table that says to which objects that happens.
 function core.witness(witness)
   local turn = core.turn_number()
   for transaction in next, noting do
@@ -34,14 +34,15 @@ function core.witness(witness)
   end
 end
 
+-- Whether what is written to an object is being taken back.
+local is_covered = setmetatable({}, {
+  __index = function(_, object) return core.is_being_restored(object) end,
+})
+
 -- What was taken back is no news for what was made meanwhile.
-local function renew_witnesses(transaction, objects)
+local function renew_witnesses(transaction)
   if transaction.turn ~= core.turn_number() then return end
-  local is_restored = {}
-  for _, object in ipairs(objects) do is_restored[object] = true end
-  for _, witness in ipairs(transaction.witnesses) do
-    pcall(witness.renew, witness, is_restored)
-  end
+  for _, witness in ipairs(transaction.witnesses) do pcall(witness.renew, witness, is_covered) end
 end
 
 -- Whether two values that are the same (T5) cannot be told apart: 1 and 1.0 can.
@@ -126,7 +127,7 @@ function Transaction:undo(objects)
   end
   trees.restore(exact)
   self:correct_others()
-  renew_witnesses(self, objects)
+  renew_witnesses(self)
   if self.others then self.others:report("transaction", core.site()) end
   if failures > 0 then
     core.report(string_format("%d writes of a transaction could not be taken back", failures), "",

@@ -97,7 +97,8 @@ public final class Transaction {
     if let failure { throw failure }
   }
 
-  private func isCovered(_ node: NodeRef) -> Bool {
+  /// Whether the transaction covers an object.
+  package func isCovered(_ node: NodeRef) -> Bool {
     var isCovered = false
     engine.records.forEach(from: node.pointee.every?.pointee.links.first) { link in
       let other = link.pointee.wire
