@@ -35,7 +35,7 @@ static void move_rest(lua_State *L, int table, int userdata, int store) {
   lua_settop(L, top);
 }
 
-/* The length from which on a list is not gone through to count what else is in its table. */
+/* From this length on, a list is not walked to count the other keys of its table. */
 enum { LONG_LIST = 256 };
 
 /* How many keys a plain table has besides its list part. [-0, +0, -] */

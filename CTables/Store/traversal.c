@@ -427,7 +427,7 @@ int clua_nodenext(lua_State *L, clua_node *node, int table, int userdata) {
   return 1;
 }
 
-/* ---- What is no object ----------------------------------------------------------------------- */
+/* ---- Values that are no objects -------------------------------------------------------------- */
 
 /* Whether the key at -2 is one of 1…length. */
 static bool is_position(lua_State *L, lua_Integer length) {
@@ -440,7 +440,7 @@ lua_Integer clua_node_countscalars(lua_State *L, clua_node *node, lua_Integer le
   int top = lua_gettop(L);
   lua_Integer count = node->all && clua_pushnode(L, node) ? 0 : -1;
   if (count == 0) lua_getiuservalue(L, top + 3, CLUA_NODE_STORE);
-  // The table itself has names of metamethods, and what code in C has written raw.
+  // The table itself has names of metamethods, and keys that code in C has written raw.
   for (int at = top + 1; at <= top + 4 && count >= 0; at += 3) {
     lua_pushnil(L);
     while (lua_next(L, at)) {

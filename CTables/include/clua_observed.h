@@ -190,8 +190,8 @@ void clua_node_unwatch(lua_State *L, clua_node *node, clua_slot *slot);
 /// Sets the journaling of a node: while it is on, every write of the table is reported, also where
 /// no slot wants it. All keys live in the store: `*` is watched. [-0, +0, -]
 void clua_node_journal(lua_State *L, clua_node *node, bool on);
-/// How many keys the table of a node has behind its first `length` elements, where all of them are
-/// in its store and none has a table or userdata as value; -1 where that is not so. [-0, +0, -]
+/// The number of keys that the table of a node has besides its first `length` elements; -1 if some
+/// are not in its store, or if a value is a table or userdata. [-0, +0, -]
 lua_Integer clua_node_countscalars(lua_State *L, clua_node *node, lua_Integer length);
 /// The length of the list part, while the node journals.
 lua_Integer clua_node_length(const clua_node *node);
@@ -255,7 +255,8 @@ int clua_aresame(lua_State *L);
 
 /// [-0, +(0|1), -]
 int clua_try_observation_install(lua_State *L, const clua_observation *observation);
-/// As clua_node_prepare, for a table and a key that are on top; the key may be nil.
+/// As clua_node_prepare, for a table and a key that are on top; the key may be nil. `known` has
+/// flags of `CLUA_PREPARE_…`.
 /// [-2, +(0|1), -]
 int clua_try_node_prepare(lua_State *L, int known, clua_node **node);
 /// As clua_node_watch; the key is on top. [-1, +(0|1), -]
@@ -277,8 +278,8 @@ int clua_try_next(lua_State *L, int index);
 /// runs while the list is made. Code that runs during a walk over it cannot change it. [-0, +1, -]
 int clua_try_entries(lua_State *L, int index, lua_Integer length, lua_Integer *count);
 
-/// Pushes what the table of a write that is under way had before: a new table with the values in
-/// its store by their keys. [-0, +1, -]
+/// Pushes a new table with the values that the store of a table had before a write under way, by
+/// their keys. [-0, +1, -]
 int clua_try_former(lua_State *L, const clua_write *write);
 
 /* ---- What journals keep ---------------------------------------------------------------------- */

@@ -1,16 +1,15 @@
 #if Records
   internal import Observables
 
-  /// A transaction under way: what it has written is taken back by reading the rows that were
-  /// written anew.
+  /// A transaction of a store under way; it takes back writes by reading the written rows anew.
   final class RecordTransaction: TransactionKeeper {
     private let engine: ObservationCore.Engine
     private var transaction: Transaction!
     private let revert: () -> Void
-    /// The objects that it covers, which stay.
+    /// Keeps the covered objects alive.
     private var covered: [any KeyPathObservable] = []
 
-    /// Opens a transaction that `revert` takes back; nil where there are too many.
+    /// Opens a transaction whose writes `revert` takes back; nil if too many are open.
     init?(_ engine: ObservationCore.Engine, revert: @escaping () -> Void) {
       (self.engine, self.revert) = (engine, revert)
       guard let transaction = Transaction(in: engine, keeper: self) else { return nil }
@@ -22,7 +21,7 @@
     func cover(_ object: any KeyPathObservable) {
       guard let node = object.currentNode(in: engine) else { return }
       covered.append(object)
-      // Where there is no link, its watchers are called for what was taken back.
+      // Without a link the watchers of the object are called for writes that were taken back.
       try? transaction.cover(only: node)
     }
 

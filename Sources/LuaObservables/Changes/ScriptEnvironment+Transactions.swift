@@ -3,19 +3,24 @@ public import Observables
 
 /// Turns that can be undone, for programs (S8).
 extension ScriptEnvironment {
-  /// Runs `body`; if it throws, every stored write at or below `roots` that was made meanwhile is
-  /// taken back, by scripts and by Swift, and the error goes on.
+  /// Runs `body`; if it throws, takes back every stored write at or below `roots` since, by scripts
+  /// and by Swift, and throws the error.
   ///
-  /// Watchers are not called for what never happened; immediate ones that were called are called
-  /// for the way back. Lists have their order again, new keys are gone, overrides of computed
-  /// properties are what they were. Registrations, timers, tasks and writes of other threads stay.
-  /// Transactions inside of it are savepoints: an inner one that fails takes back its own writes,
-  /// and the outer one goes on. `roots` are models, collections and tables of scripts. `body` must
-  /// neither flush nor wait.
+  /// Coalesced watchers are not called for writes that were taken back; immediate watchers, which
+  /// were called for them, are called again for the way back, when the transaction is over. Lists
+  /// have their order again, new keys are gone, overrides of computed properties are as before.
+  /// Registrations, timers, tasks and writes of other threads stay. A transaction inside of `body`
+  /// is a savepoint: where it fails and `body` catches the error, only its own writes are taken
+  /// back. `roots` are models, collections and tables of scripts. `body` must neither flush nor
+  /// wait.
   ///
-  /// - Throws: what `body` throws; `LuaError` where `roots` are none, or have a stored property
-  ///   without a setter, for a closed state and no memory.
-  /// - Complexity: O(objects below the roots).
+  /// On the thread of the host's loop.
+  ///
+  /// - Throws: what `body` throws; `LuaError` if `roots` is empty, if an object has a stored
+  ///   property without a setter, if a script called `obs.abort`, for too many open transactions,
+  ///   a closed state, and no memory.
+  /// - Complexity: O(objects below the roots); O(1) where a watcher of `**` follows just the tables
+  ///   below the root.
   public func transaction<Result>(
     on roots: [any ObservableReference], _ body: () throws -> Result
   ) throws -> Result {
@@ -33,7 +38,7 @@ extension ScriptEnvironment {
         failure = error
       }
       let result = try outcome.get()
-      // A script has called `obs.abort`, or an object that came could not be covered.
+      // A script called `obs.abort`, or an object that was put below a root could not be covered.
       if let failure { throw failure }
       return result
     }

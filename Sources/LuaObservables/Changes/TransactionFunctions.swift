@@ -8,13 +8,14 @@ final class TransactionFunctions: ModuleSlice {
   /// The account of code that is not stopped: taking back what scripts wrote.
   private let account: UnsafeMutablePointer<clua_account>
   private var exemptions: [LuaInterrupter.Exemption] = []
-  /// What the prelude does for transactions; nil until it is loaded.
+  /// The functions of the prelude for transactions; nil until it is loaded.
   private var known: ScriptTransaction.Functions?
   /// The transactions that scripts have opened, by their numbers.
   private var open: [Int: ScriptTransaction] = [:]
   /// The transaction that is being taken back.
   var restoring: Transaction?
-  /// How many objects were kept so far, to tell which transaction has kept one earlier.
+  /// How many contents of objects were kept so far: it tells which transaction kept those of an
+  /// object first.
   var count: UInt64 = 0
 
   override init(_ host: LuaHost) {
@@ -79,7 +80,7 @@ final class TransactionFunctions: ModuleSlice {
 
   // MARK: Transactions
 
-  /// set_transaction_functions(functions): what the prelude does for transactions.
+  /// set_transaction_functions(functions): sets the functions of the prelude for transactions.
   private func setFunctions(_ L: LuaStack) throws -> CInt {
     func function(_ name: String) throws(LuaError) -> LuaFunction {
       try state.pushField(name, at: 1, of: L)
@@ -93,7 +94,7 @@ final class TransactionFunctions: ModuleSlice {
     return 0
   }
 
-  /// What the prelude does for transactions, which is loaded if it is not yet.
+  /// The functions of the prelude for transactions; loads them first if necessary.
   func prelude() throws(LuaError) -> ScriptTransaction.Functions {
     if known == nil {
       try state.withStack { L throws(LuaError) in
@@ -105,8 +106,9 @@ final class TransactionFunctions: ModuleSlice {
     return known
   }
 
-  /// Ends a transaction that the program has begun; returns why what was written was taken back
-  /// though its body succeeded.
+  /// Ends a transaction that the program has begun.
+  ///
+  /// - Returns: the error if the writes of a body that succeeded were taken back; nil otherwise.
   func conclude(
     _ transaction: LuaValue, _ isKept: Bool, _ functions: ScriptTransaction.Functions
   ) throws(LuaError) -> LuaError? {
@@ -165,7 +167,7 @@ final class TransactionFunctions: ModuleSlice {
     return 1
   }
 
-  /// transaction_failure(number) → why an object that came could not be covered, nil where all
+  /// transaction_failure(number) → the error if an object could not be covered or kept; nil if all
   /// could.
   private func failure(_ L: LuaStack) -> CInt {
     guard let failure = open[Int(L.integer(at: 1) ?? 0)]?.transaction.failure else {
@@ -176,14 +178,14 @@ final class TransactionFunctions: ModuleSlice {
     return 1
   }
 
-  /// is_being_restored(object) → whether what was written to an object is being taken back.
+  /// is_being_restored(object) → whether the transaction that is being taken back covers an object.
   private func isBeingRestored(_ L: LuaStack) throws -> CInt {
     let node = try arguments.existingNode(at: 1, of: L, "transaction")
     L.push(node.map { restoring?.isCovered($0) ?? false } ?? false)
     return 1
   }
 
-  /// end_transaction(number, is_undone): what was written stays, or is taken back.
+  /// end_transaction(number, is_undone): ends a transaction; its writes stay, or are taken back.
   private func end(_ L: LuaStack) -> CInt {
     guard let script = open.removeValue(forKey: Int(L.integer(at: 1) ?? 0)) else { return 0 }
     let isUndone = L.boolean(at: 2)

@@ -12,7 +12,7 @@ typealias ModuleFunction = (LuaStack) throws -> CInt
 /// Not a tuple: in a generic list, functions are wrapped each time they are handed on, and every
 /// call goes through all wrappers.
 struct NamedFunction {
-  /// The table that has it, for functions of the prelude; nil where that is `core` itself.
+  /// The table within `core` of the prelude that gets the function; nil for `core` itself.
   let group: FunctionGroup?
   let name: String
   let function: ModuleFunction

@@ -3,11 +3,11 @@ public import Observables
 
 /// Takes back what was written at and below some objects in turns whose scripts met a limit (S8).
 ///
-/// The objects stay covered from turn to turn. The loop says where turns begin and end.
+/// The objects stay covered from turn to turn. The loop calls it when turns begin and end.
 final class StoppedTurns: TurnGuard {
   // The host owns it by its sandboxes.
   private unowned(unsafe) let host: LuaHost
-  /// The objects stay there.
+  /// Keeps the roots alive.
   private let roots: [any ObservableReference]
   private let script: ScriptTransaction
   private var isOpen = false
@@ -43,7 +43,7 @@ final class StoppedTurns: TurnGuard {
 
   func turnBegins() {
     guard !hasEnded else { return }
-    // What was written since the last turn stays.
+    // Writes between the turns stay.
     script.transaction.close(isUndone: false)
     var failure: (any Error)?
     host.module.transactions.exempted {
@@ -75,7 +75,7 @@ final class StoppedTurns: TurnGuard {
     guard isOpen else { return }
     (isOpen, isDue) = (false, false)
     script.transaction.close(isUndone: false)
-    // What is written between turns has to be known when the next one begins.
+    // Objects that are put below the roots between turns have to be covered, too.
     script.transaction.open()
   }
 

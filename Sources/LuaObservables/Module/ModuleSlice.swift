@@ -3,11 +3,11 @@ internal import Observables
 
 /// Tables of functions within the table `core` of the prelude.
 enum FunctionGroup: String, CaseIterable {
-  /// What scripts find in the module as it is.
+  /// Functions of the module `obs`, without a wrapper.
   case module
   /// The methods of a kind of handle.
   case watcher, timer, handler
-  /// What one subject needs.
+  /// Functions for one part of the prelude.
   case tasks, printing, io, luv
 }
 

@@ -327,8 +327,8 @@ final class ObsModule {
     lua_setupvalue(L.pointer, function, 1)
   }
 
-  /// Pushes the table of functions that the prelude builds the module from, with tables of those
-  /// that belong to groups. [-0, +1, -]
+  /// Pushes the table of functions that the prelude builds the module from; functions of groups are
+  /// in tables inside. [-0, +1, -]
   private func pushCore(to L: LuaStack) throws(LuaError) {
     try state.pushTable(fields: 48, to: L)
     let callers: [(String, lua_CFunction)] = [

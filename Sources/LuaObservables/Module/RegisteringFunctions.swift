@@ -62,7 +62,7 @@ final class RegisteringFunctions: ModuleSlice {
     case keys
     /// `obs.changes`, which has a driver, too.
     case changes
-    /// The prelude itself takes what a flush has changed for a history; it has only a driver.
+    /// The prelude itself records the changes of a flush in a history: a driver alone.
     case history
     /// `obs.observe_edits`: the edits of a collection; there are no paths.
     case edits

@@ -23,18 +23,18 @@ function trees.is_in_transaction() return #open > 0 end
 -- What may still take back what is seen now.
 local noting = setmetatable({}, { __mode = "k" })
 
---- Something was made that remembers what it has seen. Where that is taken back, its method `renew`
---- is called with a table that says to which objects that happens.
+--- Notes an object that remembers what it read. Where a transaction that is open now takes back its
+--- writes, the method `renew` is called with a table that is true for the objects it covers.
 function core.witness(witness)
   local turn = core.turn_number()
   for transaction in next, noting do
-    -- What turns take back is of one turn.
+    -- A transaction of turns takes back one turn: witnesses of earlier ones are not concerned.
     if transaction.turn ~= turn then transaction.turn, transaction.witnesses = turn, {} end
     transaction.witnesses[#transaction.witnesses + 1] = witness
   end
 end
 
--- Whether what is written to an object is being taken back.
+-- True for objects that the transaction which is being taken back covers.
 local is_covered = setmetatable({}, {
   __index = function(_, object) return core.is_being_restored(object) end,
 })
@@ -60,7 +60,7 @@ local function add_exact_writes(writes, object, present, wanted)
   end
 end
 
--- How many objects were read so far, to tell which transaction has read one earlier.
+-- How many contents were kept so far: it tells which transaction has kept those of an object first.
 local additions = 0
 
 local function add(transaction, object, made)
@@ -70,7 +70,7 @@ local function add(transaction, object, made)
   if transaction.others then transaction.others:watch(object) end
 end
 
--- Reads an object of the host program, which is covered from now on.
+-- Reads an object of the host program, before it is covered.
 local function cover(transaction, object)
   local made = contents(object)
   if not made.kind then
@@ -86,13 +86,13 @@ local function cover(transaction, object)
   add(transaction, object, made)
 end
 
--- The sandbox of a transaction writes to a table for the first time.
+-- Keeps what a table had before the first write by the sandbox of a transaction.
 local function keep(transaction, object, former)
   add(transaction, object, trees.former(object, former))
 end
 
--- Those that came to cover an object meanwhile have seen what is taken back now: they know what was
--- there before.
+-- Corrects transactions that read an object after this one had written to it: they are to give back
+-- what was there before.
 function Transaction:correct_others()
   for other in next, noting do
     for object, state in next, self.state do
@@ -104,13 +104,12 @@ function Transaction:correct_others()
   end
 end
 
--- Writes back what differs in objects. Immediate watchers are called when the batch ends that this
--- is called in.
+-- Writes back what differs in objects. Called in a batch: immediate watchers are called at its end.
 function Transaction:undo(objects)
   local writes, changed = {}, {}
   for _, object in ipairs(objects) do
     local present = contents(object)
-    -- What others have written stays.
+    -- Writes of other sandboxes stay.
     if self.others then self.state[object] = self.others:wanted(object, present) end
     local wanted = self.state[object]
     if not trees.are_same(present, wanted) or present.n ~= wanted.n then
@@ -135,8 +134,8 @@ function Transaction:undo(objects)
   end
 end
 
--- Gives objects back what they had: `written` has each one, followed by what a table had. Names of
--- metamethods are not observed, and stay.
+-- Gives objects their former contents: `written` has each object, followed by the contents that a
+-- table had, and by false for other objects. Names of metamethods are not observed, and stay.
 local function restore(transaction, written)
   local objects = {}
   for i = 1, #written, 2 do
@@ -157,7 +156,7 @@ local function restore(transaction, written)
   transaction:undo(objects)
 end
 
--- Reads objects of the host program anew: what a turn has written stays.
+-- Reads objects of the host program again, after a turn whose writes stay.
 local function renew(transaction, objects)
   for _, object in ipairs(objects) do transaction.state[object] = contents(object) end
 end
@@ -219,7 +218,7 @@ local function begin(roots)
   local ok, message = pcall(core.begin_transaction, transaction, roots)
   if not ok then core.written(false, message) end
   transaction.number = message
-  -- What is open from here on is ended, also where there is no memory.
+  -- From here on the transaction is ended even where there is no memory.
   ok, message = pcall(enter, transaction)
   if ok then return transaction end
   core.begin_exempt()
@@ -228,10 +227,9 @@ local function begin(roots)
   core.written(false, message)
 end
 
--- Ends a transaction whose function has returned (`ok`) or raised `message`. Called without limits
--- and in a batch: immediate watchers are called for the way back when the transaction is over, so
--- that what they write then is no part of it. Returns whether what was written stays, and the error
--- where it does not.
+-- Ends a transaction whose function has returned (`ok`) or raised `message`. Returns whether its
+-- writes stay, and the error if they do not. Called without limits, and in a batch: at its end the
+-- transaction is over, so writes of immediate watchers that are called then are no part of it.
 local function conclude(transaction, ok, message)
   if ok then
     local failure = core.transaction_failure(transaction.number)

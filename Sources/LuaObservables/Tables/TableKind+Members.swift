@@ -61,7 +61,8 @@ extension TableKind {
     if (error as? LuaError)?.code == .memory { engine.operations.noteUnreadable(error) }
   }
 
-  /// The value on top of the stack as a member; below `**` only objects count. [-0, +0, -]
+  /// The value on top of the stack as a member; in the scopes of `**` it has only its node.
+  /// [-0, +0, -]
   private func member(_ L: LuaStack, in scope: MemberScope = .everything) -> Member {
     let isDeep = scope == .stored || scope == .covered
     let node: NodeRef? =

@@ -4,7 +4,7 @@ internal import Observables
 
 /// What transactions ask of tables (S8).
 extension TableKind {
-  /// Pushes what a table had before a write that is under way: a plain table. [-0, +1, -]
+  /// Pushes a new table with the values that a table had before a write under way. [-0, +1, -]
   func pushFormerContents(_ change: Change, to L: LuaStack) throws(LuaError) {
     guard let values = change.values else {
       throw LuaError("a write says nothing of what it replaced (this is a bug in obs-lua)")
@@ -13,8 +13,7 @@ extension TableKind {
       clua_try_former(L.pointer, values.assumingMemoryBound(to: clua_write.self)), L)
   }
 
-  /// Calls `visit` with the objects that a write under way has put in; false where it does not say
-  /// them.
+  /// Calls `visit` with the objects that a write under way has put in; false if these are unknown.
   func visitArrivals(_ change: Change, _ visit: (NodeRef) -> Void) -> Bool {
     guard let write = change.values?.assumingMemoryBound(to: clua_write.self).pointee,
       hasRoom(L)
@@ -24,7 +23,7 @@ extension TableKind {
       if case .node(let node) = observable(L) { visit(node) }
       L.pop()
     }
-    // What is under a key that is an object is not below the table.
+    // A value under a key that is an object is not below the table (X1).
     let isMember = clua_node_kind(TableKind.table(change.node)) == CLUA_KIND_SET
     if write.key > 0, !isMember, isObject(at: write.key) { return true }
     if write.new_ > 0 {

@@ -2,15 +2,17 @@ import Synchronization
 
 /// Transactions over models and collections (S8).
 extension Transaction {
-  /// Runs `body`; if it throws, every stored write at or below `roots` that was made meanwhile is
-  /// taken back, and the error goes on.
+  /// Runs `body`; if it throws, takes back every stored write at or below `roots` since, and throws
+  /// the error.
   ///
-  /// Watchers are not called for what never happened; immediate ones that were called are called
-  /// for the way back. Transactions inside of it are savepoints: an inner one that fails takes back
-  /// its own writes, and the outer one goes on. Assigned values of lazy properties are taken back,
-  /// too. Registrations, timers, tasks and writes of other threads stay. `body` must neither flush
-  /// nor wait. Called on the thread of the loop that observes the objects. Tables of scripts need
-  /// the transaction of their host.
+  /// Coalesced watchers are not called for writes that were taken back; immediate watchers, which
+  /// were called for them, are called again for the way back, when the transaction is over. A
+  /// transaction inside of `body` is a savepoint: where it fails and `body` catches the error, only
+  /// its own writes are taken back. Assigned values of lazy properties are taken back, too.
+  /// Registrations, timers, tasks and writes of other threads stay. `body` must neither flush nor
+  /// wait. Tables of scripts need the transaction of their host.
+  ///
+  /// On the thread of the loop that observes the objects.
   ///
   /// ```swift
   /// try Transaction.run(on: [order]) {
@@ -20,11 +22,12 @@ extension Transaction {
   /// ```
   ///
   /// - Parameters:
-  ///   - roots: the objects; at least one.
+  ///   - roots: the objects that are covered with all below them; at least one.
   ///   - loop: the loop that observes them; without one, that of the first object.
-  /// - Throws: what `body` throws; ``TransactionError`` for an object whose properties could not be
-  ///   taken back; ``PathError`` where another loop observes one of the objects.
-  /// - Complexity: O(objects below the roots).
+  /// - Throws: what `body` throws; ``TransactionError`` for a stored property without a setter, a
+  ///   table of scripts, and too many open transactions; ``PathError`` where another loop observes
+  ///   one of the objects.
+  /// - Complexity: O(contents of the objects at and below the roots).
   public static func run<Result>(
     on roots: [any KeyPathObservable], in loop: Loop? = nil, _ body: () throws -> Result
   ) throws -> Result {
@@ -64,9 +67,9 @@ extension Transaction {
   }
 }
 
-/// An object that a transaction could not give back what it had.
+/// A transaction could not begin, or could not cover an object that was put below its roots.
 public struct TransactionError: Error {
-  /// Why that is so.
+  /// The object or property that is refused, and why.
   public let reason: String
 }
 
@@ -75,7 +78,7 @@ extension TransactionError: CustomStringConvertible {
   public var description: String { reason }
 }
 
-/// Keeps what models and collections had when they were covered.
+/// Keeps the contents that models and collections had when they were covered.
 private final class ModelKeeper: TransactionKeeper {
   private var reader = TreeReader()
   private var former: [NodeRef: (contents: Snapshot, order: UInt64)] = [:]
@@ -91,8 +94,8 @@ private final class ModelKeeper: TransactionKeeper {
     former[node] = (Snapshot(reader.contents(of: object)), order)
   }
 
-  /// - Throws: an error for a model that has a stored property without a setter, and no collection
-  ///   there.
+  /// Refuses a model with a stored property that has no setter, unless it stores an object: that
+  /// is covered itself.
   private func check(_ model: some ObservableModel) throws {
     let properties = type(of: model).properties
     for (slot, name) in properties.names.enumerated() {

@@ -15,7 +15,7 @@ struct ObservedValues {
   let key: Key
   let old: Any?
   let new: Any?
-  /// What else the operation put in, for transactions, which cover objects that arrive.
+  /// The other values that the operation put in: transactions cover objects among them.
   var also: [Any] = []
 
   /// The key as it is delivered to an immediate watcher.
@@ -37,8 +37,9 @@ extension Change {
 }
 
 extension NodeKind {
-  /// Calls `visit` with the objects that a write of a Swift object has put in; false where it does
-  /// not say them.
+  /// Calls `visit` with the objects that a write to a Swift object has put in.
+  ///
+  /// - Returns: false if the write does not report its values.
   func visitArrivals(_ change: Change, _ visit: (NodeRef) -> Void) -> Bool {
     guard let values = change.observedValues else { return false }
     for value in [values.new].compactMap({ $0 }) + values.also where value is any KeyPathObservable

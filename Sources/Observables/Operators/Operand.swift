@@ -44,7 +44,7 @@ extension ObservationCore {
     case everything
     /// `**`: what is stored under keys that are no objects.
     case stored
-    /// What transactions cover: the same, and what is a leaf for `**`.
+    /// What transactions cover: the same as `stored`; opaque objects among it are covered, too.
     case covered
     /// The members that an operator goes over: the elements of a list or set, the values of a
     /// dictionary.

@@ -128,8 +128,8 @@ struct PathReader {
 private func readable(_ value: Any?) -> (any PathReadable)? {
   guard let value else { return nil }
   if let object = value as? any PathReadable {
-    // The elements of arrays and sets are read behind the accessors, which note that for a getter
-    // that is tracked. Other objects note what is read of them.
+    // The reader goes around the accessors of arrays and sets, so it notes the read for a tracked
+    // getter here. Other objects note it themselves.
     if let collection = object as? any PathAnswering, collection.spreadsNames {
       (object as? ObservableCollection)?.access()
     }

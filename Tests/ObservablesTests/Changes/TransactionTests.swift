@@ -8,7 +8,7 @@ import Testing
 
   private struct Failure: Error {}
 
-  @Test func `that fails takes back what was written, and calls nobody`() throws {
+  @Test func `that fails takes back its writes and calls no coalesced watcher`() throws {
     let (drawing, log) = (Drawing(), Log())
     let (first, second) = (Shape(3), Shape(4))
     drawing.shapes.append(first)
@@ -34,7 +34,7 @@ import Testing
     #expect(drawing.names["a"] == 1 && drawing.names.count == 1 && drawing.tags.isEmpty)
   }
 
-  @Test func `that succeeds keeps what was written, and gives what its body gives`() throws {
+  @Test func `that succeeds keeps its writes and returns the result of its body`() throws {
     let (drawing, log) = (Drawing(), Log())
     try drawing.observe("title", in: loop) { log.note($0.title) }
     let result = try Transaction.run(on: [drawing], in: loop) {
@@ -56,7 +56,7 @@ import Testing
     #expect(log.take() == ["b", ""])
   }
 
-  @Test func `inside of another one is a savepoint`() throws {
+  @Test func `inside another one is a savepoint`() throws {
     let drawing = Drawing()
     try Transaction.run(on: [drawing], in: loop) {
       drawing.title = "a"
@@ -76,7 +76,7 @@ import Testing
     #expect(drawing.title == "a")
   }
 
-  @Test func `gives what came below an outer one what it had before an inner one wrote`() throws {
+  @Test func `restores an object that an inner one wrote to before it came below a root`() throws {
     let (drawing, guest) = (Drawing(), Shape(3))
     #expect(throws: Failure.self) {
       try Transaction.run(on: [drawing], in: loop) {
@@ -92,7 +92,7 @@ import Testing
     #expect(guest.sides == 3 && drawing.cover == nil)
   }
 
-  @Test func `leaves what is not below its roots`() throws {
+  @Test func `leaves writes to objects that are not below its roots`() throws {
     let (drawing, other) = (Drawing(), Drawing())
     try? Transaction.run(on: [drawing], in: loop) {
       (drawing.title, other.title) = ("a", "b")
@@ -101,7 +101,7 @@ import Testing
     #expect(drawing.title == "" && other.title == "b")
   }
 
-  @Test func `refuses what it could not take back`() throws {
+  @Test func `refuses a model whose writes it could not take back`() throws {
     let error = #expect(throws: TransactionError.self) {
       try Transaction.run(on: [Sealed()], in: loop) {}
     }
@@ -112,7 +112,7 @@ import Testing
   }
 
   @Test(arguments: RandomDrawing.seeds(300))
-  func `of a random program has never been, or is a turn like others`(seed: Int) throws {
+  func `of a random program leaves no trace if it fails`(seed: Int) throws {
     var random = RandomDrawing(seed: seed)
     defer { random.release() }
     let drawing = random.drawing
@@ -157,7 +157,7 @@ import Testing
   }
 }
 
-/// A model with a property that nobody can set by its name.
+/// A model with a property that cannot be set by its name.
 private final class Sealed: ObservableModel {
   static let properties = ModelProperties(for: Sealed.self) { Property("code", get: { $0.code }) }
   let observation = ModelObservation()

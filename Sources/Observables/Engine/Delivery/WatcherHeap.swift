@@ -1,4 +1,4 @@
-/// Watchers that became pending during a flush; they come out in the order of a flush (T3).
+/// Watchers that became pending during a flush; the next one in order comes out first (T3).
 struct WatcherHeap {
   private var items = RawList<WatcherRef>()
 

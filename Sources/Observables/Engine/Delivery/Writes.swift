@@ -98,7 +98,8 @@ package struct Writes: Room {
       }
       let effect = link.pointee.effect
       if effect.contains(.objects) {
-        // The next write of the slot may bring one; a transaction has to know of each.
+        // The next write to the slot may move objects, which must be reported again; a transaction
+        // needs each report.
         let moves = change.node.kind.movesObjects(change)
         if !moves || transactions.holds(link.pointee.wire) { needsObjects = true }
         if !moves { return }

@@ -57,11 +57,11 @@ extension Inspection {
     return keys
   }
 
-  /// Calls `body` with the watchers that a write of these slots, or another value of `lazy`, may
-  /// concern, pending or not, until it returns true; returns that watcher.
+  /// The first watcher behind these slots, or behind `lazy`, for which `body` returns true.
   ///
-  /// `through` gives the lazy properties that lie between, the one nearest to the write first. The
-  /// shortest way comes first; there may be others for the same watcher.
+  /// A watcher is behind a slot if a write to the slot may make it pending, directly or through
+  /// lazy properties. `through` returns these properties, the one nearest to the write first.
+  /// Shorter ways come first, and a watcher may come several times.
   ///
   /// - Complexity: O(links of all that depends on the slots)
   package func firstWatcher(

@@ -173,12 +173,12 @@ extension ObservationCore {
     /// Whether an object may have come or left by a write.
     open func movesObjects(_ change: Change) -> Bool { true }
 
-    /// Calls `visit` for each object that a write has put in; it may be called for others, too.
+    /// Calls `visit` for each object that a write has put in, and maybe for others.
     open func forEachArrival(_ change: Change, _ visit: (NodeRef) -> Void) {
       forEachMember(change.node, in: .covered) { if let node = $0.node { visit(node) } }
     }
 
-    /// Whether a write tells what was there before, so that nothing has to be read before it.
+    /// Whether a write reports what it replaced, so that contents need not be read before it.
     open var knowsFormerContents: Bool { false }
 
     /// Whether the property of a slot may hold an object.

@@ -20,7 +20,7 @@ extension ObservationCore {
     /// Whether its node is gone, or does not need it; while the slot is in the list of quiet slots
     /// its memory stays.
     var isDead = false
-    /// Whether there was a watcher that is called for some writes alone (`covering`, `noticing`).
+    /// Whether there was a watcher that needs only some writes reported (`covering`, `noticing`).
     var isSelective = false
     /// How many links have a watcher that is notified in each write, not once per turn: immediate
     /// ones, and those that compare by a function of their own (`equals`).

@@ -57,10 +57,10 @@ extension ObservationCore {
       @inlinable package static var observing: Traits { Traits(rawValue: 8) }
       /// It belongs to the debugger, and is not counted among the observers.
       @inlinable package static var probing: Traits { Traits(rawValue: 16) }
-      /// It is never called: its links say which objects a transaction covers.
+      /// Its links say which objects a transaction covers; it is never called.
       ///
-      /// The first write to each object is reported until its slot is armed again, and later ones
-      /// by which objects move.
+      /// For each object the first write after its slot was armed is reported, and each later write
+      /// that may move objects.
       package static let covering = Traits(rawValue: 32)
       /// An immediate watcher that is called for the first write alone, until its slot is armed
       /// again.
@@ -80,9 +80,9 @@ extension ObservationCore {
       /// The receiver is notified when the property becomes invalid.
       @inlinable package static var mirrored: Traits { Traits(rawValue: 4096) }
 
-      /// It is called after the watchers of its flush, with the net of what they wrote, too.
+      /// It collects changes: it is called after other watchers, so it has what these wrote, too.
       package static let collecting = Traits(rawValue: 1 << 13)
-      /// It keeps a history: it is called after those that collect changes.
+      /// It keeps a history: it is called after watchers that collect changes.
       package static let recording = Traits(rawValue: 1 << 14)
     }
 
@@ -113,7 +113,7 @@ extension ObservationCore {
       static let undone = Flags(rawValue: 1024)
     }
 
-    /// Its place in a flush: by registration, but what collects changes comes last (T3).
+    /// Its place in a flush: by registration, but collecting and recording watchers are last (T3).
     @inline(__always) var order: UInt64 {
       UInt64(traits.rawValue & (Traits.collecting.rawValue | Traits.recording.rawValue)) << 49 | id
     }
@@ -298,7 +298,7 @@ extension ObservationCore {
     open func value(of lazy: WatcherRef, isBase: Bool) -> AnyObject? { nil }
     /// Whether such a value is the one that the lazy property has now (T5).
     open func has(_ value: AnyObject, as lazy: WatcherRef) -> Bool { false }
-    /// Assigns a value that `value(of:isBase:)` has returned.
+    /// Assigns a lazy property a value that `value(of:isBase:)` has returned.
     open func assign(_ value: AnyObject, to lazy: WatcherRef) {}
     /// The change of a lazy property from such a value, as it is delivered to an immediate watcher.
     open func change(of lazy: WatcherRef, from old: AnyObject?) -> AnyObject? { nil }

@@ -217,7 +217,7 @@ extension WireRef {
     pointee.cursor == nil ? pointee.top : pointee.cursor!.pointee.sibling
   }
 
-  /// Puts a link in front of those that hang below no other.
+  /// Inserts a link in front of the other top-level links.
   func hang(_ link: LinkRef) {
     link.pointee.sibling = pointee.top
     pointee.top?.pointee.previousSibling = link

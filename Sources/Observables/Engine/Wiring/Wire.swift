@@ -30,7 +30,7 @@ struct Wire {
   var cursor: LinkRef?
   /// The number of the run of a tracked computation.
   var stamp: UInt32 = 0
-  /// Whether `**` has come to an opaque object, or to one that a transaction reads when it begins.
+  /// Whether `**` has met an opaque object, or an object that has to be read when it is covered.
   var hasOthers = false
   /// Whether it was reported that a name of the path is misspelt, or found that none is.
   var hasComplained = false
@@ -61,7 +61,7 @@ typealias WireRef = UnsafeMutablePointer<Wire>
 
 extension WireRef {
   var hasEnded: Bool { pointee.phase == .ended }
-  /// Whether the path has links to just the objects at and below the one of its watcher.
+  /// Whether the path has links to exactly the objects at and below the root of its watcher.
   var isWholeTree: Bool {
     pointee.phase == .attached && !pointee.hasOthers
       && pointee.path._withUnsafeGuaranteedRef { $0.isEverythingBelow }

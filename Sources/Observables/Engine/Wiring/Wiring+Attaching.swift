@@ -304,7 +304,7 @@ extension Wiring {
 
   // MARK: Objects that a transaction covers
 
-  /// Gives a watcher the path that has a link to each object which `cover` names.
+  /// Gives a watcher a path without links; `cover` adds one for each object.
   func beginCovering(_ watcher: WatcherRef) -> WireRef {
     let wire = records.make(
       Wire(
@@ -315,9 +315,9 @@ extension Wiring {
     return wire
   }
 
-  /// Makes the link to an object: writes to it are reported.
+  /// Makes a link to an object, so that writes to it are reported.
   ///
-  /// - Throws: what the kind of the object throws for no memory, and the receiver for its limits.
+  /// - Throws: the error of the object's kind for no memory, or of the receiver for its limits.
   func cover(_ node: NodeRef, by wire: WireRef) throws {
     if wire.hasEnded { return }
     try wire.chargedReceiver?.checkLimits()

@@ -159,7 +159,7 @@ extension Wiring {
     for link in links where !link.pointee.isDead { follow(link) }
   }
 
-  /// Whether a path leads to the objects that lie there now; makes it follow them if it can.
+  /// Makes a path follow what was written; false if it could not, or has ended.
   func follows(_ wire: WireRef) -> Bool {
     if wire.pointee.stale != nil { rewire(wire.pointee.watcher) }
     return wire.pointee.stale == nil && !wire.hasEnded

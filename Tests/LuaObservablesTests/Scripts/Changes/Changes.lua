@@ -38,7 +38,7 @@ check("X2: what left is found without asking __eq", function()
   eq(turn(), '{{kind="set" old_ref={"a" "s"} path={"b" "s"}} {kind="set" old={} path={"b"}}}')
 end)
 check("T3: changes and histories come last, and add no turns and no calls", function()
-  -- What each turn of a program costs that copies a to b, with or without something that records.
+  -- Counts calls, deliveries and steps of ten turns that copy a to b; `record` adds a recorder.
   local function counts(record)
     local t, delivered = { a = 0, b = 0 }, {}
     local history = record(t, delivered)
