@@ -254,7 +254,7 @@ void clua_announceedit(lua_State *L, clua_node *node) {
   lua_settop(L, top);
 }
 
-/* ---- What was there before ------------------------------------------------------------------- */
+/* ---- Former contents ------------------------------------------------------------------------- */
 
 /* Pushes a copy of a table that has no metatable. [-0, +1, m] */
 static void copy_fields(lua_State *L, int from) {

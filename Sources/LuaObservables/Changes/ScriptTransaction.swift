@@ -1,47 +1,47 @@
 internal import Lua
 internal import Observables
 
-/// A transaction that covers tables of scripts, too.
+/// A transaction over tables of scripts and objects of the host program.
 ///
-/// Of tables it keeps what they had before their first write. Objects of the host program are read
-/// by the prelude when they are covered, and what differs is written back by the prelude, which
-/// knows how each kind of object is written.
+/// It keeps the contents that tables had before their first write. The prelude reads objects of the
+/// host program when they are covered, and writes back what differs.
 final class ScriptTransaction: TransactionKeeper {
   // The host owns it.
   private unowned(unsafe) let host: LuaHost
   private let functions: Functions
-  /// What the prelude knows of the transaction.
+  /// The table that the prelude has for the transaction.
   private let table: LuaValue
-  /// The sandbox whose writes are taken back; 0 where those of all are.
+  /// The sandbox whose writes are taken back; 0 if the writes of all are.
   private let sandbox: UInt32
   private let roots: [NodeRef]
   private let isOfTurns: Bool
   private(set) var transaction: Transaction!
   private var former: [NodeRef: (contents: LuaValue, order: UInt64)] = [:]
 
-  /// What the prelude does for transactions, which are tables there.
+  /// Functions of the prelude, for which a transaction is a table.
   struct Functions {
     /// begin(roots) → transaction.
     let begin: LuaFunction
-    /// conclude(transaction, ok, message) → whether what was written stays, and else the error.
+    /// conclude(transaction, ok, message) → whether the writes stay, and the error if they do not.
     let conclude: LuaFunction
     /// make_turns() → the transaction of turns.
     let makeTurns: LuaFunction
     /// cover(transaction, object): reads an object of the host program.
     let cover: LuaFunction
-    /// keep(transaction, table, former): notes what others than the sandbox write to a table.
+    /// keep(transaction, table, former): notes what a table had, and watches it for writes of other
+    /// sandboxes.
     let keep: LuaFunction
-    /// restore(transaction, written): gives objects back what they had; `written` has each one,
-    /// followed by what a table had, and false for others.
+    /// restore(transaction, written): gives objects their former contents; `written` has each
+    /// object, followed by the contents that a table had, and by false for other objects.
     let restore: LuaFunction
-    /// renew(transaction, objects): reads objects of the host program anew.
+    /// renew(transaction, objects): reads objects of the host program again.
     let renew: LuaFunction
   }
 
   /// Covers objects of scripts and of the program.
   ///
-  /// - Throws: `LuaError` where there are too many transactions, an object could not be given back
-  ///   what it has, or for no memory.
+  /// - Throws: `LuaError` for too many transactions, an object with a stored property without a
+  ///   setter, and no memory.
   init(
     _ host: LuaHost, _ functions: Functions, table: LuaValue, on roots: [NodeRef],
     isOfTurns: Bool = false
@@ -62,7 +62,7 @@ final class ScriptTransaction: TransactionKeeper {
     }
   }
 
-  /// Reads anew what the last turn has written, and covers what is there now.
+  /// Covers what is below the roots now, and nothing else.
   func coverAnew() throws { try transaction.coverAnew(roots) }
 
   // MARK: TransactionKeeper
@@ -75,7 +75,7 @@ final class ScriptTransaction: TransactionKeeper {
   var ownsWrites: Bool { sandbox == 0 || host.sandboxes.writer(host.receiver) == sandbox }
 
   func keep(_ node: NodeRef, _ change: Change, in transaction: Transaction) throws -> Bool {
-    // What others write before the sandbox does is nothing that it could take back.
+    // Writes of others before the first one of the sandbox stay.
     guard ownsWrites else { return false }
     guard host.tables.isKind(of: node) else { return true }
     var contents = LuaValue.nil
@@ -126,7 +126,7 @@ final class ScriptTransaction: TransactionKeeper {
 
   func forget(_ nodes: [NodeRef], in transaction: Transaction, wereRestored: Bool) {
     former = [:]
-    // What a turn has written is what the next one is taken back to.
+    // The next turn is restored to the present contents.
     let objects = wereRestored || !isOfTurns ? [] : nodes.filter { !host.tables.isKind(of: $0) }
     if objects.isEmpty { return }
     call(functions.renew) { L throws(LuaError) in
@@ -166,7 +166,7 @@ final class ScriptTransaction: TransactionKeeper {
   }
 }
 
-/// The receiver of the links of transactions: their memory is that of the scripts.
+/// The receiver for links of transactions: it charges their memory to the scripts.
 private final class CoveringReceiver: Receiver {
   private let limits: LinkLimits
 

@@ -149,8 +149,8 @@ local function contents(object)
   return made
 end
 
---- The contents that a table had, given the values in its store by their keys; `map` becomes
---- theirs.
+--- The former contents of a table; `map` has the values that were in its store, by their keys, and
+--- becomes part of the contents.
 function trees.former(object, map)
   local kind = kind_of(object)
   local made = { kind = kind, map = map, n = 0, sparse = false }

@@ -1,13 +1,17 @@
-/// What a program writes to some objects and all below them, as long as it can be taken back (S8).
+/// Writes to some objects, and to all below them, that can be taken back (S8).
 ///
-/// Nothing is read when it begins, where objects say what a write has replaced: their contents are
-/// kept at the first write to each. Objects that come below are covered from then on. Open and
-/// closed again, it covers the same objects, with those that came and left meanwhile.
+/// A transaction covers an object by a link to it, or by the link that a watcher of `**` has. At the
+/// first write to each covered object its keeper keeps the former contents. Objects that do not
+/// report their former contents are read when they are covered. An object that is put below a
+/// covered one is covered from then on.
+///
+/// It can be opened and closed several times; in between it goes on covering its objects. Used on
+/// the thread of the loop that observes the objects.
 public final class Transaction {
   package let engine: Engine
-  /// Stands for it in the engine, from its beginning to its end.
+  /// Its number in the engine, from its beginning to its end.
   let bit: Int
-  /// Nil where the program that kept has ended.
+  /// Nil if its owner has ended.
   private weak var keeper: (any TransactionKeeper)?
   private let receiver: Receiver
   /// The watcher, and its path, that has a link to each covered object; made with the first one.
@@ -26,7 +30,7 @@ public final class Transaction {
   private var isRestoring = false
   /// Whether objects may have left since the links were made.
   private var hasMoved = false
-  /// Why an object that came could not be covered.
+  /// Why an object that was put below a covered one could not be covered, or not be kept.
   package private(set) var failure: (any Error)?
 
   /// Begins a transaction whose links are charged to `receiver`; nil where there are too many.
@@ -56,10 +60,11 @@ public final class Transaction {
 
   /// Covers an object and all below it, before or while the transaction is open.
   ///
+  /// With `mayAdopt`, it may use the links of a watcher of `**` that follows just these objects.
+  ///
   /// - Throws: what the keeper throws for an object whose contents it cannot give back, and for no
   ///   memory.
-  /// - Complexity: O(objects below); O(1) where a watcher of `**` follows them already, unless some
-  ///   have to be read.
+  /// - Complexity: O(objects below); O(1) with the links of a watcher of `**`.
   package func cover(_ root: NodeRef, mayAdopt: Bool = false) throws {
     if isCovered(root) { return }
     if mayAdopt, root.kind.knowsFormerContents, let wire = engine.transactions.adoptable(at: root) {
@@ -89,7 +94,7 @@ public final class Transaction {
     }
   }
 
-  /// Runs what makes links, and throws why an object could not be looked at.
+  /// Runs `body`, which makes links, and throws the error if an object could not be read.
   private func reading(_ body: () throws -> Void) throws {
     let failure = try engine.records.hold {
       try engine.operations.collectingFailure { try engine.operations.wiring(body) }
@@ -107,7 +112,7 @@ public final class Transaction {
     return isCovered
   }
 
-  /// Covers objects that a path has had links to, which ends.
+  /// Covers objects by links of the transaction: the path whose links covered them ends.
   func cover(all nodes: [NodeRef], insteadOf path: WireRef) {
     adopted.removeAll { $0 == path }
     engine.transactions.release([path], by: bit)
@@ -157,14 +162,14 @@ public final class Transaction {
 
   // MARK: Writes
 
-  /// What is written from now on can be taken back.
+  /// Opens the transaction: writes from now on can be taken back.
   package func open() {
     isOpen = true
     failure = nil
     engine.transactions.open(self)
   }
 
-  /// A covered object is being written.
+  /// Keeps what a covered object had before a write, and covers objects that the write puts in.
   func note(_ change: Change) {
     let node = change.node
     guard let keeper else { return }
@@ -219,7 +224,7 @@ public final class Transaction {
 
   // MARK: Its end
 
-  /// Takes back what was written since the transaction was opened, which stays open.
+  /// Takes back the writes since the transaction was opened; it stays open.
   package func restore() {
     isRestoring = true
     hasMoved = true
@@ -253,7 +258,7 @@ public final class Transaction {
     (written, places, lazies, knownLazies) = ([], [:], [], [])
   }
 
-  /// Covers nothing any more.
+  /// Ends the transaction; one that is open is closed, and its writes stay.
   package func end() {
     close(isUndone: false)
     engine.transactions.release(adopted, by: bit)

@@ -29,7 +29,7 @@ package struct Transactions: Room {
     fileprivate var checks: [WatcherID: Bits] = [:]
     /// The transactions that have begun, by the places of their bits.
     fileprivate var all: [Transaction?] = []
-    /// The paths of `**` whose objects open transactions cover, without links of their own.
+    /// The paths of watchers of `**` whose links transactions use, with these transactions.
     fileprivate var adopted: [WireRef: Bits] = [:]
   }
   private var state: State {
@@ -60,9 +60,9 @@ package struct Transactions: Room {
   /// Whether either is open.
   @inline(__always) private var isAnyOpen: Bool { state.open != 0 }
 
-  /// Gives a transaction that begins its bit; nil where there are too many.
+  /// Assigns a bit to a transaction that begins; nil if none is left.
   ///
-  /// One `ofTurns` is open from the beginning of each turn to its end.
+  /// One `ofTurns` is opened again and again, also between turns; flushes are allowed in it.
   func takeBit(isOfTurns: Bool) -> Int? {
     let bit = (~state.used).trailingZeroBitCount
     guard bit < Bits.bitWidth else { return nil }
@@ -95,7 +95,7 @@ package struct Transactions: Room {
 
   // MARK: Which objects are covered
 
-  /// The open ones of the transactions that cover an object.
+  /// The open transactions that cover an object.
   @inline(__always)
   private func covering(_ node: NodeRef) -> Bits { coverings(of: node) & state.open }
 
@@ -117,10 +117,10 @@ package struct Transactions: Room {
   /// Whether some of these transactions cover an object.
   func covers(_ node: NodeRef, _ bits: Bits) -> Bool { coverings(of: node) & bits != 0 }
 
-  /// The path of a watcher that has links to just the objects at and below `root`: the
-  /// transaction covers these without links of its own.
+  /// The path of a watcher that has links to exactly the objects at and below `root`, so that a
+  /// transaction needs no links of its own.
   ///
-  /// Nil where there is none, or some of the objects have to be read when a transaction begins.
+  /// Nil if there is none, or if some of the objects have to be read when they are covered.
   func adoptable(at root: NodeRef) -> WireRef? {
     if members.hasNotedOpaque { return nil }
     var found: WireRef?
@@ -139,6 +139,7 @@ package struct Transactions: Room {
     return found
   }
 
+  /// Notes that a transaction uses the links of a path, which stay as they are until `release`.
   func adopt(_ wire: WireRef, by bit: Int) { state.adopted[wire, default: 0] |= 1 << Bits(bit) }
 
   func release(_ wires: [WireRef], by bit: Int) {
@@ -148,11 +149,11 @@ package struct Transactions: Room {
     }
   }
 
-  /// Whether the links of a path stay as they are, for a transaction.
+  /// Whether a transaction uses the links of a path: they must not follow changes until it ends.
   @inline(__always)
   func holds(_ wire: WireRef) -> Bool { !state.adopted.isEmpty && state.adopted[wire] != nil }
 
-  /// A path ends whose objects transactions cover.
+  /// Called before a path ends: transactions that use its links make their own.
   func willEnd(_ wire: WireRef) {
     guard let bits = state.adopted[wire] else { return }
     let nodes = wire.links.filter { $0.isDeep }.compactMap { $0.pointee.slot?.pointee.node }
@@ -161,7 +162,7 @@ package struct Transactions: Room {
     }
   }
 
-  /// A covered object is being written, and its watchers have not been notified yet.
+  /// Notifies the transactions that cover an object of a write, before its watchers are notified.
   @inline(__always)
   package func note(_ change: Change) { if isAnyOpen { noteOpen(change) } }
 
@@ -173,7 +174,7 @@ package struct Transactions: Room {
     }
   }
 
-  /// A lazy property is about to get a value, or to lose the one that it has.
+  /// Notifies the transactions that cover an object of a lazy property that gets or loses a value.
   @inline(__always)
   func note(_ lazy: WatcherRef) { if isAnyOpen { noteOpen(lazy) } }
 
@@ -186,7 +187,7 @@ package struct Transactions: Room {
     }
   }
 
-  /// Keeps an object that was written alive; false where it is gone.
+  /// Keeps a written object alive until `release`; false if it is gone.
   func anchor(_ node: NodeRef) -> Bool {
     if node.isDead || node.pointee.anchors == 0 && !node.kind.anchor(node) { return false }
     node.pointee.anchors += 1
@@ -198,7 +199,7 @@ package struct Transactions: Room {
     if node.pointee.anchors == 0, !node.isDead { node.kind.release(node) }
   }
 
-  /// Other transactions that came to cover an object later have seen what is taken back now: they
+  /// Corrects transactions that kept what a transaction had written and now takes back: they are to
   /// give back what was there before.
   func correctOthers(after transaction: Transaction) {
     for case let other? in state.all where other !== transaction {
