@@ -1,7 +1,7 @@
 /// Writes to some objects, and to all below them, that can be taken back (S8).
 ///
-/// A transaction covers an object by a link to it, or by the link that a watcher of `**` has. At the
-/// first write to each covered object its keeper keeps the former contents. Objects that do not
+/// A transaction covers an object by a link to it, or by the link that a watcher of `**` has. At
+/// the first write to each covered object its keeper keeps the former contents. Objects that do not
 /// report their former contents are read when they are covered. An object that is put below a
 /// covered one is covered from then on.
 ///
