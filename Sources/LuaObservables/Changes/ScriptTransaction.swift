@@ -16,6 +16,8 @@ final class ScriptTransaction: TransactionKeeper {
   private let roots: [NodeRef]
   private let isOfTurns: Bool
   private(set) var transaction: Transaction!
+  /// Why the prelude could not do what it was asked for.
+  private var failure: LuaError?
   private var former: [NodeRef: (contents: LuaValue, order: UInt64)] = [:]
 
   /// Functions of the prelude, for which a transaction is a table.
@@ -60,6 +62,12 @@ final class ScriptTransaction: TransactionKeeper {
       transaction.end()
       throw error
     }
+  }
+
+  /// Why something could not be taken back, if that was not asked for yet.
+  func takeFailure() -> LuaError? {
+    defer { failure = nil }
+    return failure
   }
 
   /// Covers what is below the roots now, and nothing else.
@@ -151,7 +159,7 @@ final class ScriptTransaction: TransactionKeeper {
         }
         _ = try function.callPlainly(arguments: [table, list])
       } catch {
-        host.reports.report(error, .watcher, name: "transaction", site: "the program", cause: nil)
+        failure = failure ?? error
       }
     }
   }

@@ -186,12 +186,13 @@ final class TransactionFunctions: ModuleSlice {
   }
 
   /// end_transaction(number, is_undone): ends a transaction; its writes stay, or are taken back.
-  private func end(_ L: LuaStack) -> CInt {
+  private func end(_ L: LuaStack) throws -> CInt {
     guard let script = open.removeValue(forKey: Int(L.integer(at: 1) ?? 0)) else { return 0 }
     let isUndone = L.boolean(at: 2)
     if isUndone { script.transaction.restore() }
     script.transaction.close(isUndone: isUndone)
     script.transaction.end()
+    if let failure = script.takeFailure() { throw failure }
     return 0
   }
 }

@@ -65,6 +65,7 @@ final class StoppedTurns: TurnGuard {
     // scripts.
     host.engine.immediates.beginBatch()
     host.module.transactions.exempted { script.transaction.restore() }
+    if let failure = script.takeFailure() { report(failure) }
     script.transaction.close(isUndone: true)
     script.transaction.open()
     host.engine.immediates.endBatch()

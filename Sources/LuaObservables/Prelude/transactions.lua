@@ -236,7 +236,7 @@ local function conclude(transaction, ok, message)
     if failure ~= nil then ok, message = false, failure end
   end
   local done, failure = finish(transaction, not ok or transaction.is_aborted)
-  if not done then return false, failure end
+  if not done then error(failure, 0) end
   if transaction.is_aborted then return false, transaction.reason end
   return ok, message
 end
@@ -248,9 +248,11 @@ function obs.transaction(roots, f)
   local ok, message = pcall(run, transaction, f)
   core.begin_exempt()
   core.begin_batch()
-  ok, message = conclude(transaction, ok, message)
+  local done
+  done, ok, message = pcall(conclude, transaction, ok, message)
   core.end_exempt()
   core.end_batch()
+  if not done then error(ok, 0) end
   if not ok then return false, message end
   return true, unpack(transaction.results, 1, transaction.results.n)
 end
