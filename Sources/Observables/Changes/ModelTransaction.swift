@@ -24,6 +24,7 @@ extension Transaction {
   /// - Parameters:
   ///   - roots: the objects that are covered with all below them; at least one.
   ///   - loop: the loop that observes them; without one, that of the first object.
+  ///   - body: is called at once, on the calling thread.
   /// - Throws: what `body` throws; ``TransactionError`` for a stored property without a setter, a
   ///   table of scripts, and too many open transactions; ``PathError`` where another loop observes
   ///   one of the objects.
