@@ -14,9 +14,9 @@ public final class Transaction {
   /// Nil if its owner has ended.
   private weak var keeper: (any TransactionKeeper)?
   private let receiver: Receiver
-  /// The watcher, and its path, that has a link to each covered object; made with the first one.
+  /// The watcher whose path has a link to each covered object, and the object that was first.
   private var links: (root: NodeRef, watcher: WatcherID, wire: WireRef)?
-  /// Paths of watchers whose objects are covered without a link.
+  /// Paths of watchers of `**`, whose links cover their objects.
   private var adopted: [WireRef] = []
 
   /// The objects that were written since it was opened, in the order of their first writes.
@@ -43,8 +43,7 @@ public final class Transaction {
     self.bit = bit
   }
 
-  /// The path that has the links; nil where the object that was covered first is gone, and they
-  /// with it.
+  /// The path that has the links, made for the first object; nil if that is gone.
   private func wire(for node: NodeRef) -> WireRef? {
     if let links { return engine.watchers[links.watcher] == nil ? nil : links.wire }
     // The links go with the object of their watcher, which therefore stays.
