@@ -18,7 +18,7 @@ final class ScriptTransaction: TransactionKeeper {
   private(set) var transaction: Transaction!
   /// Why the prelude could not do what it was asked for.
   private var failure: LuaError?
-  private var former: [NodeRef: (contents: LuaValue, order: UInt64)] = [:]
+  private var former = FormerContents<LuaValue>()
 
   /// Functions of the prelude, for which a transaction is a table.
   struct Functions {
@@ -102,16 +102,12 @@ final class ScriptTransaction: TransactionKeeper {
       }
     }
     if let failure { throw failure }
-    host.module.transactions.count += 1
-    former[node] = (contents, host.module.transactions.count)
+    former.keep(contents, of: node)
     return true
   }
 
   func correct(_ node: NodeRef, by other: any TransactionKeeper) {
-    guard let earlier = (other as? ScriptTransaction)?.former[node], let own = former[node],
-      own.order > earlier.order
-    else { return }
-    former[node] = earlier
+    if let other = other as? ScriptTransaction { former.correct(node, by: other.former) }
   }
 
   func restore(_ nodes: [NodeRef], in transaction: Transaction) {
@@ -123,7 +119,7 @@ final class ScriptTransaction: TransactionKeeper {
         try host.state.push(value(of: node), to: L)
         L.rawSet(index: 2 * index + 1, at: -2)
         if let former = former[node] {
-          try host.state.push(former.contents, to: L)
+          try host.state.push(former, to: L)
         } else {
           L.push(false)
         }
@@ -133,7 +129,7 @@ final class ScriptTransaction: TransactionKeeper {
   }
 
   func forget(_ nodes: [NodeRef], in transaction: Transaction, wereRestored: Bool) {
-    former = [:]
+    former.removeAll()
     // The next turn is restored to the present contents.
     let objects = wereRestored || !isOfTurns ? [] : nodes.filter { !host.tables.isKind(of: $0) }
     if objects.isEmpty { return }

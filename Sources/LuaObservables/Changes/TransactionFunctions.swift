@@ -14,9 +14,6 @@ final class TransactionFunctions: ModuleSlice {
   private var open: [Int: ScriptTransaction] = [:]
   /// The transaction that is being taken back.
   var restoring: Transaction?
-  /// How many contents of objects were kept so far: it tells which transaction kept those of an
-  /// object first.
-  var count: UInt64 = 0
 
   override init(_ host: LuaHost) {
     account = .allocate(capacity: 1)

@@ -207,7 +207,6 @@ end
 
 -- Begins a transaction, which `conclude` ends.
 local function begin(roots)
-  check_roots(roots)
   if not can_nest(20) then
     core.raise "a transaction was opened in calls that are nested too deep"
   end
@@ -276,7 +275,11 @@ local function make_turns()
 end
 
 core.set_transaction_functions {
-  begin = begin, conclude = conclude, make_turns = make_turns,
+  begin = function(roots)
+    check_roots(roots)
+    return begin(roots)
+  end,
+  conclude = conclude, make_turns = make_turns,
   cover = function(...) return trees.through_opaque(cover, ...) end,
   keep = keep, restore = restore, renew = renew,
 }

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// Transactions over models and collections (S8).
 extension Transaction {
   /// Runs `body`; if it throws, takes back every stored write at or below `roots` since, and throws
@@ -82,8 +80,7 @@ extension TransactionError: CustomStringConvertible {
 /// Keeps the contents that models and collections had when they were covered.
 private final class ModelKeeper: TransactionKeeper {
   private var reader = TreeReader()
-  private var former: [NodeRef: (contents: Snapshot, order: UInt64)] = [:]
-  private static let lastOrder = Atomic<UInt64>(0)
+  private var former = FormerContents<Snapshot>()
 
   func cover(_ node: NodeRef, in transaction: Transaction) throws {
     guard let object = node.model else {
@@ -91,8 +88,7 @@ private final class ModelKeeper: TransactionKeeper {
         reason: "tables of scripts need the transaction of their host: LuaHost.transaction(on:)")
     }
     if let model = object as? any ObservableModel { try check(model) }
-    let order = ModelKeeper.lastOrder.add(1, ordering: .relaxed).newValue
-    former[node] = (Snapshot(reader.contents(of: object)), order)
+    former.keep(Snapshot(reader.contents(of: object)), of: node)
   }
 
   /// Refuses a model with a stored property that has no setter, unless it stores an object: that
@@ -110,15 +106,12 @@ private final class ModelKeeper: TransactionKeeper {
   }
 
   func correct(_ node: NodeRef, by other: any TransactionKeeper) {
-    guard let earlier = (other as? ModelKeeper)?.former[node], let own = former[node],
-      own.order > earlier.order
-    else { return }
-    former[node] = earlier
+    if let other = other as? ModelKeeper { former.correct(node, by: other.former) }
   }
 
   func restore(_ nodes: [NodeRef], in transaction: Transaction) {
     for node in nodes {
-      guard let object = node.model, let contents = former[node]?.contents else { continue }
+      guard let object = node.model, let contents = former[node] else { continue }
       contents.write(to: object, over: Snapshot(reader.contents(of: object)))
     }
   }
