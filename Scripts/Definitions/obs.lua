@@ -60,6 +60,12 @@ function Watcher:run() end
 ---Calls it in this turn's flush as if something had changed.
 function Watcher:schedule() end
 
+---Returns the state that the next call continues, as plain data with its sharing: that of the last
+---call, with what the origin of `skip` has applied since. An error for a watcher that has ended, or
+---that is not of `obs.changes`.
+---@return table
+function Watcher:snapshot() end
+
 ---`obs.break_on_change` for all its paths.
 function Watcher:break_on_change() end
 
@@ -652,17 +658,23 @@ function obs.raw(observed, options) end
 ---@field on_end? fun(path: string)
 ---@field path? obs.PathLike  restricts the changes: "items.**"
 ---@field site? boolean  adds the place of the last write
+---@field skip? any  leaves out what this origin wrote last
+
+---@class (exact) obs.Delivery
+---@field turn integer  the number of the turn, as `obs.stats().turns` has it at its end
+---@field origins any[]  who has applied changes since the last call, but for the origin of `skip`
 
 ---Calls the callback at the end of each turn in which something below the object changed, with the
 ---net changes since the last call, in an order in which they can be applied.
 ---@param observed obs.Observed
----@param callback fun(observed: any, changes: obs.DeepChange[], observer: any)
+---@param callback fun(observed: any, changes: obs.DeepChange[], observer: any, d: obs.Delivery)
 ---@param options? obs.ChangeOptions
 ---@return obs.Watcher
 function obs.changes(observed, callback, options) end
 
 ---@class (exact) obs.ApplyOptions
 ---@field force? boolean  skips what does not fit
+---@field origin? any  who made the changes, for watchers with this `skip`; any value but NaN
 
 ---Makes the changes, as the writes of one turn. One that does not fit, as its `old` is not there,
 ---is an error that names it, and nothing is applied.

@@ -76,7 +76,7 @@ final class ObsModule {
       watchers, scopes, exitHooks, reports, objects,
       RegisteringFunctions(host), OperatorFunctions(host), CollectionFunctions(host),
       LazyFunctions(host), ModelFunctions(host), GraphFunctions(host),
-      ChangeFunctions(host), transactions, limits, native, printing,
+      ChangeFunctions(host), OriginFunctions(host), transactions, limits, native, printing,
     ]
   }
 
@@ -264,8 +264,8 @@ final class ObsModule {
       [
         PackageResources.trees_lua, PackageResources.diff_lua, PackageResources.writing_lua,
         PackageResources.apply_lua, PackageResources.invert_lua, PackageResources.merge_lua,
-        PackageResources.changes_lua, PackageResources.others_lua, PackageResources.history_lua,
-        PackageResources.transactions_lua,
+        PackageResources.changes_lua, PackageResources.others_lua, PackageResources.origins_lua,
+        PackageResources.history_lua, PackageResources.transactions_lua,
       ]
     default: fatalError("the prelude has no group '\(group)'")
     }

@@ -14,7 +14,7 @@ local contents, copied, equal, holds_objects, is_leaf, is_object, is_value =
   trees.contents, trees.copied, trees.equal, trees.holds_objects, trees.is_leaf, trees.is_object,
   trees.is_value
 local number_type, path_text, position_of = trees.number_type, trees.path_text, trees.position_of
-local in_batch, stored, written = trees.in_batch, trees.stored, trees.written
+local in_batch, stored = trees.in_batch, trees.stored
 
 -- Stands for no value in an overlay.
 local nothing = {}
@@ -487,7 +487,9 @@ trees.shown = shown
 function obs.apply(target, changes, options)
   core.check_observed(target, 1, "apply")
   check_list(changes, "apply")
-  local force = check_options(options, 3, "apply", { force = true }).force
+  options = check_options(options, 3, "apply", { force = true, origin = true })
+  local force, origin = options.force, options.origin
+  trees.check_origin(origin, "apply", "origin")
   local failures = 0
   local skipped = {}
   while true do
@@ -508,7 +510,7 @@ function obs.apply(target, changes, options)
     local number, problem = plan:finish()
     if number and not force then fail(changes, number, problem) end
     if not number then
-      number, problem = in_batch(written, plan.writes, force)
+      number, problem = in_batch(trees.written_from, origin, plan.writes, force)
       if number then fail(changes, number, problem) end
       return failures + problem
     end

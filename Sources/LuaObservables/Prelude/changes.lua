@@ -38,14 +38,13 @@ trees.Shadow = Shadow
 function Shadow.new(root, on_write, has_sites, has_others)
   local self = setmetatable({
     root = root, state = {}, wires = {}, left = {}, dirty = {}, is_dirty = {},
-    sites = has_sites and {},
+    on_write = on_write, origins = {}, sites = has_sites and {},
   }, Shadow)
   if has_others then self.others = trees.others(self.state) end
   function self.mark(object, _, change)
-    if not self.is_dirty[object] then
-      self.is_dirty[object] = true
-      self.dirty[#self.dirty + 1] = object
-    end
+    self:note(object)
+    local applying = trees.applying
+    if applying then applying:note(self, object) end
     -- Also of an object that is dirty: what made it so may have been taken back.
     on_write()
     if self.sites then
@@ -81,6 +80,13 @@ function Shadow:wire(object)
       { name = "changes" })
     if self.others then self.others:watch(object) end
   end
+end
+
+--- Has the next delivery look at an object.
+function Shadow:note(object)
+  if self.is_dirty[object] then return end
+  self.is_dirty[object] = true
+  self.dirty[#self.dirty + 1] = object
 end
 
 --- Ends all watching.
@@ -209,25 +215,17 @@ local function mend(walk, changed, before, after)
   return came, gone, former
 end
 
--- Gives `read` the two sides of the difference that writes to some objects have made, and all
--- objects that it is about. Returns what `read` returns. From then on the present contents count as
--- delivered.
-local function compare(self, dirty, read)
-  self.dirty, self.is_dirty = {}, {}
-  core.rearm()
-  local fresh, changed, state, new_state = {}, {}, self.state, {}
-  for i = 1, #dirty do
-    local object = dirty[i]
-    if state[object] then
-      fresh[object] = contents(object)
-      changed[#changed + 1] = object
-    end
-  end
+-- Gives `read` the two sides of the difference that the contents in `fresh` make, of the objects in
+-- `changed`, and all objects that it is about. Returns what `read` returns. From then on these
+-- contents count as delivered. `contents_of` gives the contents of objects that come; `finish` is
+-- called with the shadow at the end, without limits.
+function Shadow:step(changed, fresh, contents_of, read, finish)
+  local state, new_state = self.state, {}
   local function before(object) return state[object] end
   local function after(object)
     local made = fresh[object] or state[object] or new_state[object]
     if not made then
-      made = contents(object)
+      made = contents_of(object)
       new_state[object] = made
     end
     return made
@@ -261,9 +259,32 @@ local function compare(self, dirty, read)
   for i = 1, #came do self:wire(came[i]) end
   core.begin_exempt()
   self:advance(fresh, new_state, only_before, walk)
+  finish(self)
   core.end_exempt()
   pcall(self.leave, self)
   return result
+end
+
+-- Forgets what was noted for one delivery.
+local function forget_notes(self)
+  if self.others then self.others:forget() end
+  if self.sites then self.sites = {} end
+  self.origins = {}
+end
+
+-- Makes the step that writes to some objects have made.
+local function compare(self, dirty, read)
+  self.dirty, self.is_dirty = {}, {}
+  core.rearm()
+  local fresh, changed = {}, {}
+  for i = 1, #dirty do
+    local object = dirty[i]
+    if self.state[object] then
+      fresh[object] = contents(object)
+      changed[#changed + 1] = object
+    end
+  end
+  return self:step(changed, fresh, contents, read, forget_notes)
 end
 
 --- Calls `read` with what was written since the last delivery, and makes this the last delivery.
@@ -301,7 +322,7 @@ function Shadow:renew(objects)
   self:take(function() end)
 end
 
---- Makes the contents that `compare` found the delivered ones. Runs without limits.
+--- Makes the contents that `step` found the delivered ones. Runs without limits.
 function Shadow:advance(fresh, new_state, removed, walk)
   for object, made in next, fresh do self.state[object] = made end
   for object, made in next, new_state do self.state[object] = made end
@@ -309,9 +330,7 @@ function Shadow:advance(fresh, new_state, removed, walk)
     self.state[object] = nil
     self.left[object] = true
   end
-  if self.others then self.others:forget() end
   self.walk, walk.places = walk, nil
-  if self.sites then self.sites = {} end
 end
 
 --- Ends the watching of objects that have left; where a limit ends it, the rest comes next time.
@@ -366,7 +385,7 @@ end
 -- Watching ---------------------------------------------------------------------------------------
 
 local known = {
-  observer = true, once = true, name = true, on_end = true, path = true, site = true,
+  observer = true, once = true, name = true, on_end = true, path = true, site = true, skip = true,
 }
 
 local refused = {
@@ -385,7 +404,7 @@ function obs.changes(observed, callback, options)
         core.bad_argument(3, "changes", string_format("there is no option '%s': %s", key,
           refused[key]))
       end
-    elseif key ~= "path" and key ~= "site" and key ~= "once" then
+    elseif key ~= "path" and key ~= "site" and key ~= "once" and key ~= "skip" then
       rest[key] = value
     end
   end
@@ -394,6 +413,7 @@ function obs.changes(observed, callback, options)
     core.bad_argument(3, "changes", string_format("option 'site' takes a boolean, not a %s",
       type(options.site)))
   end
+  trees.check_origin(options.skip, "changes", "skip")
   local is_wanted = filter(options.path)
   local is_once = options.once
   local shadow
@@ -402,7 +422,9 @@ function obs.changes(observed, callback, options)
   end, options.site)
 
   function request.driver(callback, from, observer)
+    local origins
     local changes = shadow:take(function(before, after, objects)
+      origins = shadow.origins
       local sites = shadow.sites
       local function site_of(object, key)
         local noted = sites[object]
@@ -421,10 +443,11 @@ function obs.changes(observed, callback, options)
       watcher:stop()
       shadow:stop()
     end
-    return callback(from, changes, observer)
+    return callback(from, changes, observer, { turn = core.current_turn(), origins = origins })
   end
 
   watcher = core.register(observed, request, callback, rest)
+  trees.hear_origins(watcher, shadow, options.skip)
   return watcher
 end
 

@@ -81,6 +81,11 @@ core.bad_argument, core.check_observed, core.check_function =
 obs.observe, obs.path, obs.flush = core.observe, core.path, core.flush
 obs.array, obs.set_of, obs.dictionary = core.array, core.set_of, core.dictionary
 
+function core.watcher.snapshot(watcher)
+  core.load "trees"
+  return core.snapshot(watcher)
+end
+
 core.set_methods("Watcher", core.watcher)
 core.set_methods("Timer", core.timer)
 core.set_methods("Handler", core.handler)

@@ -42,7 +42,9 @@ local is_covered = setmetatable({}, {
 -- What was taken back is no news for what was made meanwhile.
 local function renew_witnesses(transaction)
   if transaction.turn ~= core.turn_number() then return end
-  for _, witness in ipairs(transaction.witnesses) do pcall(witness.renew, witness, is_covered) end
+  local witnesses = transaction.witnesses
+  -- What was seen last is forgotten first.
+  for i = #witnesses, 1, -1 do pcall(witnesses[i].renew, witnesses[i], is_covered) end
 end
 
 -- Whether two values that are the same (T5) cannot be told apart: 1 and 1.0 can.

@@ -264,30 +264,40 @@ local function data_contents(data)
   return contents(plain(data))
 end
 
---- A copy of plain data: all tables in it are new and plain.
-function trees.copied(data)
+--- A copy of plain data: all tables in it are new and plain. With `contents_of`, which gives
+--- contents, it is one of an object and all below it, with their sharing.
+function trees.copied(data, contents_of)
   if is_value(data) then data = data.data end
-  if type(data) ~= "table" or is_leaf(data) then return data end
+  if not contents_of and (type(data) ~= "table" or is_leaf(data)) then return data end
   local copies, work = { [data] = {} }, { data }
+  local function copy_of(value)
+    if is_value(value) then value = contents_of and trees.copied(value) or value.data end
+    local is_followed
+    if contents_of then
+      is_followed = is_object(value)
+    else
+      is_followed = type(value) == "table" and not is_leaf(value)
+    end
+    if not is_followed then return value end
+    local copy = copies[value]
+    if not copy then
+      copy = {}
+      copies[value] = copy
+      work[#work + 1] = value
+    end
+    return copy
+  end
   while #work > 0 do
     local from = work[#work]
     work[#work] = nil
-    local to, made = copies[from], contents(from)
+    local to, made = copies[from], (contents_of or contents)(from)
     if made.kind == "set" then
-      for member in next, made.map do to[#to + 1] = member end
+      for _, member in next, trees.sorted_keys(made.map) do
+        to[#to + 1] = contents_of and trees.leaf(member) or member
+      end
     else
       for key, value in next, made.map do
-        if is_value(value) then value = value.data end
-        if type(value) == "table" and holds_objects(made, key) and not is_leaf(value) then
-          local copy = copies[value]
-          if not copy then
-            copy = {}
-            copies[value] = copy
-            work[#work + 1] = value
-          end
-          value = copy
-        end
-        to[key] = value
+        to[key] = holds_objects(made, key) and copy_of(value) or value
       end
     end
   end

@@ -9,16 +9,30 @@ extension KeyPathObservable {
   /// - Parameters:
   ///   - changes: paths lead from this object.
   ///   - force: skips what does not fit.
+  ///   - origin: who made the changes, for watchers of changes that skip it. Numbers, booleans and
+  ///     text are the same origins in scripts.
   /// - Returns: how many were skipped.
   /// - Throws: ``ChangeError`` that names the change which does not fit: its `old` is not there, or
   ///   its object cannot be made.
   @discardableResult
-  public func apply(_ changes: [DeepChange], force: Bool = false) throws -> Int {
+  public func apply(
+    _ changes: [DeepChange], force: Bool = false, origin: AnyHashable? = nil
+  ) throws -> Int {
     // Any loop of the thread may observe objects below.
-    let engines = LoopsHere().all.map(\.engine) + observationPlaces.tokens.map(\.node.engine)
+    var engines = LoopsHere().all.map(\.engine)
+    for token in observationPlaces.tokens
+    where !engines.contains(where: { $0 === token.node.engine }) {
+      engines.append(token.node.engine)
+    }
     for engine in engines { engine.immediates.beginBatch() }
     defer { for engine in engines { engine.immediates.endBatch() } }
-    return try ChangePlan.apply(changes, to: self, force: force)
+    guard let origin else { return try ChangePlan.apply(changes, to: self, force: force) }
+    for engine in engines { engine.origins.begin(origin) }
+    var isMade = false
+    defer { for engine in engines { engine.origins.end(isMade: isMade) } }
+    let skipped = try ChangePlan.apply(changes, to: self, force: force)
+    isMade = true
+    return skipped
   }
 }
 

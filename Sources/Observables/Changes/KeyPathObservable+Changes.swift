@@ -8,15 +8,36 @@ extension KeyPathObservable {
   /// back is in no change, and a turn without net changes is no call. Ends with ``Watcher/stop()``,
   /// or when this object is gone.
   ///
+  /// - Parameters:
+  ///   - loop: the loop that observes the objects; without one, that of this object.
+  ///   - skip: an origin of ``apply(_:force:origin:)``; changes that it wrote last are left out.
+  ///   - options: of the watcher.
+  ///   - file: where the watcher is registered.
+  ///   - line: where the watcher is registered.
+  ///   - callback: gets this object and the changes.
   /// - Throws: ``PathError`` where another loop observes one of the objects.
-  /// - Complexity: O(objects below), once; then O(what was written) in each turn, and O(objects
-  ///   below)
-  ///   where objects came or left.
+  /// - Complexity: O(objects below), once; then O(what was written, came or left) in each turn, and
+  ///   O(objects below) where an object that left its key may still be there by another way.
   @discardableResult
   public func changes(
-    in loop: Loop? = nil, options: WatcherOptions = WatcherOptions(),
+    in loop: Loop? = nil, skip: AnyHashable? = nil, options: WatcherOptions = WatcherOptions(),
     file: StaticString = #fileID, line: UInt = #line,
     _ callback: @escaping (Self, [DeepChange]) throws -> Void
+  ) throws -> Watcher {
+    try changes(in: loop, skip: skip, options: options, file: file, line: line) {
+      model, changes, _ in try callback(model, changes)
+    }
+  }
+
+  /// Calls `callback` with the net changes like ``changes(in:skip:options:file:line:_:)``, and with
+  /// the turn and the origins that they are of.
+  ///
+  /// - Throws: ``PathError`` where another loop observes one of the objects.
+  @discardableResult
+  public func changes(
+    in loop: Loop? = nil, skip: AnyHashable? = nil, options: WatcherOptions = WatcherOptions(),
+    file: StaticString = #fileID, line: UInt = #line,
+    _ callback: @escaping (Self, [DeepChange], ChangeDelivery) throws -> Void
   ) throws -> Watcher {
     precondition(
       !options.initial && options.equals == nil,
@@ -34,23 +55,27 @@ extension KeyPathObservable {
         let changes = TreeDifference(
           before: taken.before, after: taken.after, of: taken.entries
         ).changes
+        let delivery = ChangeDelivery(
+          turn: engine.reports.statistics.turns + 1, origins: shadow.origins)
         shadow.advance(to: taken)
         if changes.isEmpty { return engine.delivery.noteIdleCall() }
         if isOnce {
           watcher.stop()
           shadow.stop()
         }
-        try callback(unsafeDowncast(observed, to: Self.self), changes)
+        try callback(unsafeDowncast(observed, to: Self.self), changes, delivery)
       }
     ) { engine, record in try engine.wiring.add([Path.everything], to: record) }
     // The callback of the watcher owns the handle, and that the shadow.
-    handle.shadow = try TreeShadow(of: self, in: engine) { [weak watcher, weak handle] in
+    handle.shadow = try TreeShadow(of: self, in: engine, skip: skip) {
+      [weak watcher, weak handle] in
       guard let record = watcher?.activeRecord else {
         handle?.shadow?.stop()
         return
       }
       engine.delivery.schedule(record)
     }
+    watcher.shadow = handle.shadow
     return watcher
   }
 
@@ -61,17 +86,28 @@ extension KeyPathObservable {
   ///
   /// - Throws: ``PathError`` where another loop observes one of the objects.
   public func changes(
-    in loop: Loop? = nil, file: StaticString = #fileID, line: UInt = #line
+    in loop: Loop? = nil, skip: AnyHashable? = nil, file: StaticString = #fileID,
+    line: UInt = #line
   ) throws -> AsyncStream<[DeepChange]> where Self: AnyObject {
     let (stream, continuation) = AsyncStream.makeStream(of: [DeepChange].self)
     let options = WatcherOptions(onEnd: { _ in continuation.finish() })
-    let watcher = try changes(in: loop, options: options, file: file, line: line) { _, changes in
+    let watcher = try changes(in: loop, skip: skip, options: options, file: file, line: line) {
+      _, changes in
       nonisolated(unsafe) let changes = changes
       continuation.yield(changes)
     }
     continuation.onTermination = { _ in watcher.stop() }
     return stream
   }
+}
+
+/// Which turn a delivery of changes is of, and who made them (X2).
+public struct ChangeDelivery {
+  /// The number of the turn that delivers, which ``LoopStatistics/turns`` has at its end.
+  public let turn: Int
+  /// The origins of what was applied at or below the object since the last delivery, each once, in
+  /// the order of their first writes.
+  public let origins: [AnyHashable]
 }
 
 /// The shadow of a watcher, which its callback owns.

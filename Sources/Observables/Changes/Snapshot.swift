@@ -47,7 +47,7 @@ struct Snapshot {
     }
     for key in Set(contents.fields.keys).union(other.contents.fields.keys) {
       let (old, new) = (contents.fields[key], other.contents.fields[key])
-      if let old, let new, TreeValue.areSame(old, new) { continue }
+      if TreeValue.areSame(old, new) { continue }
       let present = try? access.value(key)
       if old.map({ !Snapshot.areSame($0, present ?? nil) }) ?? ((present ?? nil) != nil) {
         return "'\(key)' is another one now"
@@ -69,7 +69,7 @@ struct Snapshot {
     }
     for key in Set(contents.fields.keys).union(other.contents.fields.keys) {
       let (old, new) = (other.contents.fields[key], contents.fields[key])
-      if let old, let new, TreeValue.areSame(old, new) { continue }
+      if TreeValue.areSame(old, new) { continue }
       try? access.store(new.flatMap(value), key)
     }
   }

@@ -65,6 +65,13 @@ struct TreeDifference {
     }
   }
 
+  /// A whole tree as data, with changes for the references that the data leaves out.
+  static func snapshot(of root: TreeEntry, _ side: Side) -> ChangeSnapshot {
+    var made = TreeDifference(before: side, after: side, of: [])
+    made.complete(root, [])
+    return ChangeSnapshot(value: side.data(root), references: made.changes)
+  }
+
   /// The change of one key, with what was there and what is there now.
   private mutating func add(
     _ kind: DeepChange.Kind, _ path: [DeepChange.Key], _ owner: TreeEntry,
@@ -164,7 +171,7 @@ struct TreeDifference {
     case .model, .dictionary:
       for key in Set(old.keys + new.keys).sorted(by: { $0.description < $1.description }) {
         let (first, second) = (old.fields[key], new.fields[key])
-        if let first, let second, TreeValue.areSame(first, second) { continue }
+        if TreeValue.areSame(first, second) { continue }
         add(.set, path + [key], owner, old: first.map { ($0, key) }, new: second.map { ($0, key) })
       }
     }

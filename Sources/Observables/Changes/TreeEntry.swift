@@ -35,6 +35,11 @@ enum TreeValue {
     default: false
     }
   }
+
+  static func areSame(_ a: TreeValue?, _ b: TreeValue?) -> Bool {
+    guard let a, let b else { return a == nil && b == nil }
+    return areSame(a, b)
+  }
 }
 
 /// The contents of an object: a copy of what is stored in it.

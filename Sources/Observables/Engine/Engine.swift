@@ -14,6 +14,8 @@ extension ObservationCore {
     /// Where other threads leave messages for this engine's loop.
     package let inbox: Inbox
     package let rooms: Rooms
+    /// Who hears of the origins that apply changes.
+    package let origins = ChangeOrigins()
 
     init(inbox: Inbox) {
       (self.inbox, home, address, rooms) = (inbox, inbox.home, inbox.address, Rooms())

@@ -16,6 +16,8 @@ open class Watcher: ObservationCore.Receiver, @unchecked Sendable {
   /// The watcher's own comparison (``WatcherOptions/equals``).
   @exclusivity(unchecked) package private(set) final var equals: ((Any?, Any?) -> Bool)?
   @exclusivity(unchecked) private final var endBody: ((Path) -> Void)?
+  /// The state that a watcher of changes compares with; its callback owns it.
+  @exclusivity(unchecked) final weak var shadow: TreeShadow?
   private final weak var observer: AnyObject?
   private final let hasObserver: Bool
   /// How other threads find the loop: a reference to it, or to its inbox, would have to be counted
@@ -131,6 +133,21 @@ open class Watcher: ObservationCore.Receiver, @unchecked Sendable {
     guard let activeRecord else { return }
     let hasRun = engine.delivery.runNow(activeRecord)
     precondition(hasRun, "A watcher is run inside its own callback")
+  }
+
+  /// The state that the next delivery of a watcher of changes continues; nil if it has ended.
+  ///
+  /// The changes of the next delivery make a copy of it equal to the object: it is the state at the
+  /// last delivery, with what the origin that the watcher skips has applied since. On the loop's
+  /// thread.
+  ///
+  /// - Precondition: the watcher was made by `changes`.
+  /// - Complexity: O(size of the tree).
+  public final func snapshot() -> ChangeSnapshot? {
+    requireThread("asked for a snapshot")
+    guard activeRecord != nil else { return nil }
+    precondition(shadow != nil, "Only watchers of changes have snapshots")
+    return shadow?.snapshot
   }
 
   /// Has the watcher called in this turn's flush, as if something had changed.

@@ -4,12 +4,14 @@ import TestSupport
 
 /// A drawing that a random program writes, for the rules of deep changes.
 struct RandomDrawing {
-  let drawing = Drawing()
+  let drawing: Drawing
   private var generator: SeededGenerator
   /// The shapes that were made, which may hold each other.
   private var shapes: [Shape] = []
 
-  init(seed: Int) { generator = SeededGenerator(seed: seed) }
+  init(seed: Int, _ drawing: Drawing = Drawing()) {
+    (generator, self.drawing) = (SeededGenerator(seed: seed), drawing)
+  }
 
   /// The seeds of random programs: `OBS_COUNT`, or `count`, from `OBS_SEED` on.
   static func seeds(_ count: Int) -> Range<Int> {

@@ -281,7 +281,8 @@ package struct Transactions: Room {
     let made = takeMade(in: bit)
     defer { forgetChecks() }
     guard isUndone else { return }
-    for case .witness(let witness) in made {
+    // What was seen last is forgotten first.
+    for case .witness(let witness) in made.reversed() {
       witness.object?.transactionWasTakenBack(1 << Transactions.Bits(bit))
     }
     for case .watcher(let name) in made {

@@ -152,7 +152,9 @@ function worlds.copy(root)
   return copies[root], copies
 end
 
---- A copy of a tree in which all tables are plain; members of a set become a list.
+local ranks = { number = 1, string = 2, boolean = 3 }
+
+--- A copy of a tree in which all tables are plain; members of a set become a list, in order.
 function worlds.plain(root)
   local copies, work = { [root] = {} }, { root }
   for _, from in ipairs(work) do
@@ -168,7 +170,8 @@ function worlds.plain(root)
     if worlds.kind(from) == "set" then
       for member in from:values() do to[#to + 1] = member end
       table.sort(to, function(a, b)
-        if type(a) ~= type(b) then return type(a) < type(b) end
+        if type(a) ~= type(b) then return (ranks[type(a)] or 4) < (ranks[type(b)] or 4) end
+        if type(a) == "boolean" then return a and not b end
         return tostring(a) < tostring(b)
       end)
     else

@@ -1,0 +1,439 @@
+-- Rules X2 and X3 for copies that are kept equal in both directions, as a script sees them.
+local obs = require "obs"
+local folder = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
+dofile(folder .. "../Support/checking.lua")
+
+-- The text of plain data, with the keys in order.
+local text = dofile(folder .. "Support/texts.lua")
+
+-- Watches a tree. Returns a function that ends a turn and returns the texts of its changes and of
+-- its origins, and the watcher.
+local function watched(t, options)
+  local delivered, origins
+  local watcher = obs.changes(t, function(_, changes, _, delivery)
+    delivered, origins = text(changes), text(delivery.origins)
+  end, options)
+  return function()
+    delivered, origins = "none", nil
+    obs.flush()
+    return delivered, origins
+  end, watcher
+end
+
+local function set(path, old, new) return { path = path, kind = "set", old = old, new = new } end
+
+-- Keys -------------------------------------------------------------------------------------------
+
+check("X2: changes of a skipped origin are left out, other writes are delivered", function()
+  local t = { a = 1, b = { c = 1 } }
+  local turn = watched(t, { skip = "x" })
+  obs.apply(t, { set({ "b", "c" }, 1, 2) }, { origin = "x" })
+  eq(turn(), "none")
+  obs.apply(t, { set({ "b", "c" }, 2, 3) }, { origin = "y" })
+  local changes, origins = turn()
+  eq(changes, '{{kind="set" new=3 old=2 path={"b" "c"}}}')
+  eq(origins, '{"y"}')
+  obs.apply(t, { set({ "b", "c" }, 3, 4) })
+  changes, origins = turn()
+  eq(changes, '{{kind="set" new=4 old=3 path={"b" "c"}}}')
+  eq(origins, "{}")
+end)
+check("X2: the last write of a key decides whether it is left out", function()
+  local t = { a = 1, b = 1 }
+  local turn = watched(t, { skip = "x" })
+  obs.apply(t, { set({ "a" }, 1, 2) }, { origin = "x" })
+  t.a = 3
+  t.b = 2
+  obs.apply(t, { set({ "b" }, 2, 3) }, { origin = "x" })
+  local changes, origins = turn()
+  eq(changes, '{{kind="set" new=3 old=2 path={"a"}}}')
+  eq(origins, "{}")
+end)
+check("X2: a local write that turns back a write of the origin is delivered", function()
+  local t = { a = 1 }
+  local turn = watched(t, { skip = "x" })
+  obs.apply(t, { set({ "a" }, 1, 2) }, { origin = "x" })
+  t.a = 1
+  eq(turn(), '{{kind="set" new=1 old=2 path={"a"}}}')
+end)
+check("X2: writes of false by an origin are left out, too", function()
+  local t = { a = false, list = { false, 1 } }
+  local turn = watched(t, { skip = false })
+  obs.apply(t, { set({ "a" }, false, true), set({ "list", 1 }, false, 2) }, { origin = false })
+  t.list[2] = 3
+  eq(turn(), '{{kind="set" new=3 old=1 path={"list" 2}}}')
+end)
+
+-- Lists and sets ---------------------------------------------------------------------------------
+
+check("X2: edits of a list by an origin are left out, local edits are delivered", function()
+  for _, list in ipairs { { "a", "b", "c" }, obs.array { "a", "b", "c" } } do
+    local t = { list = list }
+    local turn, watcher = watched(t, { skip = "x" })
+    obs.apply(t, {
+      { path = { "list", 1 }, kind = "insert", new = "x" },
+      { path = { "list", 4 }, kind = "remove", old = "c" },
+      { path = { "list", 2 }, kind = "move", from = 3 },
+    }, { origin = "x" })
+    eq(text(watcher:snapshot()), '{list={"x" "b" "a"}}')
+    table.insert(list, 3, "local")
+    eq(turn(), '{{kind="insert" new="local" path={"list" 3}}}')
+    eq(table.concat({ table.unpack(list) }, " "), "x b local a")
+  end
+end)
+check("X2: local edits of a list have the positions of the origin's list", function()
+  for _, list in ipairs { { "a", "b" }, obs.array { "a", "b" } } do
+    local t = { list = list }
+    local turn, watcher = watched(t, { skip = "x" })
+    table.insert(list, 1, "local")
+    obs.apply(t, {
+      { path = { "list", 3 }, kind = "insert", new = "x" },
+      { path = { "list", 2 }, kind = "remove", old = "a" },
+    }, { origin = "x" })
+    eq(text(watcher:snapshot()), '{list={"x" "b"}}')
+    eq(turn(), '{{kind="insert" new="local" path={"list" 1}}}')
+    table.remove(list, 2)
+    obs.apply(t, { set({ "list", 1 }, "local", "other") }, { origin = "x" })
+    eq(text(watcher:snapshot()), '{list={"other" "x" "b"}}')
+    eq(turn(), '{{kind="remove" old="x" path={"list" 2}}}')
+  end
+end)
+check("X2: a local element that an origin replaces is left out", function()
+  for _, list in ipairs { { "a", "b" }, obs.array { "a", "b" } } do
+    local t = { list = list }
+    local turn, watcher = watched(t, { skip = "x" })
+    list[2] = "c"
+    list[3] = "new"
+    obs.apply(t, { set({ "list", 3 }, "new", "newer") }, { origin = "x" })
+    eq(text(watcher:snapshot()), '{list={"a" "b" "newer"}}')
+    eq(turn(), '{{kind="set" new="c" old="b" path={"list" 2}}}')
+  end
+end)
+check("X2: members of sets that an origin inserts or removes are left out", function()
+  local t = { tags = obs.set_of { "a", "b" } }
+  local turn = watched(t, { skip = "x" })
+  obs.apply(t, {
+    { path = { "tags" }, kind = "insert", new = "x" },
+    { path = { "tags" }, kind = "remove", old = "a" },
+  }, { origin = "x" })
+  t.tags:add "local"
+  t.tags:remove "b"
+  eq(turn(), '{{kind="remove" old="b" path={"tags"}} {kind="insert" new="local" path={"tags"}}}')
+  t.tags:add "a"
+  obs.apply(t, { { path = { "tags" }, kind = "remove", old = "a" } }, { origin = "x" })
+  eq(turn(), "none")
+end)
+
+-- Objects ----------------------------------------------------------------------------------------
+
+check("X2: a local write to an object that an origin brought is a change of its own", function()
+  local t = {}
+  local turn = watched(t, { skip = "x" })
+  obs.apply(t, { set({ "o" }, nil, { n = 1, list = { { m = 1 } } }) }, { origin = "x" })
+  t.o.n = 2
+  t.o.list[1].m = 2
+  eq(turn(), '{{kind="set" new=2 old=1 path={"o" "list" 1 "m"}} '
+    .. '{kind="set" new=2 old=1 path={"o" "n"}}}')
+  t.o.list[1].m = 3
+  eq(turn(), '{{kind="set" new=3 old=2 path={"o" "list" 1 "m"}}}')
+end)
+check("X2: a new local object that an origin changes is delivered whole", function()
+  local t = {}
+  local turn = watched(t, { skip = "x" })
+  t.o = { n = 1, list = {} }
+  obs.apply(t, {
+    set({ "o", "n" }, 1, 2), { path = { "o", "list", 1 }, kind = "insert", new = "x" },
+  }, { origin = "x" })
+  eq(turn(), '{{kind="set" new={list={"x"} n=2} path={"o"}}}')
+end)
+check("X2: a local write may move or remove an object that an origin brought", function()
+  local t = { list = {} }
+  local turn = watched(t, { skip = "x" })
+  obs.apply(t, { set({ "o" }, nil, { n = 1 }) }, { origin = "x" })
+  t.list[1], t.o = t.o, nil
+  eq(turn(), '{{kind="insert" path={"list" 1} ref={"o"}} {kind="set" old_ref={"o"} path={"o"}}}')
+  obs.apply(t, { set({ "o" }, nil, { n = 1 }) }, { origin = "x" })
+  t.o = nil
+  eq(turn(), '{{kind="set" old={n=1} path={"o"}}}')
+end)
+check("X2: references in changes of an origin lead to objects of the receiver", function()
+  local t = { a = { n = 1 }, b = { n = 2 } }
+  local turn, watcher = watched(t, { skip = "x" })
+  obs.apply(t, {
+    { path = { "a" }, kind = "set", old_ref = { "a" }, ref = { "b" } },
+    { path = { "b" }, kind = "set", old_ref = { "b" }, ref = { "a" } },
+    { path = { "c" }, kind = "set", ref = { after = { "a" } } },
+  }, { origin = "x" })
+  local snapshot = watcher:snapshot()
+  eq(text(snapshot), "{a={n=2} b={n=1} c={n=2}}")
+  eq(snapshot.a == snapshot.c, true)
+  t.c.n = 3
+  eq(turn(), '{{kind="set" new=3 old=2 path={"a" "n"}}}')
+end)
+check("X2: instances and collections of an origin are known to the receiver", function()
+  local Point = obs.model("OriginPoint", { x = 0, link = obs.none })
+  local t = {}
+  local turn, watcher = watched(t, { skip = "x" })
+  obs.apply(t, {
+    { path = { "p" }, kind = "set", new = { x = 1 }, model = "OriginPoint" },
+    { path = { "p", "link" }, kind = "set", new = { 1, 2 }, type = "array" },
+    { path = { "s" }, kind = "set", new = { "m" }, type = "set" },
+    { path = { "d" }, kind = "set", new = { k = 1 }, type = "dictionary" },
+  }, { origin = "x" })
+  eq(getmetatable(t.p) == Point, true)
+  eq(text(watcher:snapshot()), '{d={k=1} p={link={1 2} x=1} s={"m"}}')
+  t.p.link:insert(3, 3)
+  t.s:add "n"
+  eq(turn(), '{{kind="insert" new=3 path={"p" "link" 3}} {kind="insert" new="n" path={"s"}}}')
+end)
+check("X3: changes applied to an object above or below the watched one", function()
+  local t = { inner = { list = { "a" } }, other = 1 }
+  local turn = watched(t.inner, { skip = "x" })
+  obs.apply(t, {
+    { path = { "inner", "list", 2 }, kind = "insert", new = "b" }, set({ "other" }, 1, 2),
+  }, { origin = "x" })
+  obs.apply(t.inner.list, { { path = { 3 }, kind = "insert", new = "c" } }, { origin = "x" })
+  table.insert(t.inner.list, "d")
+  eq(turn(), '{{kind="insert" new="d" path={"list" 4}}}')
+end)
+
+-- What does not fit ------------------------------------------------------------------------------
+
+check("X3: changes that are skipped leave what others wrote to be delivered", function()
+  local t = { a = 1, o = { n = 1 } }
+  local turn = watched(t, { skip = "x" })
+  t.a = 2
+  t.o = nil
+  eq(obs.apply(t, { set({ "o", "n" }, 1, 2), set({ "a" }, 1, 3), set({ "b" }, nil, 1) },
+    { origin = "x", force = true }), 2)
+  eq(turn(), '{{kind="set" new=2 old=1 path={"a"}} {kind="set" old={n=1} path={"o"}}}')
+end)
+check("X3: an apply that fails leaves no trace", function()
+  local t = { a = 1, b = 1 }
+  local turn = watched(t, { skip = "x" })
+  fails("change 2 .*does not fit", function()
+    obs.apply(t, { set({ "a" }, 1, 2), set({ "b" }, 5, 6) }, { origin = "x" })
+  end)
+  t.a = 3
+  local changes, origins = turn()
+  eq(changes, '{{kind="set" new=3 old=1 path={"a"}}}')
+  eq(origins, "{}")
+end)
+-- Deliveries -------------------------------------------------------------------------------------
+
+check("X2: origins are distinct, in the order of their first writes", function()
+  local key = {}
+  local t, other = { a = 1, b = { c = 1 } }, { a = 1 }
+  local found
+  obs.changes(t, function(_, _, _, delivery) found = delivery.origins end, { skip = 7 })
+  obs.apply(t, { set({ "b", "c" }, 1, 2) }, { origin = key })
+  obs.apply(t, { set({ "a" }, 1, 2) }, { origin = 7 })
+  obs.apply(t, { set({ "b", "c" }, 2, 3) }, { origin = key })
+  obs.apply(t, {}, { origin = "nothing written" })
+  obs.apply(t, { set({ "a" }, 2, 2) }, { origin = "the same" })
+  obs.apply(other, { set({ "a" }, 1, 2) }, { origin = "elsewhere" })
+  obs.apply(t, { set({ "a" }, 2, 3) }, { origin = 7.0 })
+  obs.flush()
+  eq(#found, 1)
+  eq(rawequal(found[1], key), true)
+  t.a = 9
+  obs.flush()
+  eq(#found, 0)
+end)
+turns("X2: a delivery has the number of its turn", function()
+  local t, numbers = { a = 1 }, {}
+  local watcher = obs.changes(t, function(_, _, _, delivery)
+    numbers[#numbers + 1] = delivery.turn
+  end)
+  local before = obs.stats().turns
+  t.a = 2
+  turn()
+  eq(numbers[1], before + 1)
+  t.a = 3
+  turn()
+  eq(numbers[2], obs.stats().turns)
+  watcher:stop()
+end)
+check("X2: writes of an immediate watcher have no origin", function()
+  local t = { a = 1, log = 0 }
+  obs.observe(t, "a", function() t.log = t.a end, { immediate = true })
+  local turn = watched(t, { skip = "x" })
+  obs.apply(t, { set({ "a" }, 1, 2) }, { origin = "x" })
+  eq(turn(), '{{kind="set" new=2 old=0 path={"log"}}}')
+end)
+check("X2: skip goes with path, site and once", function()
+  local t = { items = { { n = 1 } }, other = 1 }
+  local turn, watcher = watched(t, { skip = "x", path = "items.**" })
+  obs.apply(t, { set({ "other" }, 1, 2), set({ "items", 1, "n" }, 1, 2) }, { origin = "x" })
+  eq(text(watcher:snapshot()), "{items={{n=2}} other=2}")
+  t.other = 3
+  eq(turn(), "none")
+  obs.apply(t, { set({ "items", 1, "n" }, 2, 3) }, { origin = "x" })
+  t.items[2] = { n = 1 }
+  eq(turn(), '{{kind="insert" new={n=1} path={"items" 2}}}')
+  watcher:stop()
+  local calls = 0
+  watcher = obs.changes(t, function() calls = calls + 1 end, { skip = "x", once = true })
+  obs.apply(t, { set({ "other" }, 3, 4) }, { origin = "x" })
+  obs.flush()
+  eq(calls, 0)
+  t.other = 5
+  obs.flush()
+  eq(calls, 1)
+  eq(watcher.active, false)
+end)
+check("X2: a paused watcher leaves out what an origin wrote while it was paused", function()
+  local t = { a = 1, b = 1 }
+  local turn, watcher = watched(t, { skip = "x" })
+  watcher:pause()
+  obs.apply(t, { set({ "a" }, 1, 2) }, { origin = "x" })
+  t.b = 2
+  eq(turn(), "none")
+  obs.apply(t, { set({ "a" }, 2, 3), set({ "b" }, 2, 3) }, { origin = "x" })
+  watcher:resume()
+  eq(turn(), "none")
+end)
+
+-- Transactions -----------------------------------------------------------------------------------
+
+check("S8: an apply with an origin in a transaction that fails leaves no trace", function()
+  local t = { a = 1, list = { 1, 2 }, o = { n = 1 } }
+  local turn, watcher = watched(t, { skip = "x" })
+  t.list[3] = 3
+  obs.transaction({ t }, function()
+    obs.apply(t, {
+      set({ "a" }, 1, 2), { path = { "list", 1 }, kind = "insert", new = 0 },
+      set({ "o" }, { n = 1 }, nil), set({ "p" }, nil, { q = {} }),
+    }, { origin = "x" })
+    t.p.q.r = 1
+    obs.apply(t, { set({ "a" }, 2, 3), set({ "p", "q", "r" }, 1, 2) }, { origin = "x" })
+    eq(text(watcher:snapshot()), "{a=3 list={0 1 2} p={q={r=2}}}")
+    obs.abort()
+  end)
+  eq(text(watcher:snapshot()), "{a=1 list={1 2} o={n=1}}")
+  local changes, origins = turn()
+  eq(changes, '{{kind="insert" new=3 path={"list" 3}}}')
+  eq(origins, "{}")
+  t.o.n = 2
+  eq(turn(), '{{kind="set" new=2 old=1 path={"o" "n"}}}')
+end)
+check("S8: a savepoint takes back only its own applies", function()
+  local t = { a = 1, b = 1, c = 1 }
+  local turn, watcher = watched(t, { skip = "x" })
+  obs.transaction({ t }, function()
+    obs.apply(t, { set({ "a" }, 1, 2) }, { origin = "x" })
+    obs.transaction({ t }, function()
+      obs.apply(t, { set({ "a" }, 2, 3), set({ "b" }, 1, 2) }, { origin = "x" })
+      obs.abort()
+    end)
+    obs.apply(t, { set({ "c" }, 1, 2) }, { origin = "x" })
+  end)
+  eq(text(watcher:snapshot()), "{a=2 b=1 c=2}")
+  obs.transaction({ t }, function()
+    obs.transaction({ t }, function()
+      obs.apply(t, { set({ "b" }, 1, 2) }, { origin = "x" })
+    end)
+    obs.abort()
+  end)
+  eq(text(watcher:snapshot()), "{a=2 b=1 c=2}")
+  t.b = 3
+  local changes, origins = turn()
+  eq(changes, '{{kind="set" new=3 old=1 path={"b"}}}')
+  eq(origins, "{}")
+end)
+check("S8: an apply outside the roots of a transaction that fails keeps its origin", function()
+  local t = { a = 1, b = { n = 1 } }
+  local turn, watcher = watched(t, { skip = "x" })
+  obs.transaction({ t.b }, function()
+    obs.apply(t, { set({ "a" }, 1, 2), set({ "b", "n" }, 1, 2) }, { origin = "x" })
+    obs.abort()
+  end)
+  eq(text(watcher:snapshot()), "{a=2 b={n=1}}")
+  eq(turn(), "none")
+  eq(t.a, 2)
+end)
+
+-- Snapshots --------------------------------------------------------------------------------------
+
+check("X2: a snapshot is the state that the next delivery continues", function()
+  local t = { a = 1, list = { { n = 1 } } }
+  t.shared, t.cycle = t.list[1], t
+  local delivered
+  local watcher = obs.changes(t, function(_, changes) delivered = changes end)
+  t.list[1].n = 2
+  t.list[2], t.shared = { n = 5 }, nil
+  local snapshot = watcher:snapshot()
+  eq(snapshot.shared == snapshot.list[1], true)
+  eq(snapshot.cycle == snapshot, true)
+  eq(snapshot.list[1].n, 1)
+  obs.flush()
+  obs.apply(snapshot, delivered)
+  eq(#obs.diff(snapshot, t), 0)
+  eq(#obs.diff(watcher:snapshot(), t), 0)
+end)
+check("X2: a snapshot has opaque tables and objects in sets as they are, not as copies", function()
+  local leaf, member = obs.opaque { n = 1 }, { m = 1 }
+  local t = { leaf = leaf, set = obs.set_of { member }, history = 1 }
+  t.history = obs.history(t)
+  local _, watcher = watched(t)
+  local snapshot = watcher:snapshot()
+  eq(rawequal(snapshot.leaf, leaf), true)
+  eq(rawequal(snapshot.set[1], member), true)
+  eq(snapshot.history, nil)
+  snapshot.set[2] = "more"
+  eq(text(watcher:snapshot().set[2]), "nil")
+end)
+check("X2: only watchers of changes that have not ended have snapshots", function()
+  local t = { a = 1 }
+  local _, watcher = watched(t)
+  watcher:stop()
+  fails("Watcher:snapshot was called on a watcher that has ended",
+    function() watcher:snapshot() end)
+  fails("obs%.raw%(t%)", function() obs.observe(t, "a", print):snapshot() end)
+  fails("watcher of obs.changes expected, got nothing", function() watcher.snapshot() end)
+end)
+
+-- Options ----------------------------------------------------------------------------------------
+
+check("X3: origin and skip take any value but NaN", function()
+  local t = { a = 1 }
+  local nan = 0 / 0
+  fails("option 'origin' takes any value but NaN", obs.apply, t, {}, { origin = nan })
+  fails("option 'skip' takes any value but NaN", obs.changes, t, print, { skip = nan })
+  fails("did you mean 'origin'", function() obs.apply(t, {}, { orign = 1 }) end)
+  fails("did you mean 'skip'", function() obs.changes(t, print, { skp = 1 }) end)
+  fails("unknown option 'skip'", function() obs.observe(t, "a", print, { skip = 1 }) end)
+  obs.changes(t, print, { skip = nil }):stop()
+  eq(obs.apply(t, { set({ "a" }, 1, 2) }, { origin = nil }), 0)
+end)
+check("X2: origins are compared as keys of a table are", function()
+  local t = { a = 1 }
+  local turn = watched(t, { skip = 1 })
+  obs.apply(t, { set({ "a" }, 1, 2) }, { origin = 1.0 })
+  eq(turn(), "none")
+  obs.apply(t, { set({ "a" }, 2, 3) }, { origin = "1" })
+  eq(turn(), '{{kind="set" new=3 old=2 path={"a"}}}')
+  local key = setmetatable({}, { __eq = function() return true end })
+  turn = watched(t, { skip = key })
+  obs.apply(t, { set({ "a" }, 3, 4) }, { origin = setmetatable({}, getmetatable(key)) })
+  eq(turn(), '{{kind="set" new=4 old=3 path={"a"}}}')
+end)
+
+-- Lifetime ---------------------------------------------------------------------------------------
+
+check("L1: a watcher that has ended keeps no tree alive, and an origin no watcher", function()
+  local probe = setmetatable({}, { __mode = "k" })
+  do
+    local t, origin = { a = 1 }, {}
+    probe[t], probe[origin] = "tree", "origin"
+    local watcher = obs.changes(t, function() end, { skip = origin })
+    obs.apply(t, { set({ "a" }, 1, 2) }, { origin = origin })
+    obs.flush()
+    watcher:stop()
+  end
+  obs.flush()
+  for _ = 1, 4 do collectgarbage() end
+  eq(next(probe), nil)
+end)
+
+finish()
