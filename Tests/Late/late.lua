@@ -99,6 +99,12 @@ local methods = {
   ["Watcher:observe"] = on_watcher(function(watcher) watcher:observe "list.*.y" end),
   ["Watcher:run"] = on_watcher(function(watcher) watcher:run() end),
   ["Watcher:schedule"] = on_watcher(function(watcher) watcher:schedule() end),
+  ["Watcher:snapshot"] = function(size)
+    local t = { list = list(size) }
+    for i = 1, size // 10 do t[i] = { i } end
+    local watcher = obs.changes(t, nothing)
+    while true do watcher:snapshot() end
+  end,
   ["Watcher:break_on_change"] = on_watcher(function(watcher)
     pcall(watcher.break_on_change, watcher)
   end),

@@ -400,6 +400,14 @@ attacks["Watcher:schedule"] = function()
   w:schedule()
 end
 
+attacks["Watcher:snapshot"] = function()
+  refused(given.snapshot, given)
+  local w = obs.changes(shared, function() end, { skip = "x" })
+  obs.apply(shared, { { path = { "v" }, kind = "set", old = shared.v, new = 2 } }, { origin = "x" })
+  local kept = {}
+  while true do kept[#kept + 1] = w:snapshot() end
+end
+
 attacks["Watcher:break_on_change"] = function()
   local w = watcher()
   refused(w.break_on_change, w)
