@@ -23,9 +23,13 @@ static int mark(lua_State *L) {
 
 int clua_try_markopaque(lua_State *L) { return clua_protect(L, mark, 1, 0); }
 
+bool clua_pushopaque(lua_State *L) {
+  return lua_rawgetp(L, LUA_REGISTRYINDEX, &opaque_key) != LUA_TNIL;
+}
+
 bool clua_isopaque(lua_State *L, int index) {
   index = lua_absindex(L, index);
-  if (lua_rawgetp(L, LUA_REGISTRYINDEX, &opaque_key) == LUA_TNIL) {
+  if (!clua_pushopaque(L)) {
     lua_pop(L, 1);
     return false;
   }

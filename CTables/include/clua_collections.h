@@ -63,4 +63,26 @@ int clua_try_pushmembername(lua_State *L);
 /// As clua_pushnamedmember. [-1, +1, -]
 int clua_try_pushnamedmember(lua_State *L);
 
+/* ---- Contents, for deep changes (X2) --------------------------------------------------------- */
+
+/// Copies what is stored in a table, for scripts.
+///
+/// (table, values that are left out, whether it may be a list, whether opaque tables are objects)
+/// → the kind of collection; the copy; n, where 1…n is its list; whether integer keys follow behind
+/// a hole; the keys of values that may be objects, in the order of the list, or false; how many of
+/// these are elements of it; whether one of the values is a userdata
+int clua_readcontents(lua_State *L);
+/// (map, map, n) → the keys whose values are not the same (T5), but for 1…n; how many there are
+int clua_differingkeys(lua_State *L);
+/// (list, n, list, n) → how many elements at both beginnings are the same (T5), and how many at the
+/// ends
+int clua_commonends(lua_State *L);
+/// (map, keys, map, keys) → how many values at both beginnings are identical, and how many at the
+/// ends
+int clua_commonvalues(lua_State *L);
+/// (list, value) → a copy of the list with one element more, if the value is not nil
+int clua_extended(lua_State *L);
+/// (value) → whether it is a table that is a leaf for `**`
+int clua_istableopaque(lua_State *L);
+
 #endif

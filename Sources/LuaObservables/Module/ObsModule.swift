@@ -334,6 +334,9 @@ final class ObsModule {
     let callers: [(String, lua_CFunction)] = [
       ("call_plainly", clua_callplainly), ("outer", clua_outer), ("redirect", clua_redirect),
       ("same", clua_aresame), ("identical", clua_areidentical), ("next", clua_closednext),
+      ("read_contents", clua_readcontents), ("differing_keys", clua_differingkeys),
+      ("common_ends", clua_commonends), ("common_values", clua_commonvalues),
+      ("extended", clua_extended), ("is_opaque_table", clua_istableopaque),
     ]
     for (name, function) in callers {
       lua_pushcclosure(L.pointer, function, 0)

@@ -10,8 +10,11 @@ local error, next, pcall, rawequal, setmetatable, tostring, type =
   error, next, pcall, rawequal, setmetatable, tostring, type
 local string_format = string.format
 local sort = table.sort
-local trees = core.trees
-local contents, each_object, same = trees.contents, trees.each_object, trees.same
+local common_values, trees = core.common_values, core.trees
+local contents, each_object, object_keys, same =
+  trees.contents, trees.each_object, trees.object_keys, trees.same
+
+local none = {}
 
 -- Of an object that was not looked at since it was written nothing more has to be heard, but where
 -- the places of writes are noted.
@@ -113,17 +116,35 @@ local function count_uses(walk, contents, by)
   each_object(contents, function(_, object) uses[object] = (uses[object] or 0) + by end)
 end
 
--- The objects that the walk has found in an object, and that are not in its new contents.
-local function missing(walk, object, old, new)
-  local parent, is_known, list = walk.parent, {}, {}
-  each_object(new, function(_, value) is_known[value] = true end)
-  each_object(old, function(_, value)
-    if not is_known[value] and rawequal(parent[value], object) then
-      is_known[value] = true
-      list[#list + 1] = value
+-- Counts the places of the objects that came and are gone with new contents of an object. Returns
+-- the ones that the walk has found in it and that are not in it any more; and, as contents, all
+-- that may have come.
+local function replace(walk, object, old, new)
+  local old_keys, new_keys = object_keys(old) or none, object_keys(new) or none
+  local head, tail = common_values(old.map, old_keys, new.map, new_keys)
+  local uses, parent, missing, come, is_new = walk.uses, walk.parent, {}, {}, {}
+  for i = head + 1, #new_keys - tail do
+    local value = new.map[new_keys[i]]
+    uses[value] = (uses[value] or 0) + 1
+    come[#come + 1], is_new[value] = new_keys[i], true
+  end
+  local is_whole = head == 0 and tail == 0
+  for i = head + 1, #old_keys - tail do
+    local value = old.map[old_keys[i]]
+    uses[value] = uses[value] - 1
+    if not is_new[value] and rawequal(parent[value], object) then
+      if not is_whole and uses[value] > 0 then
+        -- It may be in the common part, too.
+        each_object(new, function(_, other) is_new[other] = true end)
+        is_whole = true
+      end
+      if not is_new[value] then
+        is_new[value] = true
+        missing[#missing + 1] = value
+      end
     end
-  end)
-  return list
+  end
+  return missing, { map = new.map, objects = come }
 end
 
 -- Takes an object, and all that the walk has found through it, out of the walk.
@@ -155,26 +176,30 @@ local function depth_of(walk, object)
 end
 
 -- Extends the walk by objects that some objects lead to, and that it does not have, by the shortest
--- way; the walk before stays right for all others. Returns these objects.
-local function extend(walk, objects, contents_of)
+-- way; the walk before stays right for all others. `entrances` are the contents of these objects.
+-- Returns what was added.
+local function extend(walk, objects, entrances, contents_of)
   local sources, added, depth = {}, {}, {}
   for i = 1, #objects do
     sources[i], depth[objects[i]] = objects[i], depth_of(walk, objects[i])
   end
   if #sources > 1 then sort(sources, function(a, b) return depth[a] < depth[b] end) end
   local source, place = 1, 1
+  local object
+  local function visit(key, value)
+    if rawequal(value, walk.root) or walk.parent[value] then return end
+    walk.parent[value], walk.key[value], depth[value] = object, key, depth[object] + 1
+    added[#added + 1] = value
+  end
   while source <= #sources or place <= #added do
-    local object = sources[source]
+    object = sources[source]
     if object and (place > #added or depth[object] <= depth[added[place]]) then
       source = source + 1
+      each_object(entrances[object], visit)
     else
       object, place = added[place], place + 1
+      each_object(contents_of(object), visit)
     end
-    each_object(contents_of(object), function(key, value)
-      if rawequal(value, walk.root) or walk.parent[value] then return end
-      walk.parent[value], walk.key[value], depth[value] = object, key, depth[object] + 1
-      added[#added + 1] = value
-    end)
   end
   return added
 end
@@ -182,35 +207,44 @@ end
 -- Mends the walk after writes to some objects: returns the objects that came, those that left, and
 -- the walk as it was. Returns nothing where an object may be there by a way that is not known.
 local function mend(walk, changed, before, after)
-  local former, loose, left = kept(walk), {}, {}
+  local former, loose, left, entrances, sources = kept(walk), {}, {}, {}, {}
   for i = 1, #changed do
     local object = changed[i]
     local old, new = before(object), after(object)
-    count_uses(walk, old, -1)
-    count_uses(walk, new, 1)
-    left[i] = missing(walk, object, old, new)
+    -- Most writes are to objects that have no others in them.
+    if old.objects ~= false or new.objects ~= false then
+      sources[#sources + 1] = object
+      left[#sources], entrances[object] = replace(walk, object, old, new)
+    end
   end
   for i = 1, #left do
     for _, object in next, left[i] do
       if not loose[object] then cut(walk, former, object, before, loose) end
     end
   end
+  -- Of what was cut off something may be stored elsewhere.
+  local is_shared = false
+  for i = 1, #loose do count_uses(walk, after(loose[i]), -1) end
+  for i = 1, #loose do is_shared = is_shared or walk.uses[loose[i]] > 0 end
   local rest = {}
-  for i = 1, #changed do
-    if not loose[changed[i]] then rest[#rest + 1] = changed[i] end
+  for i = 1, #sources do
+    local object = sources[i]
+    if not loose[object] then rest[#rest + 1] = object end
+    if is_shared then entrances[object] = after(object) end
   end
   local came, gone = {}, {}
-  for _, object in next, extend(walk, rest, after) do
-    if not loose[object] then came[#came + 1] = object end
+  local added = extend(walk, rest, entrances, after)
+  for i = 1, #added do
+    count_uses(walk, after(added[i]), 1)
+    if not loose[added[i]] then came[#came + 1] = added[i] end
   end
-  for i = 1, #came do count_uses(walk, after(came[i]), 1) end
   for i = 1, #loose do
-    if not walk.parent[loose[i]] then gone[#gone + 1] = loose[i] end
-  end
-  for i = 1, #gone do count_uses(walk, after(gone[i]), -1) end
-  for i = 1, #gone do
-    if walk.uses[gone[i]] > 0 then return nil, nil, former end
-    walk.uses[gone[i]] = nil
+    local object = loose[i]
+    if not walk.parent[object] then
+      if walk.uses[object] > 0 then return nil, nil, former end
+      walk.uses[object] = nil
+      gone[#gone + 1] = object
+    end
   end
   return came, gone, former
 end

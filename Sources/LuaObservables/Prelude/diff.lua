@@ -9,11 +9,12 @@
 local core, obs = ...
 
 local next, setmetatable, tostring, type = next, setmetatable, tostring, type
-local concat, sort = table.concat, table.sort
-local bad_argument, check_observed, trees = core.bad_argument, core.check_observed, core.trees
-local are_lists, contents, copied, differing_keys, each_object, edit_script, extended =
+local concat = table.concat
+local bad_argument, check_observed, extended, trees =
+  core.bad_argument, core.check_observed, core.extended, core.trees
+local are_lists, contents, copied, differing_keys, each_object, edit_script =
   trees.are_lists, trees.contents, trees.copied, trees.differing_keys, trees.each_object,
-  trees.edit_script, trees.extended
+  trees.edit_script
 local holds_objects, is_element, is_object, leaf =
   trees.holds_objects, trees.is_element, trees.is_object, trees.leaf
 local same, sorted_keys, trace = trees.same, trees.sorted_keys, trees.trace
@@ -43,7 +44,22 @@ function Side:is_inner(owner, key, object)
     and trees.key(self.walk, object, self.contents) == key
 end
 
-function Side:path(object) return trees.path(self.walk, object, self.contents) end
+--- The path of an object, which must not be changed.
+function Side:known_path(object)
+  local path = self.paths[object]
+  if not path then
+    path = trees.path(self.walk, object, self.contents)
+    self.paths[object] = path
+  end
+  return path
+end
+
+--- The path of an object. Objects often have a parent in common.
+function Side:path(object)
+  local parent = self.walk.parent[object]
+  if not parent then return {} end
+  return extended(self:known_path(parent), trees.key(self.walk, object, self.contents))
+end
 
 -- An object that is carried by the change of its key, as data of its own or within that of another.
 function Side:data(root)
@@ -142,8 +158,19 @@ local function tag(side, owner, key, value, is_leaf)
   return (made.model or "") .. "\0" .. (made.kind or "")
 end
 
+-- Whether a value is the same in data as it is.
+local function is_scalar(value)
+  local kind = type(value)
+  return kind ~= "table" and kind ~= "userdata"
+end
+
 -- The change of one key; two where what leaves and what comes are of different types.
 function Difference:slot(path, owner, old_key, old, new_key, new, kind)
+  if is_scalar(old) and is_scalar(new) then
+    local change = self:add(kind == "replace" and "set" or kind, path)
+    change.old, change.new = old, new
+    return
+  end
   local is_leaf = not holds_objects(self.after.contents(owner), new_key or old_key)
   local old_tag = old ~= nil and tag(self.before, owner, old_key, old, is_leaf)
   local new_tag = new ~= nil and tag(self.after, owner, new_key, new, is_leaf)
@@ -199,7 +226,7 @@ end
 
 function Difference:list(object, path, old, new)
   local steps = {}
-  edit_script(old.map, old.n, new.map, new.n, same, function(kind, position, from, to)
+  edit_script(old.map, old.n, new.map, new.n, function(kind, position, from, to)
     steps[#steps + 1] = { kind, position, from, to }
   end)
   -- One element that went elsewhere has moved.
@@ -224,7 +251,7 @@ end
 
 -- The change of a member of a set. At a position it has a type, to tell it from one of a list.
 function Difference:member(kind, path, field, member)
-  local change = self:add(kind, path)
+  local change = self:add(kind, extended(path))
   change[field] = leaf(member)
   if trees.position_of(path[#path]) then change.type = "set" end
 end
@@ -246,7 +273,7 @@ function Difference:object(object, path)
     self:list(object, path, old, new)
     n = old.n > new.n and old.n or new.n
   end
-  for _, key in next, differing_keys(old.map, new.map, n) do
+  for _, key in next, (differing_keys(old.map, new.map, n)) do
     self:slot(extended(path, key), object, key, old.map[key], key, new.map[key], "set")
   end
 end
@@ -255,26 +282,33 @@ end
 --- and those that were removed; `sides` have `contents`, `walk` and `only`. `site_of` gives the
 --- place where a key of an object was written last.
 function trees.difference(before, after, objects, site_of)
-  before.field, before.reference = "old", "old_ref"
-  after.field, after.reference = "new", "ref"
+  before.field, before.reference, before.paths = "old", "old_ref", {}
+  after.field, after.reference, after.paths = "new", "ref", {}
   local made = setmetatable({
     before = setmetatable(before, Side), after = setmetatable(after, Side),
     changes = {}, checks = {},
   }, Difference)
-  local items = {}
+  -- The objects by the lengths of their paths.
+  local levels, paths, deepest = {}, {}, 0
   for i = 1, #objects do
-    items[i] = { objects[i], before:path(objects[i]), i }
+    local path = before:path(objects[i])
+    local level = levels[#path]
+    if not level then
+      level = {}
+      levels[#path] = level
+      if #path > deepest then deepest = #path end
+    end
+    level[#level + 1], paths[i] = i, path
   end
-  sort(items, function(a, b)
-    if #a[2] ~= #b[2] then return #a[2] > #b[2] end
-    return a[3] < b[3]
-  end)
-  for i = 1, #items do
-    local object, path = items[i][1], items[i][2]
-    local first = #made.changes + 1
-    if before.only[object] then made:strip(object, path) else made:object(object, path) end
-    for k = first, site_of and #made.changes or 0 do
-      made.changes[k].site = site_of(object, made.changes[k].path[#path + 1])
+  for depth = deepest, 0, -1 do
+    local level = levels[depth] or {}
+    for k = 1, #level do
+      local object, path = objects[level[k]], paths[level[k]]
+      local first = #made.changes + 1
+      if before.only[object] then made:strip(object, path) else made:object(object, path) end
+      for n = first, site_of and #made.changes or 0 do
+        made.changes[n].site = site_of(object, made.changes[n].path[#path + 1])
+      end
     end
   end
   made:check()
@@ -358,7 +392,7 @@ local function pair_alike(contents_a, contents_b)
     local from, to = signatures(x, contents_a), signatures(y, contents_b)
     local gone, come, i, j = {}, {}, 0, 0
     local is_gone, is_new = {}, {}
-    edit_script(from, x.n, to, y.n, same, function(kind, _, old, new)
+    edit_script(from, x.n, to, y.n, function(kind, _, old, new)
       if old then is_gone[old] = true end
       if new then is_new[new] = true end
       if kind == "replace" then gone[#gone + 1], come[#come + 1] = old, new end

@@ -9,15 +9,15 @@ local error, ipairs, next, pcall, setmetatable, tostring, type =
 local string_format = string.format
 local remove = table.remove
 local trees = core.trees
-local Shadow, are_lists, contents, edit_script, in_batch, plain, same, written =
-  trees.Shadow, trees.are_lists, trees.contents, trees.edit_script, trees.in_batch, trees.plain,
-  trees.same, trees.written
+local Shadow, are_lists, contents, differing_keys, edit_script, in_batch, plain, same, written =
+  trees.Shadow, trees.are_lists, trees.contents, trees.differing_keys, trees.edit_script,
+  trees.in_batch, trees.plain, trees.same, trees.written
 
 -- Contents ---------------------------------------------------------------------------------------
 
 --- Adds the writes that turn contents of an object into others.
 function trees.add_writes(writes, object, from, to)
-  local is_short = are_lists(from, to) and edit_script(from.map, from.n, to.map, to.n, same,
+  local is_short = are_lists(from, to) and edit_script(from.map, from.n, to.map, to.n,
     function(kind, position, _, new)
       writes[#writes + 1] = {
         number = 0, kind = kind == "replace" and "set" or kind, object = object, key = position,
@@ -31,27 +31,22 @@ end
 
 --- Whether contents are equal.
 function trees.are_same(a, b)
-  for key, value in next, a.map do
-    if not same(value, b.map[key]) then return false end
-  end
-  for key in next, b.map do
-    if a.map[key] == nil then return false end
-  end
-  return true
+  local _, count = differing_keys(a.map, b.map)
+  return count == 0
 end
 
 -- The first key of an object that is not as contents say, of those that others would change.
 local function misfit(object, from, to)
   local present = contents(object)
-  local is_list = are_lists(from, to)
-  for _, side in ipairs { from, to } do
-    for key in next, side.map do
-      local is_concerned = not same(from.map[key], to.map[key])
-        or is_list and type(key) == "number" and key >= 1 and key <= side.n and from.n ~= to.n
-      if is_concerned and not same(present.map[key], from.map[key]) then return key end
-    end
+  local keys, count = differing_keys(from.map, to.map)
+  for i = 1, count do
+    if not same(present.map[keys[i]], from.map[keys[i]]) then return keys[i] end
   end
-  if is_list and present.n ~= from.n then return present.n end
+  if not are_lists(from, to) then return nil end
+  if present.n ~= from.n then return present.n end
+  for i = 1, from.n ~= to.n and from.n or 0 do
+    if not same(present.map[i], from.map[i]) then return i end
+  end
 end
 
 -- Steps -------------------------------------------------------------------------------------------

@@ -3,9 +3,9 @@ local core, obs = ...
 
 local next, setmetatable = next, setmetatable
 local insert, remove = table.insert, table.remove
-local raise, trees = core.raise, core.trees
-local check_list, copied, extended, is_of_member, label, malformed, number_type, position_of =
-  trees.check_list, trees.copied, trees.extended, trees.is_of_member, trees.label, trees.malformed,
+local extended, raise, trees = core.extended, core.raise, core.trees
+local check_list, copied, is_of_member, label, malformed, number_type, position_of =
+  trees.check_list, trees.copied, trees.is_of_member, trees.label, trees.malformed,
   trees.number_type, trees.position_of
 
 -- Objects as far as changes tell about them: found by paths from the root before the first change.

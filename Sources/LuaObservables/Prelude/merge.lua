@@ -114,7 +114,7 @@ end
 
 function Merge:list(object, old, new, map)
   local steps = {}
-  local is_short = edit_script(old.map, old.n, map, new.n, same, function(kind, position, from, to)
+  local is_short = edit_script(old.map, old.n, map, new.n, function(kind, position, from, to)
     steps[#steps + 1] = { kind, position, from, to }
   end, old.kind == nil and trees.FEW_EDITS or nil)
   if not is_short then
@@ -178,7 +178,7 @@ function Merge:object(object, data)
     n = old.n > new.n and old.n or new.n
   end
   local is_model = type(object) == "userdata" and not old.kind
-  for _, key in next, differing_keys(old.map, map, n) do
+  for _, key in next, (differing_keys(old.map, map, n)) do
     local stays = map[key] == nil and is_model and not is_optional(object, key)
     if not stays then self:note("set", object, key, map[key]) end
   end

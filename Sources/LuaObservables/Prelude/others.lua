@@ -58,7 +58,7 @@ local function merged(present, wanted, inserted, removed)
     added[at] = added[at] or {}
     added[at][#added[at] + 1] = value
   end
-  edit_script(present.map, present.n, wanted.map, wanted.n, same, function(kind, at, old, new)
+  edit_script(present.map, present.n, wanted.map, wanted.n, function(kind, at, old, new)
     if kind == "insert" then
       add(at - shift, wanted.map[new])
       shift = shift + 1
@@ -119,7 +119,7 @@ function trees.rebased(present, from, to)
   local list, n, kept = nil, nil, nil
   if has_list(present) and are_lists(from, to) then
     local inserted, removed = counts(), counts()
-    edit_script(from.map, from.n, present.map, present.n, same, function(kind, _, old, new)
+    edit_script(from.map, from.n, present.map, present.n, function(kind, _, old, new)
       if kind ~= "insert" then removed:add(from.map[old]) end
       if kind ~= "remove" then inserted:add(present.map[new]) end
     end)

@@ -6,26 +6,28 @@
 -- them is recursive: objects may be nested deeper than Lua calls can be.
 local core, obs = ...
 
-local getmetatable, next, pairs, pcall, rawequal, rawget, setmetatable, tostring, type =
-  getmetatable, next, pairs, pcall, rawequal, rawget, setmetatable, tostring, type
-local concat, sort = table.concat, table.sort
-local absorb, call_plainly, edit_steps, element_count, host_class =
-  core.absorb, core.call_plainly, core.edit_steps, core.element_count, core.host_class
-local is_host_object, is_opaque, kind_of, model_of, stored_next, same =
-  core.is_host_object, core.is_opaque, core.kind, core.model_of, core.next, core.same
+local next, pairs, pcall, rawequal, setmetatable, tostring, type =
+  next, pairs, pcall, rawequal, setmetatable, tostring, type
+local concat, move, sort = table.concat, table.move, table.sort
+local absorb, call_plainly, common_ends, differing_keys, edit_steps, host_class =
+  core.absorb, core.call_plainly, core.common_ends, core.differing_keys, core.edit_steps,
+  core.host_class
+local is_host_object, is_opaque, is_opaque_table, kind_of, model_of, read_contents, same =
+  core.is_host_object, core.is_opaque, core.is_opaque_table, core.kind, core.model_of,
+  core.read_contents, core.same
 local stored_names, written = core.stored_names, core.written
 
 local trees = {}
 core.trees = trees
 
--- Stands for a value that a host object hands out as a new table each time: data, no object.
-local Value = { __name = "value" }
+-- What stands for a value that a host object hands out as a new table each time: data, no object.
+local host_data = setmetatable({}, { __mode = "k" })
 
-local function is_value(value) return type(value) == "table" and getmetatable(value) == Value end
+local function is_value(value) return host_data[value] or false end
 
---- A value as it is stored: of a `Value` its data.
+--- A value as it is stored: of what stands for data that.
 local function plain(value)
-  if is_value(value) then return value.data end
+  if host_data[value] then return value.data end
   return value
 end
 
@@ -36,7 +38,7 @@ local passes_opaque = false
 local function is_object(value)
   local kind = type(value)
   if kind == "table" then
-    return getmetatable(value) ~= Value and (passes_opaque or not is_opaque(value))
+    return not host_data[value] and (passes_opaque or not is_opaque_table(value))
   end
   return kind == "userdata" and is_host_object(value)
     and (passes_opaque or not is_opaque(value))
@@ -81,14 +83,37 @@ end
 local tools = setmetatable({}, { __mode = "k" })
 trees.tools = tools
 
+-- Keys in an order that is the same each time: by type, then by value.
+local ranks = { number = 1, string = 2, boolean = 3 }
+
+local function is_before(a, b)
+  local kind_a, kind_b = type(a), type(b)
+  if kind_a ~= kind_b then return (ranks[kind_a] or 4) < (ranks[kind_b] or 4) end
+  if kind_a == "number" or kind_a == "string" then return a < b end
+  if kind_a == "boolean" then return a and not b end
+  return false
+end
+
+local function sort_keys(keys)
+  local kind, is_mixed = type(keys[1]), false
+  for i = 2, #keys do is_mixed = is_mixed or type(keys[i]) ~= kind end
+  -- Lua's own comparison is much faster than a function.
+  local is_plain = not is_mixed and (kind == "number" or kind == "string")
+  if #keys > 1 then sort(keys, not is_plain and is_before or nil) end
+  return keys
+end
+
 -- What is stored under a key of a host object.
 local function host_value(object, key)
   local value = object[key]
   if type(value) == "table" and not rawequal(value, object[key]) then
-    return setmetatable({ data = value }, Value)
+    value = { data = value }
+    host_data[value] = true
   end
   return value
 end
+
+local object_keys
 
 -- The number of keys 1, 2 … that a map has.
 local function list_length(map)
@@ -113,38 +138,46 @@ local function measure(made)
   return made
 end
 
---- The contents of an object: { kind, map, n, model, sparse, is_host }. A set has its members as
---- keys.
-local function contents(object)
+local function host_contents(object)
   local kind, map = kind_of(object), {}
-  local made = { kind = kind, map = map, n = 0, sparse = false }
-  if type(object) == "userdata" then
-    made.model, made.is_host = host_class(object), true
-    if kind == "array" then
-      made.n = #object
-      for i = 1, made.n do map[i] = host_value(object, i) end
-    elseif kind == "set" then
-      for _, member in pairs(object) do map[member] = true end
-    elseif kind == "dictionary" then
-      for key in pairs(object) do map[key] = host_value(object, key) end
-    else
-      for _, name in next, stored_names(object) do map[name] = host_value(object, name) end
-    end
-    return made
-  end
-  absorb(object)
+  local made =
+    { kind = kind, map = map, n = 0, sparse = false, model = host_class(object), is_host = true }
   if kind == "array" then
-    made.n = element_count(object)
-    for i = 1, made.n do map[i] = rawget(object, i) end
+    made.n = #object
+    for i = 1, made.n do map[i] = host_value(object, i) end
   elseif kind == "set" then
-    for member in stored_next, object do map[member] = true end
+    for _, member in pairs(object) do map[member] = true end
+  elseif kind == "dictionary" then
+    for key in pairs(object) do map[key] = host_value(object, key) end
   else
-    local derived, record = core.derived_keys(object), not kind and model_of(object)
-    made.model = record and record.name or nil
-    for key, value in stored_next, object do
-      if not derived[key] and not tools[value] then map[key] = value end
-    end
-    measure(made)
+    for _, name in next, stored_names(object) do map[name] = host_value(object, name) end
+  end
+  made.objects = object_keys(made)
+  return made
+end
+
+--- The contents of an object: { kind, map, n, model, sparse, is_host, objects }. A set has its
+--- members as keys. `objects` has the keys of the objects, in order, or is false; nil where that is
+--- not known.
+local function contents(object)
+  if type(object) == "userdata" then return host_contents(object) end
+  absorb(object)
+  local record, derived = model_of(object), core.derived_keys(object)
+  local kind, map, n, sparse, objects, numbered, has_userdata =
+    read_contents(object, tools, not record, passes_opaque)
+  local made = { kind = kind, map = map, n = n, sparse = sparse, objects = objects }
+  if not kind and record then made.model = record.name end
+  if kind ~= "array" and kind ~= "set" and next(derived) ~= nil then
+    for key in next, derived do map[key] = nil end
+    if not kind then measure(made) end
+    has_userdata = true
+  end
+  if has_userdata then
+    made.objects = nil
+    made.objects = object_keys(made)
+  elseif objects and #objects > numbered + 1 then
+    local others = sort_keys(move(objects, numbered + 1, #objects, 1, {}))
+    move(others, 1, #others, numbered + 1, objects)
   end
   return made
 end
@@ -185,26 +218,6 @@ local function are_lists(a, b)
   return has_list(a) and has_list(b) and not a.sparse and not b.sparse
 end
 
--- Keys in an order that is the same each time: by type, then by value.
-local ranks = { number = 1, string = 2, boolean = 3 }
-
-local function is_before(a, b)
-  local kind_a, kind_b = type(a), type(b)
-  if kind_a ~= kind_b then return (ranks[kind_a] or 4) < (ranks[kind_b] or 4) end
-  if kind_a == "number" or kind_a == "string" then return a < b end
-  if kind_a == "boolean" then return a and not b end
-  return false
-end
-
-local function sort_keys(keys)
-  local kind, is_mixed = type(keys[1]), false
-  for i = 2, #keys do is_mixed = is_mixed or type(keys[i]) ~= kind end
-  -- Lua's own comparison is much faster than a function.
-  local is_plain = not is_mixed and (kind == "number" or kind == "string")
-  if #keys > 1 then sort(keys, not is_plain and is_before or nil) end
-  return keys
-end
-
 --- Whether a key is one of 1..`n`; false where `n` is nil or false.
 local function is_element(key, n)
   return n and number_type(key) == "integer" and key >= 1 and key <= n
@@ -222,29 +235,17 @@ local function sorted_keys(map, n)
   return sort_keys(keys)
 end
 
---- The keys under which two maps differ, but for 1..`n`, in the order of `sorted_keys`.
+--- The keys under which two maps differ, but for 1..`n`, in the order of `sorted_keys`; and how many
+--- these are.
 function trees.differing_keys(a, b, n)
-  local keys, count = {}, 0
-  local function add(key)
-    if is_element(key, n) then return end
-    count = count + 1
-    keys[count] = key
+  local keys, count = differing_keys(a, b, n)
+  if count > 1 then sort_keys(keys) end
+  if next(host_data) == nil then return keys, count end
+  local kept = {}
+  for i = 1, count do
+    if not trees.same(a[keys[i]], b[keys[i]]) then kept[#kept + 1] = keys[i] end
   end
-  for key, value in next, a do
-    if not trees.same(value, b[key]) then add(key) end
-  end
-  for key in next, b do
-    if a[key] == nil then add(key) end
-  end
-  return sort_keys(keys)
-end
-
---- A path that ends with one key more.
-local function extended(path, key)
-  local longer = {}
-  for i = 1, #path do longer[i] = path[i] end
-  longer[#path + 1] = key
-  return longer
+  return kept, #kept
 end
 
 --- The text of a path, for errors.
@@ -314,8 +315,8 @@ function trees.equal(value, data, contents_of)
     work[#work] = nil
     local x, y = pair[1], pair[2]
     if is_value(y) then y = y.data end
-    local is_data = type(y) == "table" and not is_leaf(y) and (is_value(x) or is_object(x))
-    if not is_data then
+    local is_tree = type(y) == "table" and not is_leaf(y) and (is_value(x) or is_object(x))
+    if not is_tree then
       if not same(x, y) then return false end
     elseif not rawequal(seen[x], y) then
       seen[x] = y
@@ -357,7 +358,7 @@ trees.holds_objects, trees.has_list, trees.are_lists, trees.is_element, trees.so
   holds_objects, has_list, are_lists, is_element, sorted_keys
 trees.position_of, trees.list_length, trees.is_leaf, trees.host_value =
   position_of, list_length, is_leaf, host_value
-trees.extended, trees.path_text = extended, path_text
+trees.path_text = path_text
 
 -- Lists -------------------------------------------------------------------------------------------
 
@@ -371,9 +372,9 @@ trees.FEW_EDITS = 16
 --- Calls `edit` for each of the steps of a shortest script from one list to another, in order of
 --- application: edit(kind, position, old index, new index) with "insert", "remove" or "replace".
 --- Returns false, and calls nothing, where there would be more than `limit`.
-function trees.edit_script(from, count, to, new_count, equal, edit, limit)
-  local head, tail = 0, 0
-  local shorter = count < new_count and count or new_count
+function trees.edit_script(from, count, to, new_count, edit, limit)
+  local equal, shorter = trees.same, count < new_count and count or new_count
+  local head, tail = common_ends(from, count, to, new_count)
   while head < shorter and equal(from[head + 1], to[head + 1]) do head = head + 1 end
   while tail < shorter - head and equal(from[count - tail], to[new_count - tail]) do
     tail = tail + 1
@@ -427,26 +428,31 @@ end
 
 -- Walks -------------------------------------------------------------------------------------------
 
---- Calls `visit` with the key and each object in contents, in order.
-local function each_object(made, visit)
-  local map = made.map
+-- The keys of the objects in contents, in order; false where there is none.
+function object_keys(made)
+  if made.objects ~= nil then return made.objects end
+  local map, keys, others = made.map, {}, {}
   for position = 1, made.n do
-    local value = map[position]
-    if is_object(value) then visit(position, value) end
+    if is_object(map[position]) then keys[#keys + 1] = position end
   end
-  if made.kind == "array" or made.kind == "set" then return end
-  local keys
-  for key, value in next, map do
-    if not is_element(key, made.n) and is_object(value) and holds_objects(made, key) then
-      keys = keys or {}
-      keys[#keys + 1] = key
+  if made.kind ~= "array" and made.kind ~= "set" then
+    for key, value in next, map do
+      if not is_element(key, made.n) and is_object(value) and holds_objects(made, key) then
+        others[#others + 1] = key
+      end
     end
+    move(sort_keys(others), 1, #others, #keys + 1, keys)
   end
-  if not keys then return end
-  if #keys > 1 then sort(keys, is_before) end
-  for i = 1, #keys do visit(keys[i], map[keys[i]]) end
+  return keys[1] ~= nil and keys
 end
 
+--- Calls `visit` with the key and each object in contents, in order.
+local function each_object(made, visit)
+  local keys, map = object_keys(made), made.map
+  for i = 1, keys and #keys or 0 do visit(keys[i], map[keys[i]]) end
+end
+
+trees.object_keys = object_keys
 trees.each_object = each_object
 
 --- The objects that are reached from a root, in the order of a walk level by level, and of each the
