@@ -15,6 +15,7 @@ typedef struct clua_contents {
   clua_steps steps;
   bool hastools, hasopaque, hasuserdata;
   lua_Integer objects;   // keys of values that may be objects, in the order of the loop
+  lua_Integer count;     // keys
   lua_Integer whole;     // keys that are whole numbers
   lua_Integer numbered;  // integer keys of values that may be objects
 } clua_contents;
@@ -56,6 +57,7 @@ static void add(lua_State *L, clua_contents *contents) {
     return;
   }
   int key = lua_gettop(L) - 1;
+  contents->count++;
   if (is_whole(L, key)) contents->whole++;
   int type = lua_type(L, key);
   // What is under a key that is an object is a value.
@@ -203,7 +205,6 @@ int clua_readcontents(lua_State *L) {
   if (kind == CLUA_KIND_PLAIN) lua_pushnil(L);
   else lua_pushstring(L, names[kind]);
   lua_replace(L, OPAQUE);
-  // kind, map, length, whether keys follow behind a hole, objects, sorted ones, userdata
   lua_pushvalue(L, OPAQUE);
   lua_pushvalue(L, MAP);
   lua_pushinteger(L, length);
@@ -212,7 +213,8 @@ int clua_readcontents(lua_State *L) {
   else lua_pushboolean(L, false);
   lua_pushinteger(L, contents.numbered);
   lua_pushboolean(L, contents.hasuserdata);
-  return 7;
+  lua_pushboolean(L, contents.count > length);
+  return 8;
 }
 
 /* ---- Comparing ------------------------------------------------------------------------------- */

@@ -70,7 +70,7 @@ int clua_try_pushnamedmember(lua_State *L);
 /// (table, values that are left out, whether it may be a list, whether opaque tables are objects)
 /// → the kind of collection; the copy; n, where 1…n is its list; whether integer keys follow behind
 /// a hole; the keys of values that may be objects, in the order of the list, or false; how many of
-/// these are elements of it; whether one of the values is a userdata
+/// these are elements of it; whether one of the values is a userdata; whether it has other keys
 int clua_readcontents(lua_State *L);
 /// (map, map, n) → the keys whose values are not the same (T5), but for 1…n; how many there are
 int clua_differingkeys(lua_State *L);

@@ -112,12 +112,12 @@ final class RegisteringFunctions: ModuleSlice {
 
     var traits: WatcherRecord.Traits {
       switch self {
-      // An empty literal is made by a generic function of the library.
+      // Literals of sets are made by a generic function of the library.
       case .paths, .wait, .keys, .edits: WatcherRecord.Traits(rawValue: 0)
       case .changes: .collecting
-      case .history: [.recording, .probing]
-      case .firstWrite: [.immediate, .probing, .atOnce, .noticing]
-      case .eachWrite, .eachEdit: [.immediate, .probing, .atOnce]
+      case .history: .recording.union(.probing)
+      case .firstWrite: .immediate.union(.probing).union(.atOnce).union(.noticing)
+      case .eachWrite, .eachEdit: .immediate.union(.probing).union(.atOnce)
       }
     }
   }

@@ -67,7 +67,7 @@ function Plan:view(object)
     if value == nothing then value = nil end
     made.map[key] = value
   end
-  made.objects = nil
+  made.objects, made.is_pure = nil, nil
   return trees.measure(made)
 end
 
@@ -76,7 +76,7 @@ function Plan:whole(object)
   local overlay = self.overlays[object]
   if not overlay or not overlay.n then
     overlay = self:view(object)
-    overlay.objects = nil
+    overlay.objects, overlay.is_pure = nil, nil
     self.overlays[object] = overlay
   end
   return overlay

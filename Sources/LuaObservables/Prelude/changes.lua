@@ -79,8 +79,8 @@ end
 
 function Shadow:wire(object)
   if not self.wires[object] then
-    self.wires[object] = core.register(object, self.sites and each_write or first_write, self.mark,
-      { name = "changes" })
+    self.wires[object] =
+      core.register(object, self.sites and each_write or first_write, self.mark)
     if self.others then self.others:watch(object) end
   end
 end

@@ -156,16 +156,17 @@ local function host_contents(object)
   return made
 end
 
---- The contents of an object: { kind, map, n, model, sparse, is_host, objects }. A set has its
---- members as keys. `objects` has the keys of the objects, in order, or is false; nil where that is
---- not known.
+--- The contents of an object: { kind, map, n, model, sparse, is_host, objects, is_pure }. A set has
+--- its members as keys. `objects` has the keys of the objects, in order, or is false; nil where that
+--- is not known. `is_pure`: there are no keys but 1..`n`.
 local function contents(object)
   if type(object) == "userdata" then return host_contents(object) end
   absorb(object)
   local record, derived = model_of(object), core.derived_keys(object)
-  local kind, map, n, sparse, objects, numbered, has_userdata =
+  local kind, map, n, sparse, objects, numbered, has_userdata, has_fields =
     read_contents(object, tools, not record, passes_opaque)
-  local made = { kind = kind, map = map, n = n, sparse = sparse, objects = objects }
+  local made =
+    { kind = kind, map = map, n = n, sparse = sparse, objects = objects, is_pure = not has_fields }
   if not kind and record then made.model = record.name end
   if kind ~= "array" and kind ~= "set" and next(derived) ~= nil then
     for key in next, derived do map[key] = nil end
@@ -235,8 +236,8 @@ local function sorted_keys(map, n)
   return sort_keys(keys)
 end
 
---- The keys under which two maps differ, but for 1..`n`, in the order of `sorted_keys`; and how many
---- these are.
+--- The keys under which two maps differ, but for 1..`n`, in the order of `sorted_keys`; and their
+--- number.
 function trees.differing_keys(a, b, n)
   local keys, count = differing_keys(a, b, n)
   if count > 1 then sort_keys(keys) end

@@ -47,6 +47,9 @@ extension ObservationCore {
       @inlinable package func isDisjoint(with traits: Traits) -> Bool {
         rawValue & traits.rawValue == 0
       }
+      @inlinable package func union(_ traits: Traits) -> Traits {
+        Traits(rawValue: rawValue | traits.rawValue)
+      }
 
       /// It is called in each write, not once per turn (T9).
       @inlinable package static var immediate: Traits { Traits(rawValue: 1) }
@@ -64,10 +67,10 @@ extension ObservationCore {
       package static let covering = Traits(rawValue: 32)
       /// An immediate watcher that is called for the first write alone, until its slot is armed
       /// again.
-      package static let noticing = Traits(rawValue: 64)
+      @inlinable package static var noticing: Traits { Traits(rawValue: 64) }
       /// An immediate watcher that is called in the write whatever else is going on, in a batch,
       /// too, and before others: what these write comes later.
-      package static let atOnce = Traits(rawValue: 128)
+      @inlinable package static var atOnce: Traits { Traits(rawValue: 128) }
       /// Its receiver pays for its links: see `Receiver.chargesLinks`.
       static let charged = Traits(rawValue: 256)
 
