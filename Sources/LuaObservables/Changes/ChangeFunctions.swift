@@ -11,12 +11,49 @@ final class ChangeFunctions: ModuleSlice {
       .init("is_optional", isOptional), .init("is_settable", isSettable),
       .init("make_host", makeHost),
       .init("edit_steps", editSteps), .init("rearm", rearm), .init("idle", idle),
+      .init("follow", follow), .init("unfollow", unfollow), .init("note_whole_tree", noteWholeTree),
     ]
   }
 
   /// rearm(): what was written is looked at; the next write of each object is reported.
   private func rearm(_ L: LuaStack) -> CInt {
     engine.slots.rearmQuiet()
+    return 0
+  }
+
+  private func watcher(_ L: LuaStack, _ function: String) throws -> WatcherRef? {
+    try host.module.watchers.watcher(at: 1, of: L, function).0
+  }
+
+  /// follow(watcher, object): a watcher of writes is called for this object, too.
+  private func follow(_ L: LuaStack) throws -> CInt {
+    guard let watcher = try watcher(L, "follow") else { return 0 }
+    let node = try arguments.observed(at: 2, of: L, "changes")
+    if engine.wiring.follows(node, by: watcher) { return 0 }
+    try host.receiver.checkInternals(
+      of: host.sandboxes.current, on: node, watcher.pointee.traits)
+    try engine.wiring.follow(node, by: watcher)
+    return 0
+  }
+
+  /// unfollow(watcher, object) → false while a transaction needs it.
+  private func unfollow(_ L: LuaStack) throws -> CInt {
+    var isDone = true
+    if let watcher = try watcher(L, "unfollow"),
+      let node = try arguments.existingNode(at: 2, of: L, "changes")
+    {
+      isDone = engine.wiring.unfollow(node, by: watcher)
+    }
+    L.push(isDone)
+    return 1
+  }
+
+  /// note_whole_tree(watcher): the watcher follows just the objects at and below its root, which are
+  /// tables and have no opaque ones in them.
+  private func noteWholeTree(_ L: LuaStack) throws -> CInt {
+    if let watcher = try watcher(L, "note_whole_tree"), !host.tables.hasOpaqueTables {
+      engine.wiring.noteWholeTree(of: watcher)
+    }
     return 0
   }
 

@@ -66,9 +66,12 @@ final class RegisteringFunctions: ModuleSlice {
     case history
     /// `obs.observe_edits`: the edits of a collection; there are no paths.
     case edits
-    /// The prelude itself is notified of the first write of a turn, inside of it.
-    case firstWrite = "first write"
-    /// The prelude itself is notified of each write, inside of it.
+    /// The prelude itself is notified of the first write to each of the objects that it names by
+    /// `follow`, inside of it, until `rearm`.
+    case firstWrites = "first writes"
+    /// The prelude itself is notified of each write to such objects.
+    case allWrites = "all writes"
+    /// The prelude itself is notified of each write to the object, inside of it.
     case eachWrite = "each write"
     /// The prelude itself is notified of each edit, inside of it.
     case eachEdit = "each edit"
@@ -106,6 +109,13 @@ final class RegisteringFunctions: ModuleSlice {
       default: false
       }
     }
+    /// Whether the watcher follows objects that are named later.
+    var hasObjects: Bool {
+      switch self {
+      case .firstWrites, .allWrites: true
+      default: false
+      }
+    }
     var isWait: Bool { if case .wait = self { true } else { false } }
     /// Whether the watcher is one of the prelude, and not of a script.
     var isInternal: Bool { traits.contains(.immediate) }
@@ -116,8 +126,8 @@ final class RegisteringFunctions: ModuleSlice {
       case .paths, .wait, .keys, .edits: WatcherRecord.Traits(rawValue: 0)
       case .changes: .collecting
       case .history: .recording.union(.probing)
-      case .firstWrite: .immediate.union(.probing).union(.atOnce).union(.noticing)
-      case .eachWrite, .eachEdit: .immediate.union(.probing).union(.atOnce)
+      case .firstWrites: .immediate.union(.probing).union(.atOnce).union(.noticing)
+      case .allWrites, .eachWrite, .eachEdit: .immediate.union(.probing).union(.atOnce)
       }
     }
   }
@@ -166,7 +176,9 @@ final class RegisteringFunctions: ModuleSlice {
       observed.forget(made.key, of: root, L)
     }
     let sandbox = host.sandboxes.current
-    if request.isInternal { try checkInternals(of: sandbox, on: root, request) }
+    if request.isInternal, !request.hasObjects {
+      try host.receiver.checkInternals(of: sandbox, on: root, request.traits)
+    }
     if !request.isInternal { try sandbox.quotas.takeWatcher() }
     let data = UnsafeMutablePointer<ScriptWatcher>.allocate(capacity: 1)
     data.initialize(
@@ -204,33 +216,13 @@ final class RegisteringFunctions: ModuleSlice {
     return 1
   }
 
-  /// How many histories, transactions and watchers of changes of a sandbox may be notified of each
-  /// write to an object, and how many of the first write in a turn.
-  ///
-  /// Their work in a write is not stopped, and delays the code that writes (S5).
-  private static let internalsLimit = (eachWrite: 16, firstWrite: 100)
-
-  /// - Throws: `quota` for a sandbox that has too many watchers of the prelude on an object.
-  private func checkInternals(
-    of sandbox: LuaSandbox, on root: NodeRef, _ request: Request
-  ) throws(LuaError) {
-    guard sandbox.number != 0 else { return }
-    let isRare = request.traits.contains(.noticing)
-    let limit = isRare ? Self.internalsLimit.firstWrite : Self.internalsLimit.eachWrite
-    let count = host.receiver.internals(of: sandbox, on: root) {
-      $0.contains(.noticing) == isRare
-    }
-    guard count < limit else {
-      throw LuaError(
-        .quota,
-        "too many histories, transactions and watchers of changes of one object: a script may "
-          + "have \(limit)")
-    }
-  }
-
   private func addPaths(
     to watcher: WatcherRef, _ root: NodeRef, _ request: Request, _ L: LuaStack
   ) throws {
+    if request.hasObjects {
+      watcher.script.pointee.parts.insert(.objects)
+      return engine.wiring.beginFollowing(by: watcher)
+    }
     if request.hasEdits {
       watcher.script.pointee.parts.insert(.edits)
       return try engine.members.addEdits(to: watcher)

@@ -18,7 +18,7 @@ local none = {}
 
 -- Of an object that was not looked at since it was written nothing more has to be heard, but where
 -- the places of writes are noted.
-local first_write, each_write = { "*", kind = "first write" }, { "*", kind = "each write" }
+local first_writes, all_writes = { kind = "first writes" }, { kind = "all writes" }
 
 -- Returns a walk over all objects below a root, and the list of these objects. The walk counts in
 -- `uses` in how many places each object is stored.
@@ -40,7 +40,7 @@ trees.Shadow = Shadow
 --- writes are noted; `has_others`: what others write is noted, too.
 function Shadow.new(root, on_write, has_sites, has_others)
   local self = setmetatable({
-    root = root, state = {}, wires = {}, left = {}, dirty = {}, is_dirty = {},
+    root = root, state = {}, left = {}, dirty = {}, is_dirty = {},
     on_write = on_write, origins = {}, sites = has_sites and {},
   }, Shadow)
   if has_others then self.others = trees.others(self.state) end
@@ -63,26 +63,37 @@ function Shadow.new(root, on_write, has_sites, has_others)
   end
   local objects
   self.walk, objects = walk_below(root, function(object) return self:read(object) end)
-  for _, object in next, objects do self:wire(object) end
+  self.watcher = core.register(root, has_sites and all_writes or first_writes, self.mark)
+  for _, object in next, objects do self:follow(object) end
+  self:offer()
   core.witness(self)
   return self
+end
+
+--- The present contents of an object.
+function Shadow:look(object)
+  local made = contents(object)
+  if made.has_hosts then self.has_hosts = true end
+  return made
 end
 
 function Shadow:read(object)
   local made = self.state[object]
   if not made then
-    made = contents(object)
+    made = self:look(object)
     self.state[object] = made
   end
   return made
 end
 
-function Shadow:wire(object)
-  if not self.wires[object] then
-    self.wires[object] =
-      core.register(object, self.sites and each_write or first_write, self.mark)
-    if self.others then self.others:watch(object) end
-  end
+--- Where the shadow follows just the objects of the tree, a transaction may use its links.
+function Shadow:offer()
+  if not self.has_hosts and next(self.left) == nil then core.note_whole_tree(self.watcher) end
+end
+
+function Shadow:follow(object)
+  core.follow(self.watcher, object)
+  if self.others then self.others:watch(object) end
 end
 
 --- Has the next delivery look at an object.
@@ -94,9 +105,9 @@ end
 
 --- Ends all watching.
 function Shadow:stop()
-  for _, watcher in next, self.wires do watcher:stop() end
+  self.watcher:stop()
   if self.others then self.others:stop() end
-  self.wires, self.state, self.dirty, self.is_dirty = {}, {}, {}, {}
+  self.state, self.dirty, self.is_dirty = {}, {}, {}
 end
 
 -- Mending a walk ----------------------------------------------------------------------------------
@@ -251,15 +262,15 @@ end
 
 -- Gives `read` the two sides of the difference that the contents in `fresh` make, of the objects in
 -- `changed`, and all objects that it is about. Returns what `read` returns. From then on these
--- contents count as delivered. `contents_of` gives the contents of objects that come; `finish` is
+-- contents count as delivered. `known` may have the contents of objects that come; `finish` is
 -- called with the shadow at the end, without limits.
-function Shadow:step(changed, fresh, contents_of, read, finish)
+function Shadow:step(changed, fresh, known, read, finish)
   local state, new_state = self.state, {}
   local function before(object) return state[object] end
   local function after(object)
     local made = fresh[object] or state[object] or new_state[object]
     if not made then
-      made = contents_of(object)
+      made = known and known[object] or self:look(object)
       new_state[object] = made
     end
     return made
@@ -290,7 +301,7 @@ function Shadow:step(changed, fresh, contents_of, read, finish)
   -- has them in.
   local result = read({ contents = before, walk = former, only = only_before },
     { contents = after, walk = walk, only = only_after }, changed)
-  for i = 1, #came do self:wire(came[i]) end
+  for i = 1, #came do self:follow(came[i]) end
   core.begin_exempt()
   self:advance(fresh, new_state, only_before, walk)
   finish(self)
@@ -314,11 +325,13 @@ local function compare(self, dirty, read)
   for i = 1, #dirty do
     local object = dirty[i]
     if self.state[object] then
-      fresh[object] = contents(object)
+      fresh[object] = self:look(object)
       changed[#changed + 1] = object
     end
   end
-  return self:step(changed, fresh, contents, read, forget_notes)
+  local result = self:step(changed, fresh, nil, read, forget_notes)
+  self:offer()
+  return result
 end
 
 --- Calls `read` with what was written since the last delivery, and makes this the last delivery.
@@ -370,12 +383,11 @@ end
 --- Ends the watching of objects that have left; where a limit ends it, the rest comes next time.
 function Shadow:leave()
   for object in next, self.left do
-    if not self.state[object] and self.wires[object] then
-      self.wires[object]:stop()
-      self.wires[object] = nil
-      if self.others then self.others:leave(object) end
+    local has_left = not self.state[object]
+    if not has_left or core.unfollow(self.watcher, object) then
+      if has_left and self.others then self.others:leave(object) end
+      self.left[object] = nil
     end
-    self.left[object] = nil
   end
 end
 

@@ -91,7 +91,7 @@ function Shadow:adopt(objects, before)
     local known, present = self.state[object], before.contents[object]
     if known then
       changed[#changed + 1] = object
-      former[object], fresh[object] = known, contents(object)
+      former[object], fresh[object] = known, self:look(object)
       if present then fresh[object] = trees.rebased(fresh[object], present, known) end
     end
   end
@@ -103,7 +103,7 @@ function Shadow:adopt(objects, before)
     for object in next, side.only do former[object] = side.contents(object) end
   end
   self:learn(objects, former)
-  self:step(changed, fresh, contents, keep_removed, nothing)
+  self:step(changed, fresh, nil, keep_removed, nothing)
 end
 
 --- Notes an origin for the next delivery.
@@ -138,9 +138,7 @@ function Lesson:renew(is_covered)
     end
   end
   if is_whole then self.shadow.origins = self.origins end
-  self.shadow:step(changed, fresh, function(object)
-    return self.former[object] or contents(object)
-  end, nothing, nothing)
+  self.shadow:step(changed, fresh, self.former, nothing, nothing)
 end
 
 -- Watchers ----------------------------------------------------------------------------------------

@@ -140,8 +140,10 @@ end
 
 local function host_contents(object)
   local kind, map = kind_of(object), {}
-  local made =
-    { kind = kind, map = map, n = 0, sparse = false, model = host_class(object), is_host = true }
+  local made = {
+    kind = kind, map = map, n = 0, sparse = false, model = host_class(object), is_host = true,
+    has_hosts = true,
+  }
   if kind == "array" then
     made.n = #object
     for i = 1, made.n do map[i] = host_value(object, i) end
@@ -158,7 +160,8 @@ end
 
 --- The contents of an object: { kind, map, n, model, sparse, is_host, objects, is_pure }. A set has
 --- its members as keys. `objects` has the keys of the objects, in order, or is false; nil where that
---- is not known. `is_pure`: there are no keys but 1..`n`.
+--- is not known. `is_pure`: there are no keys but 1..`n`. `has_hosts`: objects of the host program
+--- may be among it.
 local function contents(object)
   if type(object) == "userdata" then return host_contents(object) end
   absorb(object)
@@ -171,10 +174,10 @@ local function contents(object)
   if kind ~= "array" and kind ~= "set" and next(derived) ~= nil then
     for key in next, derived do map[key] = nil end
     if not kind then measure(made) end
-    has_userdata = true
-  end
-  if has_userdata then
     made.objects = nil
+  end
+  if has_userdata then made.objects, made.has_hosts = nil, true end
+  if made.objects == nil then
     made.objects = object_keys(made)
   elseif objects and #objects > numbered + 1 then
     local others = sort_keys(move(objects, numbered + 1, #objects, 1, {}))

@@ -412,6 +412,11 @@ final class TableKind: NodeKind {
 
   override func movesObjects(_ change: Change) -> Bool { canMoveObjects(change) }
 
+  override func changesKeys(_ change: Change) -> Bool {
+    guard let write = change.values?.assumingMemoryBound(to: clua_write.self) else { return false }
+    return write.pointee.was != write.pointee.is
+  }
+
   override var knowsFormerContents: Bool { true }
 
   override func forEachArrival(_ change: Change, _ visit: (NodeRef) -> Void) {

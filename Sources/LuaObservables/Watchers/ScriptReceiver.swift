@@ -282,8 +282,12 @@ final class ScriptReceiver: Receiver {
       observed.pushKept(ScriptWatcher.key(watcher, .driver), of: root, to: L)
     }
     observed.pushKept(ScriptWatcher.key(watcher, .callback), of: root, to: L)
-    observed.push(root, to: L)
     do {
+      if let (change, _) = change, script.pointee.parts.contains(.objects) {
+        try push(.object, of: change, to: L)
+      } else {
+        observed.push(root, to: L)
+      }
       if script.pointee.parts.contains(.edits) { try pushEdits(of: watcher, to: L) }
       if script.pointee.parts.contains(.observer) {
         pushObserver(of: watcher, to: L)
@@ -309,20 +313,36 @@ final class ScriptReceiver: Receiver {
     }
   }
 
-  /// How many watchers with such traits the prelude has registered for a sandbox on an object.
+  /// How many histories, transactions and watchers of changes of a sandbox may be notified of each
+  /// write to an object, and how many of the first write in a turn.
   ///
-  /// - Complexity: O(watchers of the object).
-  func internals(
-    of sandbox: LuaSandbox, on root: NodeRef, where isMeant: (WatcherRecord.Traits) -> Bool
-  ) -> Int {
+  /// Their work in a write is not stopped, and delays the code that writes (S5).
+  private static let internalsLimit = (eachWrite: 16, firstWrite: 100)
+
+  /// - Throws: `quota` for a sandbox that has too many watchers of the prelude on an object.
+  /// - Complexity: O(watchers of the object), for a sandbox.
+  func checkInternals(
+    of sandbox: LuaSandbox, on node: NodeRef, _ traits: WatcherRecord.Traits
+  ) throws(LuaError) {
+    guard sandbox.number != 0 else { return }
+    let isRare = traits.contains(.noticing)
+    let limit = isRare ? Self.internalsLimit.firstWrite : Self.internalsLimit.eachWrite
     var count = 0
-    engine.watchers.forEach(of: root) { watcher in
-      guard isScript(watcher), watcher.script.pointee.isInternal,
-        watcher.script.pointee.sandbox == sandbox.number, isMeant(watcher.pointee.traits)
-      else { return }
-      count += 1
+    _ = engine.inspection.hasLink(on: node) { watcher in
+      if isScript(watcher), watcher.script.pointee.isInternal,
+        watcher.script.pointee.sandbox == sandbox.number,
+        watcher.pointee.traits.contains(.noticing) == isRare
+      {
+        count += 1
+      }
+      return false
     }
-    return count
+    guard count < limit else {
+      throw LuaError(
+        .quota,
+        "too many histories, transactions and watchers of changes of one object: a script may "
+          + "have \(limit)")
+    }
   }
 
   private func belongs(_ watcher: WatcherRef, to sandbox: LuaSandbox) -> Bool {

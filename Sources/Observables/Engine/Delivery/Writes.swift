@@ -89,10 +89,10 @@ package struct Writes: Room {
       let watcher = link.pointee.wire.pointee.watcher
       let traits = watcher.pointee.traits
       if !traits.isDisjoint(with: [.immediate, .comparing, .covering]) {
-        if traits.contains(.covering) {
-          needsObjects = true
-        } else if !traits.contains(.noticing) {
+        if traits.isDisjoint(with: [.covering, .noticing]) {
           isNeeded = true
+        } else {
+          needsObjects = true
         }
         return
       }

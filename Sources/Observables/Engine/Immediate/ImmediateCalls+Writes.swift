@@ -45,18 +45,34 @@ extension ImmediateCalls {
     return calls
   }
 
+  private func call(for change: Change, at link: LinkRef, _ time: Int) -> Call {
+    Call(
+      watcher: link.pointee.wire.pointee.watcher.identity, change: .written(change),
+      path: link.pointee.wire.pointee.path.takeUnretainedValue(), time: time)
+  }
+
+  /// Notes a write to a single object that a watcher follows.
+  private func note(
+    _ change: Change, ofObject link: LinkRef, _ time: Int, _ calls: inout [Call]
+  ) {
+    if change.isSame, !change.node.kind.changesKeys(change) { return }
+    if change.node.kind.movesObjects(change) { link.pointee.wire.pointee.hasOthers = true }
+    calls.append(call(for: change, at: link, time))
+  }
+
   private func note(
     _ change: Change, at link: LinkRef, _ time: Int, _ calls: inout [Call],
     _ changed: inout [Call]
   ) {
     let watcher = link.pointee.wire.pointee.watcher
     guard watcher.pointee.isEager else { return }
+    if link.pointee.wire.pointee.use == .objects {
+      return note(change, ofObject: link, time, &calls)
+    }
     let isOfMembers =
       change.isSame && change.node.pointee.journalReaders > 0 && writes.markMembers(at: link)
     if change.isSame, !isOfMembers, !watcher.pointee.traits.contains(.comparing) { return }
-    let call = Call(
-      watcher: watcher.identity, change: .written(change),
-      path: link.pointee.wire.pointee.path.takeUnretainedValue(), time: time)
+    let call = call(for: change, at: link, time)
     let effect = link.pointee.effect
     if effect.contains(.objects), !change.node.kind.movesObjects(change) { return }
     if !change.isSame {

@@ -286,7 +286,7 @@ extension LinkRef {
     guard pointee.isTerminal, state == nil else { return false }
     switch pointee.wire.pointee.use {
     case .tracking: return pointee.effect.contains(.notify)
-    case .followingStored, .covering: return false
+    case .followingStored, .objects: return false
     case .following, .editing:
       // Below `**` only what is stored counts.
       return kind == .every && !isBelowDeep

@@ -107,6 +107,8 @@ extension LinkRef {
   /// Whether the link is one of `**`.
   @inline(__always)
   var isDeep: Bool { pointee.effect.contains(.objects) }
+  /// Whether the link is to an object of a whole tree, which a transaction may use.
+  var isOfTree: Bool { isDeep || pointee.wire.pointee.use == .objects }
 
   /// Whether the link belongs to the rest of a path behind `**`.
   var isBelowDeep: Bool {

@@ -173,6 +173,10 @@ extension ObservationCore {
     /// Whether an object may have come or left by a write.
     open func movesObjects(_ change: Change) -> Bool { true }
 
+    /// Whether the object has another key, or one less, though the value under it is the same: it
+    /// was inherited.
+    open func changesKeys(_ change: Change) -> Bool { false }
+
     /// Calls `visit` for each object that a write has put in, and maybe for others.
     open func forEachArrival(_ change: Change, _ visit: (NodeRef) -> Void) {
       forEachMember(change.node, in: .covered) { if let node = $0.node { visit(node) } }

@@ -115,7 +115,7 @@ extension SlotRef {
     var wants: UInt8 = pointee.comparing > 0 ? Wants.writes : 0
     pointee.node.engine.records.forEach(from: pointee.links.first) { link in
       let watcher = link.pointee.wire.pointee.watcher
-      if watcher.pointee.traits.contains(.covering) {
+      if !watcher.pointee.traits.isDisjoint(with: [.covering, .noticing]) {
         wants |= Wants.changes | Wants.writes | Wants.values | Wants.objects
       } else {
         wants |= watcher.pointee.isEager ? Wants.changes | Wants.values : Wants.changes

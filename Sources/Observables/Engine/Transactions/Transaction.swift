@@ -1,7 +1,7 @@
 /// Writes to some objects, and to all below them, that can be taken back (S8).
 ///
-/// A transaction covers an object by a link to it, or by the link that a watcher of `**` has. At
-/// the first write to each covered object its keeper keeps the former contents. Objects that do not
+/// A transaction covers an object by a link to it, or by the link of another watcher that follows
+/// the whole tree. At the first write to each covered object its keeper keeps the former contents. Objects that do not
 /// report their former contents are read when they are covered. An object that is put below a
 /// covered one is covered from then on.
 ///
@@ -16,7 +16,7 @@ public final class Transaction {
   private let receiver: Receiver
   /// The watcher whose path has a link to each covered object, and the object that was first.
   private var links: (root: NodeRef, watcher: WatcherID, wire: WireRef)?
-  /// Paths of watchers of `**`, whose links cover their objects.
+  /// Paths of watchers of whole trees, whose links cover their objects.
   private var adopted: [WireRef] = []
 
   /// The objects that were written since it was opened, in the order of their first writes.
@@ -50,7 +50,7 @@ public final class Transaction {
     guard engine.transactions.anchor(node) else { return nil }
     let watcher = engine.watchers.make(
       root: node, receiver: receiver, traits: [.probing, .covering], context: bit)
-    let wire = engine.wiring.beginCovering(watcher)
+    let wire = engine.wiring.beginObjects(of: watcher)
     links = (node, watcher.identity, wire)
     return wire
   }
@@ -59,11 +59,11 @@ public final class Transaction {
 
   /// Covers an object and all below it, before or while the transaction is open.
   ///
-  /// With `mayAdopt`, it may use the links of a watcher of `**` that follows just these objects.
+  /// With `mayAdopt`, it may use the links of a watcher that follows just these objects.
   ///
   /// - Throws: what the keeper throws for an object whose contents it cannot give back, and for no
   ///   memory.
-  /// - Complexity: O(objects below); O(1) with the links of a watcher of `**`.
+  /// - Complexity: O(objects below); O(1) with the links of such a watcher.
   package func cover(_ root: NodeRef, mayAdopt: Bool = false) throws {
     if isCovered(root) { return }
     if mayAdopt, root.kind.knowsFormerContents, let wire = engine.transactions.adoptable(at: root) {
@@ -106,7 +106,7 @@ public final class Transaction {
     var isCovered = false
     engine.records.forEach(from: node.pointee.every?.pointee.links.first) { link in
       let other = link.pointee.wire
-      isCovered = isCovered || other == links?.wire || link.isDeep && adopted.contains(other)
+      isCovered = isCovered || other == links?.wire || link.isOfTree && adopted.contains(other)
     }
     return isCovered
   }
@@ -127,7 +127,7 @@ public final class Transaction {
   private func coverOne(_ node: NodeRef) throws {
     guard let wire = wire(for: node) else { return }
     try keeper?.cover(node, in: self)
-    try engine.wiring.cover(node, by: wire)
+    try engine.wiring.link(node, by: wire)
   }
 
   /// Covers an object, and nothing below it.

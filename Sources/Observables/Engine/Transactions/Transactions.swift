@@ -29,7 +29,7 @@ package struct Transactions: Room {
     fileprivate var checks: [WatcherID: Bits] = [:]
     /// The transactions that have begun, by the places of their bits.
     fileprivate var all: [Transaction?] = []
-    /// The paths of watchers of `**` whose links transactions use, with these transactions.
+    /// The paths of watchers of whole trees whose links transactions use, with these transactions.
     fileprivate var adopted: [WireRef: Bits] = [:]
   }
   private var state: State {
@@ -107,7 +107,7 @@ package struct Transactions: Room {
       let watcher = wire.pointee.watcher
       if watcher.pointee.traits.contains(.covering) {
         bits |= 1 << Bits(watcher.pointee.context)
-      } else if !state.adopted.isEmpty, link.isDeep {
+      } else if !state.adopted.isEmpty, link.isOfTree {
         bits |= state.adopted[wire, default: 0]
       }
     }
@@ -126,10 +126,13 @@ package struct Transactions: Room {
     var found: WireRef?
     watchers.forEach(of: root) { watcher in
       guard found == nil, watcher.pointee.isActive, !watcher.pointee.isPaused,
-        watcher.pointee.traits.isDisjoint(with: [.lazy, .covering, .immediate, .comparing])
+        watcher.pointee.traits.isDisjoint(with: [.lazy, .covering, .comparing])
       else { return }
+      let isImmediate = watcher.pointee.traits.contains(.immediate)
       wiring.forEachWire(of: watcher) { wire in
-        guard found == nil, wire.isWholeTree else { return }
+        guard found == nil, wire.isWholeTree, !isImmediate || wire.pointee.use == .objects else {
+          return
+        }
         // What another transaction may take back is not followed yet.
         if wire.pointee.stale != nil, isOpen { return }
         // An object that came last may be one that has to be read.
@@ -156,7 +159,7 @@ package struct Transactions: Room {
   /// Called before a path ends: transactions that use its links make their own.
   func willEnd(_ wire: WireRef) {
     guard let bits = state.adopted[wire] else { return }
-    let nodes = wire.links.filter { $0.isDeep }.compactMap { $0.pointee.slot?.pointee.node }
+    let nodes = wire.links.filter { $0.isOfTree }.compactMap { $0.pointee.slot?.pointee.node }
     for case let transaction? in state.all where bits & 1 << Bits(transaction.bit) != 0 {
       transaction.cover(all: nodes, insteadOf: wire)
     }

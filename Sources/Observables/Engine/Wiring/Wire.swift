@@ -30,7 +30,8 @@ struct Wire {
   var cursor: LinkRef?
   /// The number of the run of a tracked computation.
   var stamp: UInt32 = 0
-  /// Whether `**` has met an opaque object, or an object that has to be read when it is covered.
+  /// Whether `**` has met an opaque object, or an object that has to be read when it is covered. Of
+  /// links to single objects: whether there may be others below the root.
   var hasOthers = false
   /// Whether it was reported that a name of the path is misspelt, or found that none is.
   var hasComplained = false
@@ -44,8 +45,8 @@ struct Wire {
     case editing
     /// The wire holds what a tracked computation has read, in that order.
     case tracking
-    /// The wire has a link to each object that a transaction covers.
-    case covering
+    /// The wire has a link to each of some objects, whatever leads there.
+    case objects
   }
 
   enum Phase: UInt8 {
@@ -63,8 +64,9 @@ extension WireRef {
   var hasEnded: Bool { pointee.phase == .ended }
   /// Whether the path has links to exactly the objects at and below the root of its watcher.
   var isWholeTree: Bool {
-    pointee.phase == .attached && !pointee.hasOthers
-      && pointee.path._withUnsafeGuaranteedRef { $0.isEverythingBelow }
+    guard pointee.phase == .attached, !pointee.hasOthers else { return false }
+    if pointee.use == .objects { return !pointee.watcher.pointee.traits.contains(.covering) }
+    return pointee.path._withUnsafeGuaranteedRef { $0.isEverythingBelow }
       && pointee.top?.pointee.slot?.pointee.node == pointee.watcher.pointee.root
   }
   @inline(__always)

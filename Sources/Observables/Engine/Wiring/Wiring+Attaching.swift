@@ -302,34 +302,6 @@ extension Wiring {
     return node.pointee.kind._withUnsafeGuaranteedRef { $0.child(node, at: step, of: path) }
   }
 
-  // MARK: Objects that a transaction covers
-
-  /// Gives a watcher a path without links; `cover` adds one for each object.
-  func beginCovering(_ watcher: WatcherRef) -> WireRef {
-    let wire = records.make(
-      Wire(
-        watcher: watcher, path: .passRetained(.everything), use: .covering, isShort: true, index: 0)
-    )
-    watcher.pointee.wires.append(wire)
-    wire.pointee.phase = .attached
-    return wire
-  }
-
-  /// Makes a link to an object, so that writes to it are reported.
-  ///
-  /// - Throws: the error of the object's kind for no memory, or of the receiver for its limits.
-  func cover(_ node: NodeRef, by wire: WireRef) throws {
-    if wire.hasEnded { return }
-    try wire.chargedReceiver?.checkLimits()
-    let slot = try node.kind.slot(
-      Path.everything.steps[0], at: 0, of: Path.everything, on: node)
-    if wire.hasEnded || node.isDead { return nodes.unobserveWhenIdle(node) }
-    let link = records.make(
-      Link(wire: wire, step: 0, isTerminal: true, isFanned: true, effect: []))
-    wire.hang(link)
-    append(link, to: slot)
-  }
-
   // MARK: Routes
 
   /// Makes further routes to the object of a link join it.
