@@ -221,11 +221,12 @@ int clua_readcontents(lua_State *L) {
 
 int clua_differingkeys(lua_State *L) {
   lua_Integer length = lua_tointeger(L, 3), count = 0;
+  lua_Integer limit = luaL_optinteger(L, 4, LUA_MAXINTEGER);
   lua_settop(L, 2);
   lua_newtable(L);
   clua_steps steps = {L, 0};
   lua_pushnil(L);
-  while (lua_next(L, 1)) {
+  while (count < limit && lua_next(L, 1)) {
     clua_step(&steps);
     if (!is_element(L, 4, length)) {
       lua_pushvalue(L, 4);
@@ -237,8 +238,9 @@ int clua_differingkeys(lua_State *L) {
     }
     lua_settop(L, 4);
   }
+  lua_settop(L, 3);
   lua_pushnil(L);
-  while (lua_next(L, 2)) {
+  while (count < limit && lua_next(L, 2)) {
     clua_step(&steps);
     if (!is_element(L, 4, length)) {
       lua_pushvalue(L, 4);
@@ -249,6 +251,7 @@ int clua_differingkeys(lua_State *L) {
     }
     lua_settop(L, 4);
   }
+  lua_settop(L, 3);
   lua_pushinteger(L, count);
   return 2;
 }

@@ -72,7 +72,8 @@ int clua_try_pushnamedmember(lua_State *L);
 /// a hole; the keys of values that may be objects, in the order of the list, or false; how many of
 /// these are elements of it; whether one of the values is a userdata; whether it has other keys
 int clua_readcontents(lua_State *L);
-/// (map, map, n) → the keys whose values are not the same (T5), but for 1…n; how many there are
+/// (map, map, n, limit) → the keys whose values are not the same (T5), but for 1…n, up to so many;
+/// how many there are
 int clua_differingkeys(lua_State *L);
 /// (list, n, list, n) → how many elements at both beginnings are the same (T5), and how many at the
 /// ends

@@ -48,8 +48,8 @@ final class ChangeFunctions: ModuleSlice {
     return 1
   }
 
-  /// note_whole_tree(watcher): the watcher follows just the objects at and below its root, which are
-  /// tables and have no opaque ones in them.
+  /// note_whole_tree(watcher): the watcher follows just the objects at and below its root, all of
+  /// them tables.
   private func noteWholeTree(_ L: LuaStack) throws -> CInt {
     if let watcher = try watcher(L, "note_whole_tree"), !host.tables.hasOpaqueTables {
       engine.wiring.noteWholeTree(of: watcher)

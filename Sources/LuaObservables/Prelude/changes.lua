@@ -45,6 +45,11 @@ function Shadow.new(root, on_write, has_sites, has_others)
   }, Shadow)
   if has_others then self.others = trees.others(self.state) end
   function self.mark(object, _, change)
+    if object == nil then
+      -- A finalizer has written while this function ran.
+      for known in next, self.state do self:note(known) end
+      return on_write()
+    end
     self:note(object)
     local applying = trees.applying
     if applying then applying:note(self, object) end

@@ -29,12 +29,6 @@ function trees.add_writes(writes, object, from, to)
   }
 end
 
---- Whether contents are equal.
-function trees.are_same(a, b)
-  local _, count = differing_keys(a.map, b.map)
-  return count == 0
-end
-
 -- The first key of an object that is not as contents say, of those that others would change.
 local function misfit(object, from, to)
   local present = contents(object)

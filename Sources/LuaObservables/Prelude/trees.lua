@@ -158,10 +158,13 @@ local function host_contents(object)
   return made
 end
 
---- The contents of an object: { kind, map, n, model, sparse, is_host, objects, is_pure }. A set has
---- its members as keys. `objects` has the keys of the objects, in order, or is false; nil where that
---- is not known. `is_pure`: there are no keys but 1..`n`. `has_hosts`: objects of the host program
---- may be among it.
+--- The contents of an object, which must not be changed.
+---
+--- `map` has the values by their keys; of a set the members are keys. 1..`n` are the list, `is_pure`
+--- where there are no other keys, and `sparse` where positions follow behind a hole. `objects` has
+--- the keys of the objects, in order, or is false; nil where that is not known. `kind` is that of a
+--- collection, `model` the name of an instance's class. `is_host`: it is an object of the host
+--- program; `has_hosts`: some of its values may be such.
 local function contents(object)
   if type(object) == "userdata" then return host_contents(object) end
   absorb(object)
@@ -250,6 +253,17 @@ function trees.differing_keys(a, b, n)
     if not trees.same(a[keys[i]], b[keys[i]]) then kept[#kept + 1] = keys[i] end
   end
   return kept, #kept
+end
+
+--- Whether contents are equal.
+function trees.are_same(a, b)
+  local keys, count = differing_keys(a.map, b.map, nil, 1)
+  -- What is other data may be equal.
+  if count > 0 and host_data[a.map[keys[1]]] then
+    keys = trees.differing_keys(a.map, b.map)
+    count = #keys
+  end
+  return count == 0
 end
 
 --- The text of a path, for errors.

@@ -34,15 +34,13 @@ extension ScriptReceiver {
   private func push(
     _ part: ChangePart, of change: Change, to L: LuaStack
   ) throws(LuaError) {
-    if case .object = part { return observed.push(change.node, to: L) }
     guard let values = change.values else { return L.pushNil() }
     guard observed.isTable(change.node) else {
       return try push(part, of: ModelWrite(change), to: L)
     }
     let write = values.assumingMemoryBound(to: clua_write.self).pointee
-    let index: CInt =
+    let index =
       switch part {
-      case .object: 0
       case .key: write.key
       case .old: write.old
       case .new: write.new_
@@ -56,7 +54,6 @@ extension ScriptReceiver {
     _ part: ChangePart, of write: ModelWrite, to L: LuaStack
   ) throws(LuaError) {
     switch part {
-    case .object: L.pushNil()
     case .key: try host.objects.push(key: write, to: L)
     case .old: try host.objects.push(value: write.old, to: L)
     case .new: try host.objects.push(value: write.new, to: L)
@@ -73,7 +70,6 @@ extension ScriptReceiver {
       guard (try? push(part, of: change, to: L)) != nil else { return .nil }
       return (try? state.value(at: -1, of: L)) ?? .nil
     }
-    return SavedChange(
-      object: value(.object), key: value(.key), old: value(.old), new: value(.new))
+    return SavedChange(key: value(.key), old: value(.old), new: value(.new))
   }
 }

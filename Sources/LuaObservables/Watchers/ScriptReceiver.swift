@@ -282,12 +282,14 @@ final class ScriptReceiver: Receiver {
       observed.pushKept(ScriptWatcher.key(watcher, .driver), of: root, to: L)
     }
     observed.pushKept(ScriptWatcher.key(watcher, .callback), of: root, to: L)
+    if !script.pointee.parts.contains(.objects) {
+      observed.push(root, to: L)
+    } else if case .written(let change)? = change?.0 {
+      observed.push(change.node, to: L)
+    } else {
+      L.pushNil()
+    }
     do {
-      if let (change, _) = change, script.pointee.parts.contains(.objects) {
-        try push(.object, of: change, to: L)
-      } else {
-        observed.push(root, to: L)
-      }
       if script.pointee.parts.contains(.edits) { try pushEdits(of: watcher, to: L) }
       if script.pointee.parts.contains(.observer) {
         pushObserver(of: watcher, to: L)
@@ -328,13 +330,18 @@ final class ScriptReceiver: Receiver {
     let isRare = traits.contains(.noticing)
     let limit = isRare ? Self.internalsLimit.firstWrite : Self.internalsLimit.eachWrite
     var count = 0
-    _ = engine.inspection.hasLink(on: node) { watcher in
+    func add(_ watcher: WatcherRef, hasObjects: Bool) {
       if isScript(watcher), watcher.script.pointee.isInternal,
         watcher.script.pointee.sandbox == sandbox.number,
+        watcher.script.pointee.parts.contains(.objects) == hasObjects,
         watcher.pointee.traits.contains(.noticing) == isRare
       {
         count += 1
       }
+    }
+    engine.watchers.forEach(of: node) { add($0, hasObjects: false) }
+    _ = engine.inspection.hasLink(on: node) { watcher in
+      add(watcher, hasObjects: true)
       return false
     }
     guard count < limit else {

@@ -56,7 +56,8 @@ struct ScriptWatcher {
     static let driver = Parts(rawValue: 32)
     /// Edits are delivered to the watcher.
     static let edits = Parts(rawValue: 64)
-    /// The callback is called with the object that was written, not with the root.
+    /// The callback is called with the object that was written, not with the root; with nil for a
+    /// write that was made while it ran.
     static let objects = Parts(rawValue: 128)
   }
 
@@ -84,22 +85,20 @@ extension UnsafeMutablePointer<WatcherRecord> {
 }
 
 /// A part of a change that is delivered to an immediate watcher.
-enum ChangePart { case object, key, old, new }
+enum ChangePart { case key, old, new }
 
 /// The values of a write, kept for a call that has to wait.
 final class SavedChange: EventValues {
-  let object: LuaValue
   let key: LuaValue
   let old: LuaValue
   let new: LuaValue
 
-  init(object: LuaValue = .nil, key: LuaValue, old: LuaValue, new: LuaValue) {
-    (self.object, self.key, self.old, self.new) = (object, key, old, new)
+  init(key: LuaValue, old: LuaValue, new: LuaValue) {
+    (self.key, self.old, self.new) = (key, old, new)
   }
 
   subscript(part: ChangePart) -> LuaValue {
     switch part {
-    case .object: object
     case .key: key
     case .old: old
     case .new: new

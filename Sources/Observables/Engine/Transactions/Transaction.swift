@@ -1,9 +1,9 @@
 /// Writes to some objects, and to all below them, that can be taken back (S8).
 ///
 /// A transaction covers an object by a link to it, or by the link of another watcher that follows
-/// the whole tree. At the first write to each covered object its keeper keeps the former contents. Objects that do not
-/// report their former contents are read when they are covered. An object that is put below a
-/// covered one is covered from then on.
+/// the whole tree. At the first write to each covered object its keeper keeps the former contents.
+/// Objects that do not report their former contents are read when they are covered. An object that
+/// is put below a covered one is covered from then on.
 ///
 /// It can be opened and closed several times; in between it goes on covering its objects. Used on
 /// the thread of the loop that observes the objects.

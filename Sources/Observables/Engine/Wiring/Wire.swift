@@ -30,8 +30,8 @@ struct Wire {
   var cursor: LinkRef?
   /// The number of the run of a tracked computation.
   var stamp: UInt32 = 0
-  /// Whether `**` has met an opaque object, or an object that has to be read when it is covered. Of
-  /// links to single objects: whether there may be others below the root.
+  /// Whether there may be other objects below the root than those with links: for `**` opaque ones,
+  /// and ones that have to be read when they are covered.
   var hasOthers = false
   /// Whether it was reported that a name of the path is misspelt, or found that none is.
   var hasComplained = false

@@ -58,8 +58,8 @@ extension Wiring {
     return true
   }
 
-  /// Notes that a watcher follows exactly the objects at and below its root, none of which has to be
-  /// read when it is covered, so that a transaction may use its links.
+  /// Notes that a watcher follows exactly the objects at and below its root, and that none of these
+  /// has to be read when it is covered: a transaction may use the links.
   package func noteWholeTree(of watcher: WatcherRef) {
     watcher.pointee.wires.first?.pointee.hasOthers = false
   }
