@@ -161,10 +161,10 @@ end
 --- The contents of an object, which must not be changed.
 ---
 --- `map` has the values by their keys; of a set the members are keys. 1..`n` are the list:
---- `is_pure` where there are no other keys, `sparse` where positions follow behind a hole. `objects`
---- has the keys of the objects, in order, or is false; nil where that is not known. `kind` is that
---- of a collection, `model` the name of an instance's class. `is_host`: it is an object of the host
---- program; `has_hosts`: some of its values may be such.
+--- `is_pure` where there are no other keys, `sparse` where positions follow behind a hole.
+--- `objects` has the keys of the objects, in order, or is false; nil where that is not known.
+--- `kind` is that of a collection, `model` the name of an instance's class. `is_host`: it is an
+--- object of the host program; `has_hosts`: some of its values may be such.
 local function contents(object)
   if type(object) == "userdata" then return host_contents(object) end
   absorb(object)
