@@ -10,29 +10,33 @@ final class ChangeFunctions: ModuleSlice {
       .init("has_stored", hasStored),
       .init("is_optional", isOptional), .init("is_settable", isSettable),
       .init("make_host", makeHost),
-      .init("edit_steps", editSteps), .init("rearm", rearm), .init("idle", idle),
+      .init("edit_steps", editSteps), .init("idle", idle), .init("take_written", takeWritten),
       .init("follow", follow), .init("unfollow", unfollow), .init("note_whole_tree", noteWholeTree),
     ]
-  }
-
-  /// rearm(): what was written is looked at; the next write of each object is reported.
-  private func rearm(_ L: LuaStack) -> CInt {
-    engine.slots.rearmQuiet()
-    return 0
   }
 
   private func watcher(_ L: LuaStack, _ function: String) throws -> WatcherRef? {
     try host.module.watchers.watcher(at: 1, of: L, function).0
   }
 
-  /// follow(watcher, object): a watcher of writes is called for this object, too.
+  /// follow(watcher, object): the watcher is called for writes to this object, too.
   private func follow(_ L: LuaStack) throws -> CInt {
     guard let watcher = try watcher(L, "follow") else { return 0 }
     let node = try arguments.observed(at: 2, of: L, "changes")
-    if engine.wiring.follows(node, by: watcher) { return 0 }
-    try host.receiver.checkInternals(
-      of: host.sandboxes.current, on: node, watcher.pointee.traits)
     try engine.wiring.follow(node, by: watcher)
+    return 0
+  }
+
+  /// take_written(watcher, list, n): adds the objects that the watcher follows, and that were
+  /// written since the last call, behind the first `n` elements of a list.
+  private func takeWritten(_ L: LuaStack) throws -> CInt {
+    guard let watcher = try watcher(L, "take_written") else { return 0 }
+    var count = Int(L.integer(at: 3) ?? 0)
+    for node in engine.wiring.takeWritten(of: watcher) {
+      count += 1
+      observed.push(node, to: L)
+      L.rawSet(index: count, at: 2)
+    }
     return 0
   }
 

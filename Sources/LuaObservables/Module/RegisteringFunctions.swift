@@ -66,10 +66,8 @@ final class RegisteringFunctions: ModuleSlice {
     case history
     /// `obs.observe_edits`: the edits of a collection; there are no paths.
     case edits
-    /// The prelude itself is notified of the first write to each of the objects that it names by
-    /// `follow`, inside of it, until `rearm`.
-    case firstWrites = "first writes"
-    /// The prelude itself is notified of each write to such objects.
+    /// The prelude itself is notified of each write to the objects that it names by `follow`, inside
+    /// of it.
     case allWrites = "all writes"
     /// The prelude itself is notified of each write to the object, inside of it.
     case eachWrite = "each write"
@@ -109,10 +107,10 @@ final class RegisteringFunctions: ModuleSlice {
       default: false
       }
     }
-    /// Whether the watcher follows objects that are named later.
-    var hasObjects: Bool {
+    /// Whether the watcher follows objects that `follow` names.
+    var followsObjects: Bool {
       switch self {
-      case .firstWrites, .allWrites: true
+      case .changes, .history, .allWrites: true
       default: false
       }
     }
@@ -126,7 +124,6 @@ final class RegisteringFunctions: ModuleSlice {
       case .paths, .wait, .keys, .edits: WatcherRecord.Traits(rawValue: 0)
       case .changes: .collecting
       case .history: .recording.union(.probing)
-      case .firstWrites: .immediate.union(.probing).union(.atOnce).union(.noticing)
       case .allWrites, .eachWrite, .eachEdit: .immediate.union(.probing).union(.atOnce)
       }
     }
@@ -176,9 +173,7 @@ final class RegisteringFunctions: ModuleSlice {
       observed.forget(made.key, of: root, L)
     }
     let sandbox = host.sandboxes.current
-    if request.isInternal, !request.hasObjects {
-      try host.receiver.checkInternals(of: sandbox, on: root, request.traits)
-    }
+    if request.isInternal { try checkInternals(of: sandbox, on: root) }
     if !request.isInternal { try sandbox.quotas.takeWatcher() }
     let data = UnsafeMutablePointer<ScriptWatcher>.allocate(capacity: 1)
     data.initialize(
@@ -216,12 +211,30 @@ final class RegisteringFunctions: ModuleSlice {
     return 1
   }
 
+  /// How many histories, transactions and watchers of changes of a sandbox may be notified of each
+  /// write to an object.
+  ///
+  /// Their work in a write is not stopped, and delays the code that writes (S5).
+  private static let internalsLimit = 16
+
+  /// - Throws: `quota` for a sandbox that has too many watchers of the prelude on an object.
+  private func checkInternals(of sandbox: LuaSandbox, on root: NodeRef) throws(LuaError) {
+    guard sandbox.number != 0,
+      host.receiver.internals(of: sandbox, on: root) >= Self.internalsLimit
+    else { return }
+    throw LuaError(
+      .quota,
+      "too many histories, transactions and watchers of changes of one object: a script may have "
+        + "\(Self.internalsLimit)")
+  }
+
   private func addPaths(
     to watcher: WatcherRef, _ root: NodeRef, _ request: Request, _ L: LuaStack
   ) throws {
-    if request.hasObjects {
+    if request.followsObjects { engine.wiring.beginFollowing(by: watcher) }
+    if case .allWrites = request {
       watcher.script.pointee.parts.insert(.objects)
-      return engine.wiring.beginFollowing(by: watcher)
+      return
     }
     if request.hasEdits {
       watcher.script.pointee.parts.insert(.edits)

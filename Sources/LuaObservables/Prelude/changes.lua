@@ -16,10 +16,6 @@ local contents, each_object, object_keys, same =
 
 local none = {}
 
--- Of an object that was not looked at since it was written nothing more has to be heard, but where
--- the places of writes are noted.
-local first_writes, all_writes = { kind = "first writes" }, { kind = "all writes" }
-
 -- Returns a walk over all objects below a root, and the list of these objects. The walk counts in
 -- `uses` in how many places each object is stored.
 local function walk_below(root, contents_of)
@@ -35,44 +31,46 @@ local Shadow = {}
 Shadow.__index = Shadow
 trees.Shadow = Shadow
 
---- A shadow of the tree below a root; `on_write` is called when an object is written that was not
---- written since the last delivery, or since writes were taken back. `has_sites`: the places of
---- writes are noted; `has_others`: what others write is noted, too.
-function Shadow.new(root, on_write, has_sites, has_others)
+--- A shadow of the tree below a root. The watcher is called for writes to the objects that the
+--- shadow follows. `has_sites`: the places of writes are noted; `has_others`: what others write is
+--- noted, too.
+function Shadow.new(root, watcher, has_sites, has_others)
   local self = setmetatable({
-    root = root, state = {}, left = {}, dirty = {}, is_dirty = {},
-    on_write = on_write, origins = {}, sites = has_sites and {},
+    root = root, watcher = watcher, state = {}, left = {}, dirty = {}, is_dirty = {}, origins = {},
   }, Shadow)
   if has_others then self.others = trees.others(self.state) end
-  function self.mark(object, _, change)
-    if object == nil then
-      -- A finalizer has written while this function ran.
-      for known in next, self.state do self:note(known) end
-      return on_write()
-    end
-    self:note(object)
-    local applying = trees.applying
-    if applying then applying:note(self, object) end
-    -- Also of an object that is dirty: what made it so may have been taken back.
-    on_write()
-    if self.sites then
-      local sites = self.sites[object]
-      if not sites then
-        sites = {}
-        self.sites[object] = sites
-      end
-      local site = core.site()
-      sites.last = site
-      if change.key ~= nil then sites[change.key] = site end
-    end
-  end
+  if has_sites then self:note_sites() end
   local objects
   self.walk, objects = walk_below(root, function(object) return self:read(object) end)
-  self.watcher = core.register(root, has_sites and all_writes or first_writes, self.mark)
   for _, object in next, objects do self:follow(object) end
   self:offer()
   core.witness(self)
   return self
+end
+
+--- A new shadow; if it cannot be made, its watcher ends.
+function Shadow.begin(root, watcher, ...)
+  local ok, made = pcall(Shadow.new, root, watcher, ...)
+  if ok then return made end
+  watcher:stop()
+  core.written(false, made)
+end
+
+-- Notes of each object where its keys were written last.
+function Shadow:note_sites()
+  self.sites = {}
+  self.writes = core.register(self.root, { kind = "all writes" }, function(object, _, change)
+    -- A finalizer may have written while this function ran.
+    if object == nil then return end
+    local sites = self.sites[object]
+    if not sites then
+      sites = {}
+      self.sites[object] = sites
+    end
+    local site = core.site()
+    sites.last = site
+    if change.key ~= nil then sites[change.key] = site end
+  end)
 end
 
 --- The present contents of an object.
@@ -98,19 +96,33 @@ end
 
 function Shadow:follow(object)
   core.follow(self.watcher, object)
+  if self.writes then core.follow(self.writes, object) end
   if self.others then self.others:watch(object) end
 end
 
---- Has the next delivery look at an object.
-function Shadow:note(object)
-  if self.is_dirty[object] then return end
-  self.is_dirty[object] = true
-  self.dirty[#self.dirty + 1] = object
+--- Adds objects to those that the next delivery looks at.
+function Shadow:note(objects)
+  local dirty, is_dirty = self.dirty, self.is_dirty
+  for i = 1, #objects do
+    local object = objects[i]
+    if not is_dirty[object] then
+      is_dirty[object] = true
+      dirty[#dirty + 1] = object
+    end
+  end
+end
+
+--- The objects that were written since the last call.
+function Shadow:take_written()
+  local objects = {}
+  core.take_written(self.watcher, objects, 0)
+  return objects
 end
 
 --- Ends all watching.
 function Shadow:stop()
   self.watcher:stop()
+  if self.writes then self.writes:stop() end
   if self.others then self.others:stop() end
   self.state, self.dirty, self.is_dirty = {}, {}, {}
 end
@@ -325,7 +337,6 @@ end
 -- Makes the step that writes to some objects have made.
 local function compare(self, dirty, read)
   self.dirty, self.is_dirty = {}, {}
-  core.rearm()
   local fresh, changed = {}, {}
   for i = 1, #dirty do
     local object = dirty[i]
@@ -343,6 +354,7 @@ end
 --- Returns nil if nothing was written. If a limit stops it, the next call gets the same writes
 --- again.
 function Shadow:take(read)
+  self:note(self:take_written())
   local dirty, is_dirty = self.dirty, self.is_dirty
   if #dirty == 0 then return nil end
   local ok, result = pcall(compare, self, dirty, read)
@@ -363,6 +375,7 @@ end
 --- Takes over what there is after writes to some objects were taken back, where all others are as
 --- they were.
 function Shadow:renew(objects)
+  self:note(self:take_written())
   for i = 1, #self.dirty do
     local object = self.dirty[i]
     local before = not objects[object] and self.state[object]
@@ -390,6 +403,7 @@ function Shadow:leave()
   for object in next, self.left do
     local has_left = not self.state[object]
     if not has_left or core.unfollow(self.watcher, object) then
+      if has_left and self.writes then core.unfollow(self.writes, object) end
       if has_left and self.others then self.others:leave(object) end
       self.left[object] = nil
     end
@@ -468,9 +482,6 @@ function obs.changes(observed, callback, options)
   local is_wanted = filter(options.path)
   local is_once = options.once
   local shadow
-  shadow = Shadow.new(observed, function()
-    if watcher and watcher.active then watcher:schedule() else shadow:stop() end
-  end, options.site)
 
   function request.driver(callback, from, observer)
     local origins
@@ -498,6 +509,7 @@ function obs.changes(observed, callback, options)
   end
 
   watcher = core.register(observed, request, callback, rest)
+  shadow = Shadow.begin(observed, watcher, options.site)
   trees.hear_origins(watcher, shadow, options.skip)
   return watcher
 end

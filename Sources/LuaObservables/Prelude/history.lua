@@ -317,15 +317,13 @@ function obs.history(target, options)
   }
   states[history] = state
   trees.tools[history] = true
-  state.shadow = Shadow.new(target, function()
-    if state.watcher and state.watcher.active then state.watcher:schedule() end
-  end, false, core.sandbox() ~= 0)
   state.watcher = core.register(target, {
     "*", kind = "history", driver = function()
       record(history, state)
       core.idle()
     end,
   }, function() end, { name = "history" })
+  state.shadow = Shadow.begin(target, state.watcher, false, core.sandbox() ~= 0)
   return history
 end
 

@@ -11,54 +11,39 @@ local trees, current_sandbox = core.trees, core.sandbox
 local Shadow, contents = trees.Shadow, trees.contents
 
 local weak = { __mode = "k" }
--- The shadows of watchers of changes; true where an origin is skipped.
-local is_skipping = setmetatable({}, weak)
+-- The shadows of watchers of changes; true for each.
 local shadows = setmetatable({}, weak)
+-- The shadow of each watcher.
+local shadow_of = setmetatable({}, weak)
 
 local function nothing() end
 
 -- Applying ----------------------------------------------------------------------------------------
 
-local Applying = {}
-Applying.__index = Applying
-
--- The innermost apply with an origin that is under way.
-trees.applying = nil
-
---- Notes that a shadow was notified of a write to an object.
-function Applying:note(shadow, object)
-  local objects = self.written[shadow]
-  if not objects then
-    objects = {}
-    self.written[shadow] = objects
-  end
-  if objects[object] then return end
-  objects[object], objects[#objects + 1] = true, object
-end
+-- The applies with an origin that are under way, the innermost last: each has the shadows that know
+-- the origin, with what they were before.
+local applies = {}
 
 --- Begins to note the writes of an origin.
 function trees.begin_origin(origin)
-  local self = setmetatable(
-    { origin = origin, outer = trees.applying, written = {}, before = {} }, Applying)
-  -- Another write to an object that was written already counts, too.
-  core.rearm()
-  for shadow, is_so in next, is_skipping do
-    if is_so and rawequal(shadow.skip, origin) and shadow:knows_origins() then
-      self.before[shadow] = shadow:prepare()
-    end
+  local before = {}
+  for shadow in next, shadows do
+    if shadow:knows_origins() then before[shadow] = shadow:prepare(origin) end
   end
-  trees.applying = self
+  applies[#applies + 1] = { origin = origin, before = before }
 end
 
 --- Ends what `begin_origin` began; `is_made`: the writes stay.
 function trees.end_origin(is_made)
-  local self = trees.applying
-  trees.applying = self.outer
-  for shadow, objects in next, is_made and self.written or {} do
-    if self.before[shadow] then
-      shadow:adopt(objects, self.before[shadow])
-    elseif is_skipping[shadow] ~= nil and shadow:knows_origins() then
-      shadow:add_origin(self.origin, objects)
+  local apply = applies[#applies]
+  applies[#applies] = nil
+  for shadow, before in next, apply.before do
+    local objects = shadow:take_written()
+    if is_made and #objects > 0 and rawequal(shadow.skip, apply.origin) then
+      shadow:adopt(objects, before)
+    else
+      shadow:note(objects)
+      if is_made and #objects > 0 then shadow:add_origin(apply.origin, objects) end
     end
   end
 end
@@ -72,9 +57,12 @@ function Shadow:knows_origins()
   return sandbox == 0 or sandbox == self.sandbox
 end
 
---- The contents of all objects that others have written, before an origin writes.
-function Shadow:prepare()
-  local before = { dirty = self.dirty, count = #self.dirty, contents = {} }
+--- What others have written before an origin writes: the list, and the contents if the origin is
+--- skipped.
+function Shadow:prepare(origin)
+  self:note(self:take_written())
+  local before = { dirty = self.dirty, contents = {} }
+  if not rawequal(self.skip, origin) then return before end
   for _, object in next, self.dirty do
     if self.state[object] then before.contents[object] = contents(object) end
   end
@@ -83,8 +71,8 @@ end
 
 --- Takes over what an origin wrote to objects.
 function Shadow:adopt(objects, before)
-  -- A delivery meanwhile has delivered these writes.
-  if self.dirty ~= before.dirty then return end
+  -- A delivery meanwhile has delivered a part of it.
+  if self.dirty ~= before.dirty then return self:note(objects) end
   local changed, fresh, former = {}, {}, {}
   for i = 1, #objects do
     local object = objects[i]
@@ -95,10 +83,6 @@ function Shadow:adopt(objects, before)
       if present then fresh[object] = trees.rebased(fresh[object], present, known) end
     end
   end
-  for i = before.count + 1, #self.dirty do
-    self.is_dirty[self.dirty[i]], self.dirty[i] = nil, nil
-  end
-  core.rearm()
   local function keep_removed(side)
     for object in next, side.only do former[object] = side.contents(object) end
   end
@@ -146,13 +130,13 @@ end
 --- Has a watcher of changes hear of origins, and leave out the changes of one of them.
 function trees.hear_origins(watcher, shadow, skip)
   shadow.skip, shadow.sandbox = skip, current_sandbox()
-  is_skipping[shadow], shadows[watcher] = skip ~= nil, shadow
+  shadows[shadow], shadow_of[watcher] = true, shadow
   core.follow_origins(trees.begin_origin, trees.end_origin)
 end
 
 --- The state that the next delivery of a watcher of changes continues, as plain data.
 function core.snapshot(watcher)
-  local shadow = watcher ~= nil and shadows[watcher]
+  local shadow = watcher ~= nil and shadow_of[watcher]
   if not shadow then
     core.bad_argument(1, "snapshot", string_format("watcher of obs.changes expected, got %s; "
       .. "obs.raw(t) copies what there is", trees.shown(watcher)))

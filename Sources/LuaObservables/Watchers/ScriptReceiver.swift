@@ -315,41 +315,18 @@ final class ScriptReceiver: Receiver {
     }
   }
 
-  /// How many histories, transactions and watchers of changes of a sandbox may be notified of each
-  /// write to an object, and how many of the first write in a turn.
+  /// How many watchers the prelude has registered for a sandbox on an object.
   ///
-  /// Their work in a write is not stopped, and delays the code that writes (S5).
-  private static let internalsLimit = (eachWrite: 16, firstWrite: 100)
-
-  /// - Throws: `quota` for a sandbox that has too many watchers of the prelude on an object.
-  /// - Complexity: O(watchers of the object), for a sandbox.
-  func checkInternals(
-    of sandbox: LuaSandbox, on node: NodeRef, _ traits: WatcherRecord.Traits
-  ) throws(LuaError) {
-    guard sandbox.number != 0 else { return }
-    let isRare = traits.contains(.noticing)
-    let limit = isRare ? Self.internalsLimit.firstWrite : Self.internalsLimit.eachWrite
+  /// - Complexity: O(watchers of the object).
+  func internals(of sandbox: LuaSandbox, on root: NodeRef) -> Int {
     var count = 0
-    func add(_ watcher: WatcherRef, hasObjects: Bool) {
-      if isScript(watcher), watcher.script.pointee.isInternal,
-        watcher.script.pointee.sandbox == sandbox.number,
-        watcher.script.pointee.parts.contains(.objects) == hasObjects,
-        watcher.pointee.traits.contains(.noticing) == isRare
-      {
-        count += 1
-      }
+    engine.watchers.forEach(of: root) { watcher in
+      guard isScript(watcher), watcher.script.pointee.isInternal,
+        watcher.script.pointee.sandbox == sandbox.number
+      else { return }
+      count += 1
     }
-    engine.watchers.forEach(of: node) { add($0, hasObjects: false) }
-    _ = engine.inspection.hasLink(on: node) { watcher in
-      add(watcher, hasObjects: true)
-      return false
-    }
-    guard count < limit else {
-      throw LuaError(
-        .quota,
-        "too many histories, transactions and watchers of changes of one object: a script may "
-          + "have \(limit)")
-    }
+    return count
   }
 
   private func belongs(_ watcher: WatcherRef, to sandbox: LuaSandbox) -> Bool {

@@ -32,6 +32,9 @@ package struct Writes: Room {
     if recording.isOn { recording.recorder?.wrote(change) }
     if change.isSame {
       if change.node.pointee.journalReaders > 0 { noteMembers(change) }
+      if let every = change.every, every.pointee.isSelective, change.node.kind.changesKeys(change) {
+        wiring.noteFollowed(change, every)
+      }
       return
     }
     if change.node.pointee.journalReaders > 0 { nodes.noteJournal(of: change.node) }
@@ -89,12 +92,13 @@ package struct Writes: Room {
       let watcher = link.pointee.wire.pointee.watcher
       let traits = watcher.pointee.traits
       if !traits.isDisjoint(with: [.immediate, .comparing, .covering]) {
-        if traits.isDisjoint(with: [.covering, .noticing]) {
-          isNeeded = true
-        } else {
-          needsObjects = true
-        }
+        if traits.contains(.covering) { needsObjects = true } else { isNeeded = true }
         return
+      }
+      if link.pointee.wire.pointee.use == .objects {
+        // Whether objects move must be known.
+        needsObjects = true
+        return wiring.noteWritten(change, link)
       }
       let effect = link.pointee.effect
       if effect.contains(.objects) {

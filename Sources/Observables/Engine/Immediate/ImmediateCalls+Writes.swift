@@ -56,7 +56,6 @@ extension ImmediateCalls {
     _ change: Change, ofObject link: LinkRef, _ time: Int, _ calls: inout [Call]
   ) {
     if change.isSame, !change.node.kind.changesKeys(change) { return }
-    if change.node.kind.movesObjects(change) { link.pointee.wire.pointee.hasOthers = true }
     calls.append(call(for: change, at: link, time))
   }
 

@@ -6,7 +6,7 @@ package struct Inspection: Room {
   func forEachWatcher(of slot: SlotRef, _ body: (WatcherRef, Path) -> Void) {
     records.forEach(from: slot.pointee.links.first) { link in
       let wire = link.pointee.wire
-      if wire.pointee.watcher.pointee.isUncounted || link.isDeep { return }
+      if wire.pointee.watcher.pointee.isUncounted || link.isOfTree { return }
       body(wire.pointee.watcher, wire.pointee.path.takeUnretainedValue())
     }
   }
@@ -110,7 +110,7 @@ extension SlotRef {
   func forEachLink(_ body: (LinkRef) -> Void) {
     pointee.node.engine.records.forEach(from: pointee.links.first) { link in
       let watcher = link.pointee.wire.pointee.watcher
-      if !watcher.pointee.isUncounted, !link.isDeep { body(link) }
+      if !watcher.pointee.isUncounted, !link.isOfTree { body(link) }
     }
   }
 }

@@ -20,7 +20,7 @@ extension ObservationCore {
     /// Whether its node is gone, or does not need it; while the slot is in the list of quiet slots
     /// its memory stays.
     var isDead = false
-    /// Whether there was a watcher that needs only some writes reported (`covering`, `noticing`).
+    /// Whether there was a link to the single object, for which only some writes are reported.
     var isSelective = false
     /// How many links have a watcher that is notified in each write, not once per turn: immediate
     /// ones, and those that compare by a function of their own (`equals`).
@@ -78,8 +78,8 @@ extension SlotRef {
     link.pointee.slot = self
     pointee.links.append(link)
     pointee.count += 1
-    let watcher = link.pointee.wire.pointee.watcher
-    countEager(watcher.pointee.traits, by: 1)
+    if link.pointee.wire.pointee.use == .objects { pointee.isSelective = true }
+    countEager(link.pointee.wire.pointee.watcher.pointee.traits, by: 1)
   }
 
   func remove(_ link: LinkRef) {
@@ -91,7 +91,6 @@ extension SlotRef {
   }
 
   private func countEager(_ traits: WatcherRecord.Traits, by count: Int32) {
-    if !traits.isDisjoint(with: [.covering, .noticing]) { pointee.isSelective = true }
     if traits.isDisjoint(with: [.immediate, .comparing]) { return }
     pointee.eager += count
     if traits.contains(.comparing) { pointee.comparing += count }
@@ -115,7 +114,7 @@ extension SlotRef {
     var wants: UInt8 = pointee.comparing > 0 ? Wants.writes : 0
     pointee.node.engine.records.forEach(from: pointee.links.first) { link in
       let watcher = link.pointee.wire.pointee.watcher
-      if !watcher.pointee.traits.isDisjoint(with: [.covering, .noticing]) {
+      if link.pointee.wire.pointee.use == .objects {
         wants |= Wants.changes | Wants.writes | Wants.values | Wants.objects
       } else {
         wants |= watcher.pointee.isEager ? Wants.changes | Wants.values : Wants.changes

@@ -126,13 +126,10 @@ package struct Transactions: Room {
     var found: WireRef?
     watchers.forEach(of: root) { watcher in
       guard found == nil, watcher.pointee.isActive, !watcher.pointee.isPaused,
-        watcher.pointee.traits.isDisjoint(with: [.lazy, .covering, .comparing])
+        watcher.pointee.traits.isDisjoint(with: [.lazy, .covering, .immediate, .comparing])
       else { return }
-      let isImmediate = watcher.pointee.traits.contains(.immediate)
       wiring.forEachWire(of: watcher) { wire in
-        guard found == nil, wire.isWholeTree, !isImmediate || wire.pointee.use == .objects else {
-          return
-        }
+        guard found == nil, wire.isWholeTree else { return }
         // What another transaction may take back is not followed yet.
         if wire.pointee.stale != nil, isOpen { return }
         // An object that came last may be one that has to be read.

@@ -65,9 +65,6 @@ extension ObservationCore {
       /// For each object the first write after its slot was armed is reported, and each later write
       /// that may move objects.
       package static let covering = Traits(rawValue: 32)
-      /// An immediate watcher that is called for the first write to each object, and for each later
-      /// write that may move objects, until its slot is armed again.
-      @inlinable package static var noticing: Traits { Traits(rawValue: 64) }
       /// An immediate watcher that is called in the write whatever else is going on, in a batch,
       /// too, and before others: what these write comes later.
       @inlinable package static var atOnce: Traits { Traits(rawValue: 128) }

@@ -270,6 +270,25 @@ extension WireRef {
   }
 }
 
+/// Links to single objects have a list of their own, in which they are dirty until the objects are
+/// looked at.
+extension WireRef {
+  func addWritten(_ link: LinkRef) {
+    if link.pointee.isDirty || link.pointee.isDead { return }
+    link.pointee.isDirty = true
+    link.pointee.nextDirty = pointee.written
+    pointee.written = link
+  }
+
+  func popWritten() -> LinkRef? {
+    guard let link = pointee.written else { return nil }
+    pointee.written = link.pointee.nextDirty
+    link.pointee.nextDirty = nil
+    link.pointee.isDirty = false
+    return link
+  }
+}
+
 extension Records {
   /// Goes along the dirty links of a path that are still there, and leaves them in the list.
   ///

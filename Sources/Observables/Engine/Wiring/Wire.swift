@@ -18,6 +18,8 @@ struct Wire {
   var stale: LinkRef?
   /// The first of the dirty links, whose derived value may have changed.
   var dirty: LinkRef?
+  /// The last one of the links to single objects that were written since `takeWritten`.
+  var written: LinkRef?
   /// Neighbours among the paths of the watcher.
   var next = Neighbour<Wire>()
   var previous = Neighbour<Wire>()
@@ -65,9 +67,13 @@ extension WireRef {
   /// Whether the path has links to exactly the objects at and below the root of its watcher.
   var isWholeTree: Bool {
     guard pointee.phase == .attached, !pointee.hasOthers else { return false }
-    if pointee.use == .objects { return !pointee.watcher.pointee.traits.contains(.covering) }
+    if pointee.use == .objects { return isFollowing }
     return pointee.path._withUnsafeGuaranteedRef { $0.isEverythingBelow }
       && pointee.top?.pointee.slot?.pointee.node == pointee.watcher.pointee.root
+  }
+  /// Whether the path has links to single objects that its watcher follows.
+  var isFollowing: Bool {
+    pointee.use == .objects && !pointee.watcher.pointee.traits.contains(.covering)
   }
   @inline(__always)
   var routes: Routes? { pointee.routes?._withUnsafeGuaranteedRef { $0 } }

@@ -281,7 +281,7 @@ extension Wiring {
   func append(_ link: LinkRef, to slot: SlotRef) {
     slot.append(link)
     let watcher = link.pointee.wire.pointee.watcher
-    if watcher.pointee.isUncounted || link.isDeep { slot.pointee.count -= 1 }
+    if watcher.pointee.isUncounted || link.isOfTree { slot.pointee.count -= 1 }
     if watcher.pointee.traits.contains(.charged) { charge(Charge.link, to: watcher) }
     slots.arm(slot)
     if slot.pointee.node.reportsObservation, let name = hookName(of: link, in: slot) {
@@ -340,7 +340,7 @@ extension Wiring {
   /// The name that a hook is called with when `link` came into its slot or left it; nil where
   /// another link observes the same.
   func hookName(of link: LinkRef, in slot: SlotRef) -> String? {
-    if link.pointee.wire.pointee.watcher.pointee.isUncounted || link.isDeep { return nil }
+    if link.pointee.wire.pointee.watcher.pointee.isUncounted || link.isOfTree { return nil }
     let name = slot.pointee.isEvery ? link.wholeName : nil
     var isShared = false
     if let name {

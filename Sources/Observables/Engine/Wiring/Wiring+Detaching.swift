@@ -56,6 +56,7 @@ extension Wiring {
     // All stale links are dead: this frees them.
     _ = takeStale(wire)
     _ = takeDirty(wire)
+    while let link = wire.popWritten() { records.end(link) }
     records.end(wire)
   }
 
@@ -126,7 +127,7 @@ extension Wiring {
     if let slot = link.pointee.slot {
       if link.isAnchored { release(link) }
       slot.remove(link)
-      if link.pointee.wire.pointee.watcher.pointee.isUncounted || link.isDeep {
+      if link.pointee.wire.pointee.watcher.pointee.isUncounted || link.isOfTree {
         slot.pointee.count += 1
       }
       let node = slot.pointee.node

@@ -27,21 +27,15 @@ extension Wiring {
     append(link, to: slot)
   }
 
-  /// The watcher follows the objects for which `follow` is called.
+  /// The watcher follows the objects for which `follow` is called, besides its paths.
   package func beginFollowing(by watcher: WatcherRef) { _ = beginObjects(of: watcher) }
 
-  /// Whether a watcher follows an object.
-  package func follows(_ node: NodeRef, by watcher: WatcherRef) -> Bool {
-    objectLink(of: watcher, on: node) != nil
-  }
-
-  /// Has an immediate watcher called for writes to an object, too.
+  /// Has a watcher called for writes to an object, too.
   ///
   /// - Throws: as `link`.
+  /// - Complexity: O(watchers of the object).
   package func follow(_ node: NodeRef, by watcher: WatcherRef) throws {
-    guard let wire = watcher.pointee.wires.first, objectLink(of: watcher, on: node) == nil else {
-      return
-    }
+    guard let wire = followingWire(of: watcher), link(of: wire, on: node) == nil else { return }
     wire.pointee.hasOthers = true
     let failure = try records.hold {
       try operations.collectingFailure {
@@ -53,19 +47,58 @@ extension Wiring {
 
   /// Ends that; false while a transaction uses the links.
   package func unfollow(_ node: NodeRef, by watcher: WatcherRef) -> Bool {
-    guard let wire = watcher.pointee.wires.first, !transactions.holds(wire) else { return false }
-    records.hold { if let link = objectLink(of: watcher, on: node) { detach(link) } }
+    guard let wire = followingWire(of: watcher) else { return true }
+    if transactions.holds(wire) { return false }
+    records.hold { if let link = link(of: wire, on: node) { detach(link) } }
     return true
   }
 
   /// Notes that a watcher follows exactly the objects at and below its root, and that none of these
   /// has to be read when it is covered: a transaction may use the links.
   package func noteWholeTree(of watcher: WatcherRef) {
-    watcher.pointee.wires.first?.pointee.hasOthers = false
+    followingWire(of: watcher)?.pointee.hasOthers = false
   }
 
-  private func objectLink(of watcher: WatcherRef, on node: NodeRef) -> LinkRef? {
-    guard let wire = watcher.pointee.wires.first else { return nil }
+  /// Notes a write to objects that watchers follow; `slot` is that of the whole object.
+  func noteFollowed(_ change: Change, _ slot: SlotRef) {
+    records.forEach(from: slot.pointee.links.first) { link in
+      if link.pointee.wire.isFollowing { noteWritten(change, link) }
+    }
+  }
+
+  /// Notes a write to an object that a watcher follows.
+  func noteWritten(_ change: Change, _ link: LinkRef) {
+    let wire = link.pointee.wire
+    if change.node.kind.movesObjects(change) { wire.pointee.hasOthers = true }
+    wire.addWritten(link)
+    delivery.mark(wire.pointee.watcher, .stale, by: change)
+  }
+
+  /// The objects that a watcher follows and that were written since the last call, in the order of
+  /// their first writes.
+  package func takeWritten(of watcher: WatcherRef) -> [NodeRef] {
+    guard let wire = followingWire(of: watcher) else { return [] }
+    var nodes: [NodeRef] = []
+    while let link = wire.popWritten() {
+      if link.pointee.isDead {
+        records.end(link)
+      } else if let slot = link.pointee.slot {
+        // Further writes are reported again.
+        if slot.pointee.isQuiet { slots.arm(slot) }
+        if !slot.pointee.node.isDead { nodes.append(slot.pointee.node) }
+      }
+    }
+    nodes.reverse()
+    return nodes
+  }
+
+  private func followingWire(of watcher: WatcherRef) -> WireRef? {
+    var found: WireRef?
+    forEachWire(of: watcher) { if $0.isFollowing { found = $0 } }
+    return found
+  }
+
+  private func link(of wire: WireRef, on node: NodeRef) -> LinkRef? {
     var found: LinkRef?
     records.forEach(from: node.pointee.every?.pointee.links.first) { link in
       if link.pointee.wire == wire { found = link }
