@@ -66,8 +66,8 @@ final class RegisteringFunctions: ModuleSlice {
     case history
     /// `obs.observe_edits`: the edits of a collection; there are no paths.
     case edits
-    /// The prelude itself is notified of each write to the objects that it names by `follow`, inside
-    /// of it.
+    /// The prelude itself is notified of each write to the objects that it names by `follow`,
+    /// inside of it.
     case allWrites = "all writes"
     /// The prelude itself is notified of each write to the object, inside of it.
     case eachWrite = "each write"

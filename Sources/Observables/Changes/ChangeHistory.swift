@@ -103,9 +103,10 @@ public final class ChangeHistory: ObservableModel {
         engine.delivery.noteIdleCall()
       }
     ) { engine, record in try engine.wiring.add([Path.everything], to: record) }
-    shadow = try TreeShadow(of: model, in: engine) { [weak self] in
-      guard let self, let record = watcher?.activeRecord else { return }
-      engine.delivery.schedule(record)
+    guard let record = watcher?.activeRecord else { return }
+    do { shadow = try TreeShadow(of: model, for: record, in: engine) } catch {
+      watcher?.stop()
+      throw error
     }
   }
 

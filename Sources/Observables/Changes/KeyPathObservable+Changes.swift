@@ -67,13 +67,12 @@ extension KeyPathObservable {
       }
     ) { engine, record in try engine.wiring.add([Path.everything], to: record) }
     // The callback of the watcher owns the handle, and that the shadow.
-    handle.shadow = try TreeShadow(of: self, in: engine, skip: skip) {
-      [weak watcher, weak handle] in
-      guard let record = watcher?.activeRecord else {
-        handle?.shadow?.stop()
-        return
-      }
-      engine.delivery.schedule(record)
+    guard let record = watcher.activeRecord else { return watcher }
+    do {
+      handle.shadow = try TreeShadow(of: self, for: record, in: engine, skip: skip)
+    } catch {
+      watcher.stop()
+      throw error
     }
     watcher.shadow = handle.shadow
     return watcher

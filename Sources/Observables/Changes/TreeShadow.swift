@@ -1,16 +1,14 @@
-/// The objects below a root as they were at the last delivery.
+/// The objects below a root as they were at the last delivery of a watcher.
 ///
-/// Each object is watched, so that only those are compared that were written since.
+/// The watcher is called for writes to each of them, so that only those are compared that were
+/// written since.
 final class TreeShadow: TransactionWitness {
   let engine: Engine
+  private let watcher: WatcherID
   private var reader = TreeReader()
   private var walk: TreeWalk
   private var dirty: [TreeEntry] = []
   private var isDirty: Set<TreeEntry> = []
-  private var signals: [TreeEntry: WatcherID] = [:]
-  private var receiver: TreeSignals!
-  /// Called when something was written, first since the last delivery.
-  private let onWrite: () -> Void
   /// The origin whose changes are left out, if there is one.
   private let skip: AnyHashable?
   /// The origins that have written since the last delivery, but for that one.
@@ -21,11 +19,10 @@ final class TreeShadow: TransactionWitness {
   private var lessons: [Lesson] = []
 
   init(
-    of root: AnyObject, in engine: Engine, skip: AnyHashable? = nil, onWrite: @escaping () -> Void
+    of root: AnyObject, for watcher: WatcherRef, in engine: Engine, skip: AnyHashable? = nil
   ) throws {
-    (self.engine, self.skip, self.onWrite) = (engine, skip, onWrite)
+    (self.engine, self.skip, self.watcher) = (engine, skip, watcher.identity)
     (walk, _) = TreeWalk.walk(from: reader.entry(of: root).entry) { _ in TreeContents(shape: .set) }
-    receiver = TreeSignals { [unowned self] in written($0) }
     let entries: [TreeEntry]
     (walk, entries) = TreeWalk.walk(from: walk.root) { [self] entry in
       if !entry.isRead, let object = entry.object {
@@ -34,43 +31,41 @@ final class TreeShadow: TransactionWitness {
       }
       return entry.contents
     }
-    for entry in entries { try watch(entry) }
+    engine.wiring.beginFollowing(by: watcher)
+    for entry in entries { try follow(entry) }
     engine.transactions.note(self)
     engine.origins.add(self)
   }
 
   deinit { stop() }
 
-  /// Ends all watching.
+  /// Forgets all objects; the watcher has ended.
   func stop() {
     engine.origins.remove(self)
-    for signal in signals.values {
-      if let watcher = engine.watchers[signal] { engine.watchers.stop(watcher) }
-    }
-    signals = [:]
     // Entries of objects that hold each other do so, too.
     for entry in walk.entries { entry.contents = TreeContents(shape: .set) }
     (dirty, isDirty) = ([], [])
   }
 
-  private func watch(_ entry: TreeEntry) throws {
-    guard signals[entry] == nil, let object = entry.object else { return }
+  private func follow(_ entry: TreeEntry) throws {
+    guard let watcher = engine.watchers[watcher], let object = entry.object else { return }
     guard case .node(let node) = observedNode(of: object, in: engine) else {
       engine.wiring.hasMetForeign = false
       throw PathError(.otherLoop, path: "**", component: 1)
     }
-    let watcher = engine.watchers.make(
-      root: node, receiver: receiver, traits: [.immediate, .probing, .atOnce])
-    signals[entry] = watcher.identity
-    try engine.wiring.add([Path.everything], to: watcher)
+    try engine.wiring.follow(node, by: watcher)
   }
 
-  private func written(_ object: AnyObject) {
-    guard let entry = reader.known(object) else { return }
-    if !applies.isEmpty { applies[applies.count - 1].note(entry) }
-    guard isDirty.insert(entry).inserted else { return }
-    dirty.append(entry)
-    if dirty.count == 1 { onWrite() }
+  /// The objects that were written since the last call.
+  private func takeWritten() -> [TreeEntry] {
+    guard let watcher = engine.watchers[watcher] else { return [] }
+    return engine.wiring.takeWritten(of: watcher).compactMap { node in
+      node.model.flatMap { reader.known($0) }
+    }
+  }
+
+  private func note(_ entries: [TreeEntry]) {
+    for entry in entries where isDirty.insert(entry).inserted { dirty.append(entry) }
   }
 
   /// What was written since the last delivery: both states, and the objects to be compared.
@@ -83,6 +78,7 @@ final class TreeShadow: TransactionWitness {
 
   /// What was written since the last delivery; nil where that is nothing.
   func take() -> Taken? {
+    note(takeWritten())
     guard !dirty.isEmpty else { return nil }
     let entries = dirty.filter { walk.contains($0) }
     (dirty, isDirty) = ([], [])
@@ -141,6 +137,7 @@ final class TreeShadow: TransactionWitness {
 
   /// What was taken back is no news for a shadow that was made meanwhile.
   func transactionWasTakenBack(_ bits: Transactions.Bits) {
+    note(takeWritten())
     let isAllBack = dirty.allSatisfy { entry in
       if isCovered(entry, bits) { return true }
       guard let object = entry.object else { return true }
@@ -153,15 +150,17 @@ final class TreeShadow: TransactionWitness {
   func advance(to taken: Taken) {
     origins = []
     if !engine.transactions.isOpen { lessons = [] }
-    follow(taken)
+    move(to: taken)
   }
 
-  private func follow(_ taken: Taken) {
+  private func move(to taken: Taken) {
     for (entry, contents) in taken.fresh { (entry.contents, entry.isRead) = (contents, true) }
-    for entry in taken.after.only { try? watch(entry) }
+    for entry in taken.after.only { try? follow(entry) }
     for entry in taken.before.only {
-      if let watcher = signals.removeValue(forKey: entry).flatMap({ engine.watchers[$0] }) {
-        engine.watchers.stop(watcher)
+      if let watcher = engine.watchers[watcher], let object = entry.object,
+        case .node(let node) = observedNode(of: object, in: engine)
+      {
+        _ = engine.wiring.unfollow(node, by: watcher)
       }
       reader.forget(entry)
       (entry.contents, entry.isRead) = (TreeContents(shape: .set), false)
@@ -174,52 +173,37 @@ final class TreeShadow: TransactionWitness {
 /// What it has written is taken over as soon as it is applied, so that the next delivery has what
 /// others wrote.
 extension TreeShadow: ChangeOrigins.Listener {
-  /// An apply with an origin under way.
-  private struct Apply {
-    let origin: AnyHashable
-    /// The objects that others have written, with their contents before; nil if the origin is not
-    /// skipped.
-    let former: [TreeEntry: TreeContents]?
-    var written: [TreeEntry] = []
-    private var isWritten: Set<TreeEntry> = []
-
-    init(_ origin: AnyHashable, former: [TreeEntry: TreeContents]?) {
-      (self.origin, self.former) = (origin, former)
-    }
-
-    mutating func note(_ entry: TreeEntry) {
-      if isWritten.insert(entry).inserted { written.append(entry) }
-    }
-  }
+  /// An apply with an origin under way, with the objects that others have written before it, and
+  /// their contents.
+  private typealias Apply = (origin: AnyHashable, former: [TreeEntry: TreeContents])
 
   package func willApply(from origin: AnyHashable) {
-    applies.append(Apply(origin, former: origin == skip ? present(dirty) : nil))
+    note(takeWritten())
+    applies.append((origin, origin == skip ? present(dirty) : [:]))
   }
 
   package func didApply(isMade: Bool) {
-    guard let apply = applies.popLast(), isMade, !apply.written.isEmpty else { return }
-    guard let former = apply.former else {
-      if !origins.contains(apply.origin) {
-        learn(apply.written, [:])
+    guard let apply = applies.popLast() else { return }
+    let entries = takeWritten().filter { walk.contains($0) }
+    guard isMade, apply.origin == skip else {
+      note(entries)
+      if isMade, !entries.isEmpty, !origins.contains(apply.origin) {
+        learn(entries, [:])
         origins.append(apply.origin)
       }
       return
     }
-    let entries = apply.written.filter { walk.contains($0) }
+    if entries.isEmpty { return }
     var contents = present(entries)
     for entry in entries {
-      if let before = former[entry] {
-        contents[entry] = contents[entry]?.rebased(from: before, to: entry.contents)
-      } else {
-        isDirty.remove(entry)
-      }
+      guard let before = apply.former[entry] else { continue }
+      contents[entry] = contents[entry]?.rebased(from: before, to: entry.contents)
     }
-    dirty.removeAll { !isDirty.contains($0) }
     var known = Dictionary(uniqueKeysWithValues: entries.map { ($0, $0.contents) })
     let taken = step(entries, to: contents)
     for entry in taken.before.only { known[entry] = entry.contents }
     learn(entries, known)
-    follow(taken)
+    move(to: taken)
   }
 
   private func learn(_ entries: [TreeEntry], _ former: [TreeEntry: TreeContents]) {
@@ -249,8 +233,8 @@ extension TreeShadow: ChangeOrigins.Listener {
       if covered.count == written.count { shadow.origins = origins }
       let entries = covered.filter { former[$0] != nil && shadow.walk.contains($0) }
       if entries.isEmpty { return }
-      shadow.follow(
-        shadow.step(entries, to: former.filter { entries.contains($0.key) }, known: former))
+      shadow.move(
+        to: shadow.step(entries, to: former.filter { entries.contains($0.key) }, known: former))
     }
   }
 
@@ -258,22 +242,5 @@ extension TreeShadow: ChangeOrigins.Listener {
     guard let object = entry.object, case .node(let node) = observedNode(of: object, in: engine)
     else { return true }
     return engine.transactions.covers(node, bits)
-  }
-}
-
-/// Learns of writes to the objects of a tree.
-private final class TreeSignals: ObservationCore.Receiver {
-  private let written: (AnyObject) -> Void
-
-  init(_ written: @escaping (AnyObject) -> Void) { self.written = written }
-
-  private func note(_ watcher: WatcherRef) {
-    guard let root = watcher.pointee.root, let object = root.kind.object(of: root) else { return }
-    written(object.takeUnretainedValue())
-  }
-
-  override func deliver(_ watcher: WatcherRef) { note(watcher) }
-  override func deliver(_ watcher: WatcherRef, _ change: ImmediateChange, path: Path) {
-    note(watcher)
   }
 }
