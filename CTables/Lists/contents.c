@@ -8,7 +8,7 @@
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 
-/* Indices of what is read and made. */
+/* Stack indices: the arguments, then the tables that are made. */
 enum { TABLE = 1, TOOLS, MAP, OPAQUE, OBJECTS };
 
 typedef struct clua_contents {
@@ -18,6 +18,7 @@ typedef struct clua_contents {
   lua_Integer count;     // keys
   lua_Integer whole;     // keys that are whole numbers
   lua_Integer numbered;  // integer keys of values that may be objects
+  lua_Integer positions; // those of them that are in the list
 } clua_contents;
 
 /* Whether a table has the value at -1 as a key. [-0, +0, -] */
@@ -42,7 +43,8 @@ static bool is_whole(lua_State *L, int key) {
   return isfinite(number) && floor(number) == number;
 }
 
-/* Whether changes may go into the value at -1. [-0, +0, -] */
+/* Whether the value at -1 may be an object that changes go into; notes that there is a userdata.
+   [-0, +0, -] */
 static bool may_be_object(lua_State *L, clua_contents *contents) {
   int type = lua_type(L, -1);
   if (type == LUA_TUSERDATA) return contents->hasuserdata = true;
@@ -60,7 +62,7 @@ static void add(lua_State *L, clua_contents *contents) {
   contents->count++;
   if (is_whole(L, key)) contents->whole++;
   int type = lua_type(L, key);
-  // What is under a key that is an object is a value.
+  // Under keys that are objects, tables count as values (X4).
   bool isname = type == LUA_TSTRING || type == LUA_TNUMBER || type == LUA_TBOOLEAN;
   if (isname && may_be_object(L, contents)) {
     if (lua_isinteger(L, key)) {
@@ -97,34 +99,35 @@ static void read_all(lua_State *L, clua_contents *contents) {
   while (clua_next(L, TABLE)) add(L, contents);
 }
 
-/* Pushes a table with room for all that a store has. [-0, +1, m] */
+/* Pushes an empty table with room for the contents of the table at TABLE. [-0, +1, m] */
 static void push_copy(lua_State *L, clua_contents *contents) {
   int top = lua_gettop(L);
-  lua_Unsigned length = 0;
-  int fields = 0;
+  int elements = 0, fields = 0;
   clua_node *node = clua_pushnodeat(L, TABLE);
   if (node) lua_getiuservalue(L, top + 2, CLUA_NODE_STORE);
   else lua_pushvalue(L, TABLE);
   int store = lua_gettop(L);
   if (lua_istable(L, store)) {
-    length = lua_rawlen(L, store);
+    lua_Integer length = (lua_Integer)lua_rawlen(L, store);
     lua_pushnil(L);
     while (lua_next(L, store)) {
       clua_step(&contents->steps);
-      if (!is_element(L, -2, (lua_Integer)length) && fields < INT32_MAX) fields++;
+      int *count = is_element(L, -2, length) ? &elements : &fields;
+      if (*count < INT32_MAX) ++*count;
       lua_pop(L, 1);
     }
   }
   lua_settop(L, top);
-  lua_createtable(L, length < INT32_MAX ? (int)length : 0, fields);
+  lua_createtable(L, elements, fields);
 }
 
-/* Moves the keys at the beginning of the objects behind 1…length, whose values may be objects, too.
+/* Puts the positions in 1…length whose values may be objects before the other keys in OBJECTS.
    [-0, +0, m] */
 static void number_objects(lua_State *L, clua_contents *contents, lua_Integer length) {
   lua_Integer others = contents->objects, found = 0;
   if (!contents->numbered) return;
-  lua_createtable(L, (int)(others + contents->numbered), 0);
+  lua_Integer room = others + contents->numbered;
+  lua_createtable(L, room < INT32_MAX ? (int)room : 0, 0);
   int list = lua_gettop(L);
   for (lua_Integer i = 1; i <= length; i++) {
     clua_step(&contents->steps);
@@ -153,8 +156,8 @@ static void number_objects(lua_State *L, clua_contents *contents, lua_Integer le
       lua_pop(L, 1);
     }
   }
-  contents->objects = others + contents->numbered;
-  contents->numbered = found;
+  contents->objects = room;
+  contents->positions = found;
   lua_replace(L, OBJECTS);
 }
 
@@ -209,9 +212,9 @@ int clua_readcontents(lua_State *L) {
   lua_pushvalue(L, MAP);
   lua_pushinteger(L, length);
   lua_pushboolean(L, islist && kind == CLUA_KIND_PLAIN && contents.whole > length);
-  if (contents.objects || contents.numbered) lua_pushvalue(L, OBJECTS);
+  if (contents.objects) lua_pushvalue(L, OBJECTS);
   else lua_pushboolean(L, false);
-  lua_pushinteger(L, contents.numbered);
+  lua_pushinteger(L, contents.positions);
   lua_pushboolean(L, contents.hasuserdata);
   lua_pushboolean(L, contents.count > length);
   return 8;
@@ -304,7 +307,7 @@ int clua_commonvalues(lua_State *L) {
 
 int clua_extended(lua_State *L) {
   lua_settop(L, 2);
-  // A script may have made it, and observe it.
+  // The list may belong to a script, and be observed: it is read with metamethods.
   lua_Integer count = luaL_len(L, 1);
   bool islonger = !lua_isnil(L, 2);
   lua_createtable(L, count < INT32_MAX ? (int)count + islonger : 0, 0);

@@ -518,7 +518,7 @@ void clua_copyrange(lua_State *L, int list, lua_Integer low, lua_Integer high);
 bool clua_istracking(lua_State *L);
 /// Reports a read of an opened table as a whole, or of its size. [-0, +0, m]
 void clua_noteread(lua_State *L, clua_node *node, clua_reading what);
-/// Pushes the table that has all leaves for `**` as keys; nil and false if there is none.
+/// Pushes the table whose keys are the opaque tables, or nil; returns whether there is one.
 /// [-0, +1, -]
 bool clua_pushopaque(lua_State *L);
 /// Reports a read of the key at `key` of an opened table; absolute. [-0, +0, m]

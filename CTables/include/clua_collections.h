@@ -67,13 +67,18 @@ int clua_try_pushnamedmember(lua_State *L);
 
 /// Copies what is stored in a table, for scripts.
 ///
-/// (table, values that are left out, whether it may be a list, whether opaque tables are objects)
-/// → the kind of collection; the copy; n, where 1…n is its list; whether integer keys follow behind
-/// a hole; the keys of values that may be objects, in the order of the list, or false; how many of
-/// these are elements of it; whether one of the values is a userdata; whether it has other keys
+/// (table, values to leave out, is_list: it may be one, opaque: opaque tables are objects) →
+/// - kind: the kind of collection, or nil
+/// - copy
+/// - n: 1…n are its list
+/// - is_sparse: integer keys follow behind a hole
+/// - objects: the keys of values that may be objects, positions first; or false
+/// - positions: how many of these keys are in 1…n
+/// - has_userdata: some value is one
+/// - has_fields: there are keys outside of 1…n
 int clua_readcontents(lua_State *L);
-/// (map, map, n, limit) → the keys whose values are not the same (T5), but for 1…n, up to so many;
-/// how many there are
+/// (map, map, n, limit) → at most `limit` keys outside of 1…n whose values are not the same (T5);
+/// their number
 int clua_differingkeys(lua_State *L);
 /// (list, n, list, n) → how many elements at both beginnings are the same (T5), and how many at the
 /// ends
@@ -81,7 +86,7 @@ int clua_commonends(lua_State *L);
 /// (map, keys, map, keys) → how many values at both beginnings are identical, and how many at the
 /// ends
 int clua_commonvalues(lua_State *L);
-/// (list, value) → a copy of the list with one element more, if the value is not nil
+/// (list, value) → a copy of the list, with the value at its end unless it is nil
 int clua_extended(lua_State *L);
 /// (value) → whether it is a table that is a leaf for `**`
 int clua_istableopaque(lua_State *L);

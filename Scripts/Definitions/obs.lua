@@ -61,8 +61,9 @@ function Watcher:run() end
 function Watcher:schedule() end
 
 ---Returns the state that the next call continues, as plain data with its sharing: that of the last
----call, with what the origin of `skip` has applied since. An error for a watcher that has ended, or
----that is not of `obs.changes`.
+---call, with what the origin of `skip` has applied since. Members of sets, and what is under keys
+---that are objects, are not copied. An error for a watcher that has ended, or that is not of
+---`obs.changes`.
 ---@return table
 function Watcher:snapshot() end
 

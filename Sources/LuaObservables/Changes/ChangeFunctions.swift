@@ -175,7 +175,7 @@ final class ChangeFunctions: ModuleSlice {
   /// index that does not exist is 0. The search for a shortest script ends at `limit` steps.
   private func editSteps(_ L: LuaStack) throws -> CInt {
     func numbers(_ index: CInt) -> [Int] {
-      (0..<Int(L.integer(at: index + 1) ?? 0)).map { position in
+      (0..<max(0, Int(L.integer(at: index + 1) ?? 0))).map { position in
         L.rawGet(index: position + 1, at: index)
         defer { L.pop() }
         return Int(L.integer(at: -1) ?? 0)

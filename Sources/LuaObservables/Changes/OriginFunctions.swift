@@ -1,8 +1,11 @@
 internal import Lua
 internal import Observables
 
-/// The functions by which the prelude hears of origins, and names its own (X2, X3).
+/// Origins of changes for the prelude: it is notified of those that others apply, and reports its
+/// own (X2, X3).
 final class OriginFunctions: ModuleSlice, ChangeOrigins.Listener {
+  /// The sandbox that applies now; 0 for the program.
+  private var sandbox: UInt32 = 0
   /// The functions of the prelude that are called before and after an origin writes; nil until it
   /// has a watcher of changes.
   private var prelude: (begin: LuaFunction, end: LuaFunction)?
@@ -13,7 +16,7 @@ final class OriginFunctions: ModuleSlice, ChangeOrigins.Listener {
       .init(
         "current_turn",
         { [self] L in
-          L.push(engine.reports.statistics.turns + 1)
+          L.push(engine.reports.currentTurn)
           return 1
         }
       ),
@@ -25,8 +28,8 @@ final class OriginFunctions: ModuleSlice, ChangeOrigins.Listener {
     prelude = nil
   }
 
-  /// follow_origins(begin, end): from now on these are called with an origin that is going to
-  /// write, and with whether its writes stay.
+  /// follow_origins(begin, end): from now on these are called with an origin that is going to write
+  /// and the sandbox that applies it, and with whether its writes stay.
   private func follow(_ L: LuaStack) throws -> CInt {
     if prelude != nil { return 0 }
     prelude = (
@@ -38,9 +41,13 @@ final class OriginFunctions: ModuleSlice, ChangeOrigins.Listener {
 
   /// begin_origin(origin): it writes until `end_origin`.
   private func begin(_ L: LuaStack) throws -> CInt {
+    let origin = try origin(L)
+    // What ends it needs instructions and stack, too.
+    try spareRoomToClose(L)
+    sandbox = host.sandboxes.current.number
+    defer { sandbox = 0 }
     // A sandbox could use any name to hide from the program what it writes.
-    let isOfProgram = host.sandboxes.current.number == 0
-    engine.origins.begin(try origin(L)) { isOfProgram || $0 === self }
+    engine.origins.begin(origin) { sandbox == 0 || $0 === self }
     return 0
   }
 
@@ -67,27 +74,34 @@ final class OriginFunctions: ModuleSlice, ChangeOrigins.Listener {
   func willApply(from origin: AnyHashable) {
     guard let prelude else { return }
     call(prelude.begin) { L throws(LuaError) in
-      if let value = origin.base as? LuaValue { return try state.push(value, to: L) }
-      do { try host.objects.push(value: origin.base, to: L) } catch {
-        try state.push(text: "\(origin.base)", to: L)
+      if let value = origin.base as? LuaValue {
+        try state.push(value, to: L)
+      } else {
+        do { try host.objects.push(value: origin.base, to: L) } catch {
+          try state.push(text: "\(origin.base)", to: L)
+        }
       }
+      L.push(Int(sandbox))
+      return 2
     }
   }
 
   func didApply(isMade: Bool) {
     guard let prelude else { return }
-    call(prelude.end) { L in L.push(isMade) }
+    call(prelude.end) { L in
+      L.push(isMade)
+      return 1
+    }
   }
 
   private func call(
-    _ function: LuaFunction, _ pushArgument: (LuaStack) throws(LuaError) -> Void
+    _ function: LuaFunction, _ pushArguments: (LuaStack) throws(LuaError) -> CInt
   ) {
     if host.isClosed { return }
     host.module.transactions.exempted {
       try? state.withStack { L throws(LuaError) in
         try state.push(function.pin, to: L)
-        try pushArgument(L)
-        try state.tracedCall(arguments: 1, results: 0, L)
+        try state.tracedCall(arguments: try pushArguments(L), results: 0, L)
       }
     }
   }

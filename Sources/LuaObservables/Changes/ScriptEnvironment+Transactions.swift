@@ -19,8 +19,8 @@ extension ScriptEnvironment {
   /// - Throws: what `body` throws; `LuaError` if `roots` is empty, if an object has a stored
   ///   property without a setter, if a script called `obs.abort`, for too many open transactions,
   ///   a closed state, and no memory.
-  /// - Complexity: O(objects below the roots); O(1) where a watcher of `**` follows just the tables
-  ///   below the root.
+  /// - Complexity: O(objects below the roots); O(1) where a watcher of the whole tree follows just
+  ///   the tables at and below the root.
   public func transaction<Result>(
     on roots: [any ObservableReference], _ body: () throws -> Result
   ) throws -> Result {

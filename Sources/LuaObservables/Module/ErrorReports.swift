@@ -41,7 +41,7 @@ final class ErrorReports: ModuleSlice {
     count += 1
     let report = LuaReport(
       error: error, kind: kind, name: name, site: site, cause: cause,
-      turn: engine.reports.statistics.turns + 1)
+      turn: engine.reports.currentTurn)
     // A script's handler of errors must not keep a program alive that was asked to end.
     // Scripts that were stopped can't handle that either.
     let isForHost = interruption == CLUA_INTERRUPTED || error.isStop

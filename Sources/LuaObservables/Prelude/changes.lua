@@ -48,12 +48,15 @@ function Shadow.new(root, watcher, has_sites, has_others)
   return self
 end
 
+-- Ends a watcher whose shadow could not be made. The error goes on from where it was raised.
+local Beginning = { __close = function(self) if self.watcher then self.watcher:stop() end end }
+
 --- A new shadow; if it cannot be made, its watcher ends.
 function Shadow.begin(root, watcher, ...)
-  local ok, made = pcall(Shadow.new, root, watcher, ...)
-  if ok then return made end
-  watcher:stop()
-  core.written(false, made)
+  local beginning <close> = setmetatable({ watcher = watcher }, Beginning)
+  local made = Shadow.new(root, watcher, ...)
+  beginning.watcher = nil
+  return made
 end
 
 -- Notes of each object where its keys were written last.
@@ -89,9 +92,11 @@ function Shadow:read(object)
   return made
 end
 
---- Where the shadow follows just the objects of the tree, a transaction may use its links.
+--- Lets transactions use the links of the shadow, if these lead to exactly the objects of the tree.
 function Shadow:offer()
-  if not self.has_hosts and next(self.left) == nil then core.note_whole_tree(self.watcher) end
+  if not self.has_hosts and #self.dirty == 0 and next(self.left) == nil then
+    core.note_whole_tree(self.watcher)
+  end
 end
 
 function Shadow:follow(object)
@@ -176,9 +181,9 @@ local function replace(walk, object, old, new)
 end
 
 -- Takes an object, and all that the walk has found through it, out of the walk.
-local function cut(walk, former, object, contents_of, loose)
-  local work = { object }
-  loose[object] = true
+local function cut(walk, former, top, contents_of, loose)
+  local work = { top }
+  loose[top] = true
   while #work > 0 do
     local object = work[#work]
     work[#work] = nil
@@ -233,7 +238,8 @@ local function extend(walk, objects, entrances, contents_of)
 end
 
 -- Mends the walk after writes to some objects: returns the objects that came, those that left, and
--- the walk as it was. Returns nothing where an object may be there by a way that is not known.
+-- the walk as it was. Returns nil for both lists where an object that was cut off is still stored
+-- somewhere: the walk has to be made anew.
 local function mend(walk, changed, before, after)
   local former, loose, left, entrances, sources = kept(walk), {}, {}, {}, {}
   for i = 1, #changed do
@@ -302,7 +308,8 @@ function Shadow:step(changed, fresh, known, read, finish)
     for _, object in next, objects do
       if not state[object] then came[#came + 1] = object end
     end
-    for object in next, state do
+    local _, former_objects = walk_below(self.root, before)
+    for _, object in next, former_objects do
       if not walk.parent[object] and not rawequal(object, walk.root) then
         gone[#gone + 1] = object
       end
@@ -314,8 +321,6 @@ function Shadow:step(changed, fresh, known, read, finish)
     only_before[object] = true
     if not fresh[object] then changed[#changed + 1] = object end
   end
-  -- Objects that were removed are dealt with in the order of their paths, whatever order a table
-  -- has them in.
   local result = read({ contents = before, walk = former, only = only_before },
     { contents = after, walk = walk, only = only_after }, changed)
   for i = 1, #came do self:follow(came[i]) end
@@ -324,6 +329,7 @@ function Shadow:step(changed, fresh, known, read, finish)
   finish(self)
   core.end_exempt()
   pcall(self.leave, self)
+  self:offer()
   return result
 end
 
@@ -345,9 +351,7 @@ local function compare(self, dirty, read)
       changed[#changed + 1] = object
     end
   end
-  local result = self:step(changed, fresh, nil, read, forget_notes)
-  self:offer()
-  return result
+  return self:step(changed, fresh, nil, read, forget_notes)
 end
 
 --- Calls `read` with what was written since the last delivery, and makes this the last delivery.

@@ -1,8 +1,8 @@
 -- Who made the changes that are applied: a slice of the module `obs`.
 --
--- The shadow of a watcher that skips an origin takes over what this origin writes as soon as it is
--- applied, so that the next delivery has what others wrote. In an object that others have written
--- since the last delivery it takes over just the keys and elements of the origin.
+-- When an apply of the origin that a watcher skips ends, the shadow of the watcher adopts its
+-- writes: they count as delivered. In an object that others have written since the last delivery,
+-- only the keys and elements that the origin wrote are adopted.
 local core, obs = ...
 
 local error, move, next, pcall, rawequal, setmetatable, string_format =
@@ -11,51 +11,56 @@ local trees, current_sandbox = core.trees, core.sandbox
 local Shadow, contents = trees.Shadow, trees.contents
 
 local weak = { __mode = "k" }
--- The shadows of watchers of changes; true for each.
+-- The shadows of watchers of changes: true for each.
 local shadows = setmetatable({}, weak)
--- The shadow of each watcher.
+-- The shadow of each watcher of changes.
 local shadow_of = setmetatable({}, weak)
 
 local function nothing() end
 
 -- Applying ----------------------------------------------------------------------------------------
 
--- The applies with an origin that are under way, the innermost last: each has the shadows that know
--- the origin, with what they were before.
-local applies = {}
+-- The apply with an origin that is under way: `before` has the shadows that know the origin, with
+-- what they were before. Nil while there is none.
+local apply
 
---- Begins to note the writes of an origin.
-function trees.begin_origin(origin)
+-- Whether a watcher may hear of origins that a sandbox applies. Another sandbox could hide its
+-- writes under any name.
+local function knows_origins(shadow, sandbox) return sandbox == 0 or sandbox == shadow.sandbox end
+
+--- Begins to note the writes of an origin that a sandbox applies, or the program (0).
+function trees.begin_origin(origin, sandbox)
   local before = {}
+  apply = { origin = origin, before = before }
   for shadow in next, shadows do
-    if shadow:knows_origins() then before[shadow] = shadow:prepare(origin) end
+    if knows_origins(shadow, sandbox) then
+      local is_ready, former = pcall(shadow.prepare, shadow, origin)
+      if is_ready then before[shadow] = former end
+    end
   end
-  applies[#applies + 1] = { origin = origin, before = before }
 end
 
---- Ends what `begin_origin` began; `is_made`: the writes stay.
+--- Ends the apply; `is_made` is false where its writes were taken back.
 function trees.end_origin(is_made)
-  local apply = applies[#applies]
-  applies[#applies] = nil
-  for shadow, before in next, apply.before do
+  if not apply then return end
+  local origin, found = apply.origin, apply.before
+  apply = nil
+  for shadow, before in next, found do
     local objects = shadow:take_written()
-    if is_made and #objects > 0 and rawequal(shadow.skip, apply.origin) then
-      shadow:adopt(objects, before)
-    else
+    if not is_made or #objects == 0 then
       shadow:note(objects)
-      if is_made and #objects > 0 then shadow:add_origin(apply.origin, objects) end
+    elseif not rawequal(shadow.skip, origin) then
+      shadow:note(objects)
+      pcall(shadow.add_origin, shadow, origin, objects)
+    elseif not pcall(shadow.adopt, shadow, objects, before) then
+      -- The next delivery has these writes.
+      shadow.walk = nil
+      shadow:note(objects)
     end
   end
 end
 
 -- Shadows -----------------------------------------------------------------------------------------
-
---- Whether origins of the sandbox that runs mean something to the watcher: another sandbox could
---- use any name to hide what it writes.
-function Shadow:knows_origins()
-  local sandbox = current_sandbox()
-  return sandbox == 0 or sandbox == self.sandbox
-end
 
 --- What others have written before an origin writes: the list, and the contents if the origin is
 --- skipped.
@@ -69,7 +74,7 @@ function Shadow:prepare(origin)
   return before
 end
 
---- Takes over what an origin wrote to objects.
+--- Makes what an origin wrote to objects count as delivered.
 function Shadow:adopt(objects, before)
   -- A delivery meanwhile has delivered a part of it.
   if self.dirty ~= before.dirty then return self:note(objects) end
@@ -86,7 +91,7 @@ function Shadow:adopt(objects, before)
   local function keep_removed(side)
     for object in next, side.only do former[object] = side.contents(object) end
   end
-  self:learn(objects, former)
+  self:note_adoption(objects, former)
   self:step(changed, fresh, nil, keep_removed, nothing)
 end
 
@@ -95,24 +100,24 @@ function Shadow:add_origin(origin, objects)
   for _, known in next, self.origins do
     if rawequal(known, origin) then return end
   end
-  self:learn(objects, {})
-  self.origins[#self.origins + 1] = origin
+  self:note_adoption(objects, {})
+  local origins = move(self.origins, 1, #self.origins, 1, {})
+  origins[#origins + 1] = origin
+  self.origins = origins
 end
 
--- What a shadow has learned of an origin that wrote `objects`. `former` has the contents that the
--- shadow had.
-local Lesson = {}
-Lesson.__index = Lesson
+-- What a transaction has to restore in a shadow: the contents and the origins before an apply that
+-- has written `objects`.
+local Adoption = {}
+Adoption.__index = Adoption
 
-function Shadow:learn(objects, former)
-  core.witness(setmetatable({
-    shadow = self, objects = objects, former = former,
-    origins = move(self.origins, 1, #self.origins, 1, {}),
-  }, Lesson))
+function Shadow:note_adoption(objects, former)
+  core.witness(setmetatable(
+    { shadow = self, objects = objects, former = former, origins = self.origins }, Adoption))
 end
 
---- Forgets it: a transaction has taken the writes back to the objects that it covers.
-function Lesson:renew(is_covered)
+--- Restores the shadow: a transaction has taken back what was written to the objects it covers.
+function Adoption:renew(is_covered)
   local changed, fresh, is_whole = {}, {}, true
   for i = 1, #self.objects do
     local object = self.objects[i]
@@ -127,14 +132,14 @@ end
 
 -- Watchers ----------------------------------------------------------------------------------------
 
---- Has a watcher of changes hear of origins, and leave out the changes of one of them.
+--- Registers the shadow of a watcher for origins; `skip` is the one that it leaves out, or nil.
 function trees.hear_origins(watcher, shadow, skip)
   shadow.skip, shadow.sandbox = skip, current_sandbox()
   shadows[shadow], shadow_of[watcher] = true, shadow
   core.follow_origins(trees.begin_origin, trees.end_origin)
 end
 
---- The state that the next delivery of a watcher of changes continues, as plain data.
+--- The state that the next delivery of a watcher of changes continues, as data.
 function core.snapshot(watcher)
   local shadow = watcher ~= nil and shadow_of[watcher]
   if not shadow then
@@ -144,7 +149,9 @@ function core.snapshot(watcher)
   if not watcher.active then
     core.raise "Watcher:snapshot was called on a watcher that has ended"
   end
-  return trees.copied(shadow.root, function(object) return shadow:read(object) end)
+  return trees.copied(shadow.root, function(object)
+    return shadow.state[object] or contents(object)
+  end)
 end
 
 --- Refuses an origin that equals nothing.
@@ -158,8 +165,9 @@ end
 function trees.written_from(origin, ...)
   if origin == nil then return trees.written(...) end
   core.begin_exempt()
-  core.begin_origin(origin)
+  local has_begun, failure = pcall(core.begin_origin, origin)
   core.end_exempt()
+  if not has_begun then error(failure, 0) end
   local ok, number, problem = pcall(trees.written, ...)
   core.begin_exempt()
   core.end_origin(ok and number == nil)

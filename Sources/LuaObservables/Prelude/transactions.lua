@@ -43,7 +43,7 @@ local is_covered = setmetatable({}, {
 local function renew_witnesses(transaction)
   if transaction.turn ~= core.turn_number() then return end
   local witnesses = transaction.witnesses
-  -- What was seen last is forgotten first.
+  -- In reverse order: a later witness builds on the state of an earlier one.
   for i = #witnesses, 1, -1 do pcall(witnesses[i].renew, witnesses[i], is_covered) end
 end
 

@@ -258,7 +258,7 @@ end
 --- Whether contents are equal.
 function trees.are_same(a, b)
   local keys, count = differing_keys(a.map, b.map, nil, 1)
-  -- What is other data may be equal.
+  -- Data of host objects is a new table in each read, and may be equal.
   if count > 0 and host_data[a.map[keys[1]]] then
     keys = trees.differing_keys(a.map, b.map)
     count = #keys
@@ -393,8 +393,8 @@ trees.FEW_EDITS = 16
 function trees.edit_script(from, count, to, new_count, edit, limit)
   local equal, shorter = trees.same, count < new_count and count or new_count
   local head, tail = common_ends(from, count, to, new_count)
-  while head < shorter and equal(from[head + 1], to[head + 1]) do head = head + 1 end
-  while tail < shorter - head and equal(from[count - tail], to[new_count - tail]) do
+  while head + tail < shorter and equal(from[head + 1], to[head + 1]) do head = head + 1 end
+  while head + tail < shorter and equal(from[count - tail], to[new_count - tail]) do
     tail = tail + 1
   end
   local gone, come = count - head - tail, new_count - head - tail

@@ -56,8 +56,8 @@ struct ScriptWatcher {
     static let driver = Parts(rawValue: 32)
     /// Edits are delivered to the watcher.
     static let edits = Parts(rawValue: 64)
-    /// The callback is called with the object that was written, not with the root; with nil for a
-    /// write that was made while it ran.
+    /// The callback is called with the object that was written, not with the root; with nil if
+    /// objects were written while it ran.
     static let objects = Parts(rawValue: 128)
   }
 

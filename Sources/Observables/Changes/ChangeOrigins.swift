@@ -1,18 +1,20 @@
-/// Notifies those who keep states of trees of the changes that an origin applies (X2).
+/// Notifies shadows before and after changes of an origin are applied (X2).
 package final class ChangeOrigins {
-  /// Keeps states that leave out the writes of some origins.
+  /// A shadow, or the shadows of a host of scripts.
   package protocol Listener: AnyObject {
     /// Called before changes of an origin are applied.
     func willApply(from origin: AnyHashable)
-    /// Called when they are; `isMade` is false where all were taken back.
+    /// Called after they were applied, or taken back: then `isMade` is false.
     func didApply(isMade: Bool)
   }
 
   private struct WeakListener { weak var listener: (any Listener)? }
 
   private var listeners: [ObjectIdentifier: WeakListener] = [:]
-  /// Who was notified of each apply under way, the innermost last.
-  private var notified: [[any Listener]] = []
+  /// Who was notified of the apply under way.
+  private var notified: [any Listener] = []
+  /// How many applies are nested: what the inner ones write is of the outermost one's origin.
+  private var depth = 0
 
   package init() {}
 
@@ -24,12 +26,17 @@ package final class ChangeOrigins {
 
   /// Begins an apply, which `end` ends; `isKnown` says who may hear of the origin.
   package func begin(_ origin: AnyHashable, isKnown: (any Listener) -> Bool = { _ in true }) {
-    let concerned = listeners.values.compactMap(\.listener).filter(isKnown)
-    notified.append(concerned)
-    for listener in concerned { listener.willApply(from: origin) }
+    depth += 1
+    guard depth == 1 else { return }
+    notified = listeners.values.compactMap(\.listener).filter(isKnown)
+    for listener in notified { listener.willApply(from: origin) }
   }
 
   package func end(isMade: Bool) {
-    for listener in notified.popLast() ?? [] { listener.didApply(isMade: isMade) }
+    depth -= 1
+    guard depth == 0 else { return }
+    let concerned = notified
+    notified = []
+    for listener in concerned { listener.didApply(isMade: isMade) }
   }
 }

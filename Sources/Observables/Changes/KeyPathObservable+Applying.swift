@@ -10,7 +10,8 @@ extension KeyPathObservable {
   ///   - changes: paths lead from this object.
   ///   - force: skips what does not fit.
   ///   - origin: who made the changes, for watchers of changes that skip it. Numbers, booleans and
-  ///     text are the same origins in scripts.
+  ///     text are the same origins in scripts. What is written by code that the changes call, as
+  ///     setters, is of this origin, too.
   /// - Returns: how many were skipped.
   /// - Throws: ``ChangeError`` that names the change which does not fit: its `old` is not there, or
   ///   its object cannot be made.

@@ -5,8 +5,9 @@ extension KeyPathObservable {
   ///
   /// Objects below are those of properties, elements, values and members that are models or
   /// collections; lazy and computed properties are no part of it. A value that changed and changed
-  /// back is in no change, and a turn without net changes is no call. Ends with ``Watcher/stop()``,
-  /// or when this object is gone.
+  /// back is in no change, and a turn without net changes is no call. The callback runs on the
+  /// loop's thread, after all other watchers of the flush. Ends with ``Watcher/stop()``, or when
+  /// this object is gone.
   ///
   /// - Parameters:
   ///   - loop: the loop that observes the objects; without one, that of this object.
@@ -16,6 +17,7 @@ extension KeyPathObservable {
   ///   - line: where the watcher is registered.
   ///   - callback: gets this object and the changes.
   /// - Throws: ``PathError`` where another loop observes one of the objects.
+  /// - Precondition: `options` have neither `initial` nor `equals`.
   /// - Complexity: O(objects below), once; then O(what was written, came or left) in each turn, and
   ///   O(objects below) where an object that left its key may still be there by another way.
   @discardableResult
@@ -29,10 +31,14 @@ extension KeyPathObservable {
     }
   }
 
-  /// Calls `callback` with the net changes like ``changes(in:skip:options:file:line:_:)``, and with
-  /// the turn and the origins that they are of.
+  /// Calls `callback` at the end of each turn in which something at or below this object changed,
+  /// with the net changes since the last call, the turn, and the origins that have written.
+  ///
+  /// The objects, the thread and the end are those of the callback without a delivery.
   ///
   /// - Throws: ``PathError`` where another loop observes one of the objects.
+  /// - Precondition: `options` have neither `initial` nor `equals`.
+  /// - Complexity: that of the callback without a delivery.
   @discardableResult
   public func changes(
     in loop: Loop? = nil, skip: AnyHashable? = nil, options: WatcherOptions = WatcherOptions(),
@@ -56,7 +62,7 @@ extension KeyPathObservable {
           before: taken.before, after: taken.after, of: taken.entries
         ).changes
         let delivery = ChangeDelivery(
-          turn: engine.reports.statistics.turns + 1, origins: shadow.origins)
+          turn: engine.reports.currentTurn, origins: shadow.origins)
         shadow.advance(to: taken)
         if changes.isEmpty { return engine.delivery.noteIdleCall() }
         if isOnce {
@@ -81,7 +87,8 @@ extension KeyPathObservable {
   /// The net changes at or below this object, turn by turn.
   ///
   /// The sequence ends when this object is gone; ending the loop over it ends the watcher. Turns
-  /// that come before the consumer asked for the last ones wait in it.
+  /// are buffered without limit until the consumer asks for them. What an origin wrote last is left
+  /// out if `skip` names it.
   ///
   /// - Throws: ``PathError`` where another loop observes one of the objects.
   public func changes(
@@ -100,12 +107,14 @@ extension KeyPathObservable {
   }
 }
 
-/// Which turn a delivery of changes is of, and who made them (X2).
+/// Which turn delivers changes, and who has written (X2).
+///
+/// Used on the loop's thread: an origin may be any value of the program.
 public struct ChangeDelivery {
   /// The number of the turn that delivers, which ``LoopStatistics/turns`` has at its end.
   public let turn: Int
-  /// The origins of what was applied at or below the object since the last delivery, each once, in
-  /// the order of their first writes.
+  /// The origins that have written at or below the object since the last delivery, each once, in
+  /// the order of their first writes; not the one that the watcher skips.
   public let origins: [AnyHashable]
 }
 

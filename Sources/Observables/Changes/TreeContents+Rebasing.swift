@@ -1,33 +1,36 @@
 extension TreeContents {
-  /// These contents without what was written between two others: where they are still as in `from`,
-  /// they get what is in `to`.
-  func rebased(from: TreeContents, to: TreeContents) -> TreeContents {
+  /// These contents without what was written between `early` and `late`: a value that is still as
+  /// in `late` becomes that of `early`.
+  func rebased(undoing late: TreeContents, to early: TreeContents) -> TreeContents {
     var result = self
-    for key in Set(from.fields.keys).union(to.fields.keys) {
-      let (late, early) = (from.fields[key], to.fields[key])
-      if !TreeValue.areSame(late, early), TreeValue.areSame(fields[key], late) {
-        result.fields[key] = early
+    for key in Set(late.fields.keys).union(early.fields.keys) {
+      let (last, first) = (late.fields[key], early.fields[key])
+      if !TreeValue.areSame(last, first), TreeValue.areSame(fields[key], last) {
+        result.fields[key] = first
       }
     }
-    for (member, value) in to.members where from.members[member] == nil {
+    for (member, value) in early.members where late.members[member] == nil {
       result.members[member] = value
     }
-    for member in from.members.keys where to.members[member] == nil {
+    for member in late.members.keys where early.members[member] == nil {
       result.members[member] = nil
     }
-    result.list = rebasedList(from: from.list, to: to.list)
+    result.list = rebasedList(undoing: late.list, to: early.list)
     return result
   }
 
-  private func rebasedList(from: [TreeValue], to: [TreeValue]) -> [TreeValue] {
-    // What others have put in and taken out since.
+  /// The list without the edits between `early` and `late`.
+  ///
+  /// The edits from this list to `early` take back what was written since then. Of these, elements
+  /// that came after `late` stay, and elements that left after `late` do not come back.
+  private func rebasedList(undoing late: [TreeValue], to early: [TreeValue]) -> [TreeValue] {
     var (inserted, removed): ([TreeValue], [TreeValue]) = ([], [])
-    for step in EditScript.steps(from, list) {
+    for step in EditScript.steps(late, list) {
       switch step {
       case .insert(_, let new): inserted.append(list[new])
-      case .remove(_, let old): removed.append(from[old])
+      case .remove(_, let old): removed.append(late[old])
       case .replace(_, let old, let new):
-        removed.append(from[old])
+        removed.append(late[old])
         inserted.append(list[new])
       }
     }
@@ -41,15 +44,15 @@ extension TreeContents {
     var added: [Int: [TreeValue]] = [:]
     var former: [Int: TreeValue?] = [:]
     var shift = 0
-    for step in EditScript.steps(list, to) {
+    for step in EditScript.steps(list, early) {
       switch step {
       case .insert(let at, let new):
-        added[at - shift, default: []].append(to[new])
+        added[at - shift, default: []].append(early[new])
         shift += 1
       case .remove(_, let old):
         former[old] = .some(nil)
         shift -= 1
-      case .replace(_, let old, let new): former[old] = to[new]
+      case .replace(_, let old, let new): former[old] = early[new]
       }
     }
     var result: [TreeValue] = []

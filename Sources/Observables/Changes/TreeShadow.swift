@@ -11,12 +11,13 @@ final class TreeShadow: TransactionWitness {
   private var isDirty: Set<TreeEntry> = []
   /// The origin whose changes are left out, if there is one.
   private let skip: AnyHashable?
-  /// The origins that have written since the last delivery, but for that one.
+  /// The other origins that have written since the last delivery.
   private(set) var origins: [AnyHashable] = []
-  /// The applies with an origin under way, the innermost last.
-  private var applies: [Apply] = []
-  /// What was learned from origins while transactions are open, which may take it back.
-  private var lessons: [Lesson] = []
+  /// The apply with an origin that is under way.
+  private var apply: Apply?
+  /// What open transactions have to restore.
+  private var adoptions: [Adoption] = []
+  private var deliveries = 0
 
   init(
     of root: AnyObject, for watcher: WatcherRef, in engine: Engine, skip: AnyHashable? = nil
@@ -135,7 +136,7 @@ final class TreeShadow: TransactionWitness {
       TreeDifference.Side(walk: walk, contents: { $0.contents }, only: Set(walk.entries)))
   }
 
-  /// What was taken back is no news for a shadow that was made meanwhile.
+  /// A shadow that was made inside the transaction has nothing to deliver for what it took back.
   func transactionWasTakenBack(_ bits: Transactions.Bits) {
     note(takeWritten())
     let isAllBack = dirty.allSatisfy { entry in
@@ -149,7 +150,8 @@ final class TreeShadow: TransactionWitness {
   /// Makes what was taken the state of the last delivery.
   func advance(to taken: Taken) {
     origins = []
-    if !engine.transactions.isOpen { lessons = [] }
+    deliveries += 1
+    if !engine.transactions.isOpen { adoptions = [] }
     move(to: taken)
   }
 
@@ -170,25 +172,32 @@ final class TreeShadow: TransactionWitness {
 
 /// Leaving out what an origin writes (X2).
 ///
-/// What it has written is taken over as soon as it is applied, so that the next delivery has what
-/// others wrote.
+/// When an apply of the origin ends, the shadow adopts its writes: they count as delivered, so that
+/// the next delivery has what others wrote.
 extension TreeShadow: ChangeOrigins.Listener {
-  /// An apply with an origin under way, with the objects that others have written before it, and
-  /// their contents.
-  private typealias Apply = (origin: AnyHashable, former: [TreeEntry: TreeContents])
+  /// An apply with an origin under way.
+  private struct Apply {
+    let origin: AnyHashable
+    /// The contents of what others have written before it, if the origin is skipped.
+    let former: [TreeEntry: TreeContents]
+    /// How many deliveries there were before it.
+    let deliveries: Int
+  }
 
   package func willApply(from origin: AnyHashable) {
     note(takeWritten())
-    applies.append((origin, origin == skip ? present(dirty) : [:]))
+    apply = Apply(
+      origin: origin, former: origin == skip ? present(dirty) : [:], deliveries: deliveries)
   }
 
   package func didApply(isMade: Bool) {
-    guard let apply = applies.popLast() else { return }
+    guard let apply else { return }
+    self.apply = nil
     let entries = takeWritten().filter { walk.contains($0) }
-    guard isMade, apply.origin == skip else {
+    guard isMade, apply.origin == skip, apply.deliveries == deliveries else {
       note(entries)
-      if isMade, !entries.isEmpty, !origins.contains(apply.origin) {
-        learn(entries, [:])
+      if isMade, !entries.isEmpty, apply.origin != skip, !origins.contains(apply.origin) {
+        noteAdoption(entries, [:])
         origins.append(apply.origin)
       }
       return
@@ -197,24 +206,24 @@ extension TreeShadow: ChangeOrigins.Listener {
     var contents = present(entries)
     for entry in entries {
       guard let before = apply.former[entry] else { continue }
-      contents[entry] = contents[entry]?.rebased(from: before, to: entry.contents)
+      contents[entry] = contents[entry]?.rebased(undoing: before, to: entry.contents)
     }
     var known = Dictionary(uniqueKeysWithValues: entries.map { ($0, $0.contents) })
     let taken = step(entries, to: contents)
     for entry in taken.before.only { known[entry] = entry.contents }
-    learn(entries, known)
+    noteAdoption(entries, known)
     move(to: taken)
   }
 
-  private func learn(_ entries: [TreeEntry], _ former: [TreeEntry: TreeContents]) {
+  private func noteAdoption(_ entries: [TreeEntry], _ former: [TreeEntry: TreeContents]) {
     if !engine.transactions.isOpen { return }
-    let lesson = Lesson(self, entries, former, origins)
-    lessons.append(lesson)
-    engine.transactions.note(lesson)
+    let adoption = Adoption(self, entries, former, origins)
+    adoptions.append(adoption)
+    engine.transactions.note(adoption)
   }
 
-  /// What a shadow has learned from an origin, with what it knew before.
-  private final class Lesson: TransactionWitness {
+  /// What a transaction has to restore in a shadow: the contents and the origins before an apply.
+  private final class Adoption: TransactionWitness {
     private unowned let shadow: TreeShadow
     private let written: [TreeEntry]
     private let former: [TreeEntry: TreeContents]
@@ -227,7 +236,7 @@ extension TreeShadow: ChangeOrigins.Listener {
       (self.shadow, self.written, self.former, self.origins) = (shadow, written, former, origins)
     }
 
-    /// Forgets it for the objects that the transaction covers.
+    /// Restores the shadow for the objects that the transaction covers.
     func transactionWasTakenBack(_ bits: Transactions.Bits) {
       let covered = written.filter { shadow.isCovered($0, bits) }
       if covered.count == written.count { shadow.origins = origins }

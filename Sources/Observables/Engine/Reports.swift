@@ -27,6 +27,9 @@ package struct Reports: Room {
     @inline(__always) get { state.statistics }
     @inline(__always) nonmutating set { state.statistics = newValue }
   }
+
+  /// The number of the turn under way, or else of the next one; `stats` has it at its end.
+  package var currentTurn: Int { state.statistics.turns + 1 }
 }
 
 /// Counters for `stats`.

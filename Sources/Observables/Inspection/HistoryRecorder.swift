@@ -153,7 +153,7 @@ open class HistoryRecorder: ObservationCore.EngineRecorder {
 
   // MARK: EngineRecorder
 
-  private var turn: Int { engine.reports.statistics.turns + 1 }
+  private var turn: Int { engine.reports.currentTurn }
   private var flush: Int? { engine.delivery.flushUnderWay }
 
   public override func wrote(_ change: ObservationCore.Change) {

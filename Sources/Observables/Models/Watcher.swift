@@ -135,11 +135,11 @@ open class Watcher: ObservationCore.Receiver, @unchecked Sendable {
     precondition(hasRun, "A watcher is run inside its own callback")
   }
 
-  /// The state that the next delivery of a watcher of changes continues; nil if it has ended.
+  /// Returns the state that the next delivery of a watcher of changes continues; nil if the watcher
+  /// has ended.
   ///
-  /// The changes of the next delivery make a copy of it equal to the object: it is the state at the
-  /// last delivery, with what the origin that the watcher skips has applied since. On the loop's
-  /// thread.
+  /// It is the state at the last delivery, with what the skipped origin has applied since. On the
+  /// loop's thread.
   ///
   /// - Precondition: the watcher was made by `changes`.
   /// - Complexity: O(size of the tree).

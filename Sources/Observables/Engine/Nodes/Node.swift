@@ -173,8 +173,8 @@ extension ObservationCore {
     /// Whether an object may have come or left by a write.
     open func movesObjects(_ change: Change) -> Bool { true }
 
-    /// Whether the object has another key, or one less, though the value under it is the same: it
-    /// was inherited.
+    /// Whether a write that leaves a value the same adds or removes the key: the value was
+    /// inherited.
     open func changesKeys(_ change: Change) -> Bool { false }
 
     /// Calls `visit` for each object that a write has put in, and maybe for others.

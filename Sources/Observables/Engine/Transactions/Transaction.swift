@@ -204,9 +204,12 @@ public final class Transaction {
     }
   }
 
+  /// Whether it takes back what is written now.
+  var ownsWrites: Bool { keeper?.ownsWrites ?? true }
+
   /// A lazy property of a covered object is about to change.
   func note(_ lazy: WatcherRef) {
-    guard !isRestoring, keeper?.ownsWrites == true, let slot = lazy.slot,
+    guard !isRestoring, ownsWrites, let slot = lazy.slot,
       knownLazies.insert(lazy.identity).inserted
     else { return }
     let receiver = lazy.pointee.receiver.takeUnretainedValue()

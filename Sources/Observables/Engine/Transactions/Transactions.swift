@@ -99,6 +99,16 @@ package struct Transactions: Room {
   @inline(__always)
   private func covering(_ node: NodeRef) -> Bits { coverings(of: node) & state.open }
 
+  /// The open transactions that take back what is written to an object now.
+  private func ownCovering(_ node: NodeRef) -> Bits {
+    var bits = covering(node)
+    if bits == 0 { return 0 }
+    for case let transaction? in state.all where !transaction.ownsWrites {
+      bits &= ~(1 << Bits(transaction.bit))
+    }
+    return bits
+  }
+
   /// The transactions that cover an object, open or not.
   private func coverings(of node: NodeRef) -> Bits {
     var bits: Bits = 0
@@ -281,7 +291,7 @@ package struct Transactions: Room {
     let made = takeMade(in: bit)
     defer { forgetChecks() }
     guard isUndone else { return }
-    // What was seen last is forgotten first.
+    // In reverse order: a later witness builds on the state of an earlier one.
     for case .witness(let witness) in made.reversed() {
       witness.object?.transactionWasTakenBack(1 << Transactions.Bits(bit))
     }
@@ -340,7 +350,7 @@ package struct Transactions: Room {
   private func noteOpen(
     _ watcher: WatcherRef, _ status: WatcherRecord.Status, _ change: Change?
   ) {
-    let covering = change.map { self.covering($0.node) } ?? 0
+    let covering = change.map { ownCovering($0.node) } ?? 0
     if status != .stale {
       if isOpen, change != nil { state.checks[watcher.identity, default: ~0] &= covering }
     } else if covering != 0, add(watcher.identity, covering) {
@@ -353,7 +363,7 @@ package struct Transactions: Room {
   /// Notes a change for a watcher that is called whatever happens.
   @inline(__always)
   func noteCertain(_ watcher: WatcherRef, _ change: Change?) {
-    if hasTurns, let change { _ = add(watcher.identity, covering(change.node)) }
+    if hasTurns, let change { _ = add(watcher.identity, ownCovering(change.node)) }
   }
 
   /// A watcher is called in a flush.

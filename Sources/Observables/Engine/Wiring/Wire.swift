@@ -32,8 +32,8 @@ struct Wire {
   var cursor: LinkRef?
   /// The number of the run of a tracked computation.
   var stamp: UInt32 = 0
-  /// Whether there may be other objects below the root than those with links: for `**` opaque ones,
-  /// and ones that have to be read when they are covered.
+  /// Whether objects below the root may have no link: of `**` opaque objects, and objects that a
+  /// transaction has to read.
   var hasOthers = false
   /// Whether it was reported that a name of the path is misspelt, or found that none is.
   var hasComplained = false

@@ -1,5 +1,5 @@
-/// Links to single objects, whatever leads to them: those that a transaction covers, and those that
-/// a shadow follows.
+/// Links to single objects, however they are reached: a transaction covers objects by them, and a
+/// shadow follows objects.
 extension Wiring {
   /// Gives a watcher a path without links; `link` adds one for each object.
   func beginObjects(of watcher: WatcherRef) -> WireRef {
@@ -12,7 +12,8 @@ extension Wiring {
     return wire
   }
 
-  /// Makes a link to an object, so that writes to it are reported.
+  /// Makes a link to an object, so that writes to it are reported; `effect` is `notify` if the
+  /// watcher is to be called for them.
   ///
   /// - Throws: the error of the object's kind for no memory, or of the receiver for its limits.
   func link(_ node: NodeRef, by wire: WireRef, _ effect: Link.Effect = []) throws {
@@ -27,7 +28,7 @@ extension Wiring {
     append(link, to: slot)
   }
 
-  /// The watcher follows the objects for which `follow` is called, besides its paths.
+  /// Gives a watcher a path for the objects that `follow` adds, besides its other paths.
   package func beginFollowing(by watcher: WatcherRef) { _ = beginObjects(of: watcher) }
 
   /// Has a watcher called for writes to an object, too.
@@ -45,7 +46,7 @@ extension Wiring {
     if let failure { throw failure }
   }
 
-  /// Ends that; false while a transaction uses the links.
+  /// Removes the link of a watcher to an object; false, and nothing, while a transaction uses it.
   package func unfollow(_ node: NodeRef, by watcher: WatcherRef) -> Bool {
     guard let wire = followingWire(of: watcher) else { return true }
     if transactions.holds(wire) { return false }
@@ -56,7 +57,8 @@ extension Wiring {
   /// Notes that a watcher follows exactly the objects at and below its root, and that none of these
   /// has to be read when it is covered: a transaction may use the links.
   package func noteWholeTree(of watcher: WatcherRef) {
-    followingWire(of: watcher)?.pointee.hasOthers = false
+    guard let wire = followingWire(of: watcher), wire.pointee.written == nil else { return }
+    wire.pointee.hasOthers = false
   }
 
   /// Notes a write to objects that watchers follow; `slot` is that of the whole object.

@@ -240,4 +240,15 @@ check("X2: options that make no sense are errors", function()
   fails("table or object of the host program expected", obs.changes, 1, nothing)
 end)
 
+check("S3: a list with holes takes the memory of its elements", function()
+  local t = {}
+  for i = 0, 26 do t[1 << i] = i end
+  collectgarbage()
+  local before = collectgarbage "count"
+  local turn = watched(t)
+  t[4] = 5
+  eq(turn(), '{{kind="set" new=5 old=2 path={4}}}')
+  assert(collectgarbage "count" - before < 1000)
+end)
+
 finish()

@@ -261,6 +261,23 @@ check("X2: writes of an immediate watcher have no origin", function()
   obs.apply(t, { set({ "a" }, 1, 2) }, { origin = "x" })
   eq(turn(), '{{kind="set" new=2 old=0 path={"log"}}}')
 end)
+check("X3: code that runs in an apply writes for its origin", function()
+  local t = { a = 1, b = 1, c = 1, d = { e = 1 } }
+  obs.observe(t, "a", function() end, {
+    equals = function()
+      obs.apply(t, { set({ "b" }, 1, 2) }, { origin = "y", force = true })
+      t.c, t.d.e = 2, 2
+      return false
+    end,
+  })
+  local turn, watcher = watched(t, { skip = "x" })
+  obs.apply(t, { set({ "a" }, 1, 2) }, { origin = "x" })
+  eq(text(watcher:snapshot()), "{a=2 b=2 c=2 d={e=2}}")
+  t.d.e = 3
+  local changes, origins = turn()
+  eq(changes, '{{kind="set" new=3 old=2 path={"d" "e"}}}')
+  eq(origins, "{}")
+end)
 check("X2: skip goes with path, site and once", function()
   local t = { items = { { n = 1 } }, other = 1 }
   local turn, watcher = watched(t, { skip = "x", path = "items.**" })
@@ -351,6 +368,23 @@ check("S8: an apply outside the roots of a transaction that fails keeps its orig
   eq(text(watcher:snapshot()), "{a=2 b={n=1}}")
   eq(turn(), "none")
   eq(t.a, 2)
+end)
+
+check("S8: an origin that a transaction takes back is not listed after another one", function()
+  local t = { a = 1, b = 1 }
+  local turn = watched(t)
+  obs.transaction({ t }, function()
+    obs.transaction({ t }, function()
+      obs.apply(t, { set({ "a" }, 1, 2) }, { origin = "x" })
+      obs.abort()
+    end)
+    obs.apply(t, { set({ "a" }, 1, 3) }, { origin = "y" })
+    obs.abort()
+  end)
+  t.b = 2
+  local changes, origins = turn()
+  eq(changes, '{{kind="set" new=2 old=1 path={"b"}}}')
+  eq(origins, "{}")
 end)
 
 -- Snapshots --------------------------------------------------------------------------------------
