@@ -27,17 +27,26 @@ final class ChangeFunctions: ModuleSlice {
     return 0
   }
 
-  /// take_written(watcher, list, n): adds the objects that the watcher follows, and that were
-  /// written since the last call, behind the first `n` elements of a list.
+  /// take_written(watcher) → a list of the objects that the watcher follows, and that were written
+  /// since the last call; nil if there is none, and also true if the watcher has ended.
   private func takeWritten(_ L: LuaStack) throws -> CInt {
-    guard let watcher = try watcher(L, "take_written") else { return 0 }
-    var count = Int(L.integer(at: 3) ?? 0)
-    for node in engine.wiring.takeWritten(of: watcher) {
-      count += 1
-      observed.push(node, to: L)
-      L.rawSet(index: count, at: 2)
+    guard let watcher = try watcher(L, "take_written") else {
+      L.pushNil()
+      L.push(true)
+      return 2
     }
-    return 0
+    // The list is made first: what is taken must not be lost for want of memory.
+    let count = engine.wiring.writtenCount(of: watcher)
+    if count == 0 {
+      L.pushNil()
+      return 1
+    }
+    try state.pushTable(elements: count, to: L)
+    for (index, node) in engine.wiring.takeWritten(of: watcher).enumerated() {
+      observed.push(node, to: L)
+      L.rawSet(index: index + 1, at: -2)
+    }
+    return 1
   }
 
   /// unfollow(watcher, object) → false while a transaction needs it.

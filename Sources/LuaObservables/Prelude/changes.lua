@@ -117,11 +117,10 @@ function Shadow:note(objects)
   end
 end
 
---- The objects that were written since the last call.
-function Shadow:take_written()
-  local objects = {}
-  core.take_written(self.watcher, objects, 0)
-  return objects
+--- Has the next delivery look at what was written since the last call.
+function Shadow:note_written()
+  local objects = core.take_written(self.watcher)
+  if objects then self:note(objects) end
 end
 
 --- Ends all watching.
@@ -293,6 +292,8 @@ function Shadow:step(changed, fresh, known, read, finish)
   local function after(object)
     local made = fresh[object] or state[object] or new_state[object]
     if not made then
+      -- It is followed first: a finalizer may write to it from now on.
+      self:follow(object)
       made = known and known[object] or self:look(object)
       new_state[object] = made
     end
@@ -323,7 +324,6 @@ function Shadow:step(changed, fresh, known, read, finish)
   end
   local result = read({ contents = before, walk = former, only = only_before },
     { contents = after, walk = walk, only = only_after }, changed)
-  for i = 1, #came do self:follow(came[i]) end
   core.begin_exempt()
   self:advance(fresh, new_state, only_before, walk)
   finish(self)
@@ -358,7 +358,7 @@ end
 --- Returns nil if nothing was written. If a limit stops it, the next call gets the same writes
 --- again.
 function Shadow:take(read)
-  self:note(self:take_written())
+  self:note_written()
   local dirty, is_dirty = self.dirty, self.is_dirty
   if #dirty == 0 then return nil end
   local ok, result = pcall(compare, self, dirty, read)
@@ -379,7 +379,7 @@ end
 --- Takes over what there is after writes to some objects were taken back, where all others are as
 --- they were.
 function Shadow:renew(objects)
-  self:note(self:take_written())
+  self:note_written()
   for i = 1, #self.dirty do
     local object = self.dirty[i]
     local before = not objects[object] and self.state[object]

@@ -119,6 +119,12 @@ function Side:parts(object)
   return made, cut, inner
 end
 
+-- Whether there is something in an object that does not go with it.
+function Side:leaves_parts(object)
+  local _, cut = self:parts(object)
+  return #cut > 0
+end
+
 -- Changes -----------------------------------------------------------------------------------------
 
 local Difference = {}
@@ -292,14 +298,16 @@ function trees.difference(before, after, objects, site_of)
   -- The objects by the lengths of their paths.
   local levels, paths, deepest = {}, {}, 0
   for i = 1, #objects do
-    local path = before:path(objects[i])
-    local level = levels[#path]
-    if not level then
-      level = {}
-      levels[#path] = level
-      if #path > deepest then deepest = #path end
+    if not before.only[objects[i]] or before:leaves_parts(objects[i]) then
+      local path = before:path(objects[i])
+      local level = levels[#path]
+      if not level then
+        level = {}
+        levels[#path] = level
+        if #path > deepest then deepest = #path end
+      end
+      level[#level + 1], paths[i] = i, path
     end
-    level[#level + 1], paths[i] = i, path
   end
   for depth = deepest, 0, -1 do
     local level = levels[depth] or {}

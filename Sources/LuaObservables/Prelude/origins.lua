@@ -23,6 +23,11 @@ local function nothing() end
 -- The apply with an origin that is under way: `before` has the shadows that know the origin, with
 -- what they were before. Nil while there is none.
 local apply
+-- The objects that it is going to write; nil where that is not known.
+local planned
+
+-- What a shadow was that had nothing to deliver.
+local clean = { contents = {} }
 
 -- Whether a watcher may hear of origins that a sandbox applies. Another sandbox could hide its
 -- writes under any name.
@@ -36,6 +41,7 @@ function trees.begin_origin(origin, sandbox)
     if knows_origins(shadow, sandbox) then
       local is_ready, former = pcall(shadow.prepare, shadow, origin)
       if is_ready then before[shadow] = former end
+      if former == nil then shadows[shadow] = nil end
     end
   end
 end
@@ -46,8 +52,10 @@ function trees.end_origin(is_made)
   local origin, found = apply.origin, apply.before
   apply = nil
   for shadow, before in next, found do
-    local objects = shadow:take_written()
-    if not is_made or #objects == 0 then
+    local objects = core.take_written(shadow.watcher)
+    if not objects then
+      -- It has written nothing there.
+    elseif not is_made then
       shadow:note(objects)
     elseif not rawequal(shadow.skip, origin) then
       shadow:note(objects)
@@ -63,13 +71,17 @@ end
 -- Shadows -----------------------------------------------------------------------------------------
 
 --- What others have written before an origin writes: the list, and the contents if the origin is
---- skipped.
+--- skipped. Nil for a watcher that has ended.
 function Shadow:prepare(origin)
-  self:note(self:take_written())
+  local objects, has_ended = core.take_written(self.watcher)
+  if has_ended then return nil end
+  if objects then self:note(objects) end
+  if #self.dirty == 0 then return clean end
   local before = { dirty = self.dirty, contents = {} }
   if not rawequal(self.skip, origin) then return before end
   for _, object in next, self.dirty do
-    if self.state[object] then before.contents[object] = contents(object) end
+    local is_planned = not planned or planned[object]
+    if is_planned and self.state[object] then before.contents[object] = contents(object) end
   end
   return before
 end
@@ -77,12 +89,13 @@ end
 --- Makes what an origin wrote to objects count as delivered.
 function Shadow:adopt(objects, before)
   -- A delivery meanwhile has delivered a part of it.
-  if self.dirty ~= before.dirty then return self:note(objects) end
+  if before ~= clean and self.dirty ~= before.dirty then return self:note(objects) end
   local changed, fresh, former = {}, {}, {}
   for i = 1, #objects do
     local object = objects[i]
     local known, present = self.state[object], before.contents[object]
-    if known then
+    -- Where others have written before, and how it was then is not known, all is delivered.
+    if known and (present or not self.is_dirty[object]) then
       changed[#changed + 1] = object
       former[object], fresh[object] = known, self:look(object)
       if present then fresh[object] = trees.rebased(fresh[object], present, known) end
@@ -162,13 +175,17 @@ function trees.check_origin(origin, name, option)
 end
 
 --- Makes writes like `trees.written`, for an origin.
-function trees.written_from(origin, ...)
-  if origin == nil then return trees.written(...) end
+function trees.written_from(origin, writes, force)
+  if origin == nil then return trees.written(writes, force) end
+  local objects = {}
+  for i = 1, #writes do objects[writes[i].object] = true end
   core.begin_exempt()
+  planned = objects
   local has_begun, failure = pcall(core.begin_origin, origin)
+  planned = nil
   core.end_exempt()
   if not has_begun then error(failure, 0) end
-  local ok, number, problem = pcall(trees.written, ...)
+  local ok, number, problem = pcall(trees.written, writes, force)
   core.begin_exempt()
   core.end_origin(ok and number == nil)
   core.end_exempt()

@@ -289,6 +289,11 @@ extension WireRef {
   }
 }
 
+extension LinkRef {
+  /// The link to the object that was written before this one.
+  var nextWritten: LinkRef? { pointee.nextDirty }
+}
+
 extension Records {
   /// Goes along the dirty links of a path that are still there, and leaves them in the list.
   ///

@@ -76,6 +76,18 @@ extension Wiring {
     delivery.mark(wire.pointee.watcher, .stale, by: change)
   }
 
+  /// How many objects `takeWritten` returns at most.
+  ///
+  /// - Complexity: O(these objects).
+  package func writtenCount(of watcher: WatcherRef) -> Int {
+    var (count, link) = (0, followingWire(of: watcher)?.pointee.written)
+    while let current = link {
+      count += 1
+      link = current.nextWritten
+    }
+    return count
+  }
+
   /// The objects that a watcher follows and that were written since the last call, in the order of
   /// their first writes.
   package func takeWritten(of watcher: WatcherRef) -> [NodeRef] {
