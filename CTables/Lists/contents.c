@@ -40,7 +40,9 @@ static bool is_whole(lua_State *L, int key) {
   if (lua_isinteger(L, key)) return true;
   if (lua_type(L, key) != LUA_TNUMBER) return false;
   lua_Number number = lua_tonumber(L, key);
-  return isfinite(number) && floor(number) == number;
+  // So large a number has no fraction.
+  if (!(number > -0x1p62 && number < 0x1p62)) return isfinite(number);
+  return (lua_Number)(long long)number == number;
 }
 
 /* Whether the value at -1 may be an object that changes go into; notes that there is a userdata.

@@ -40,9 +40,14 @@ function Shadow.new(root, watcher, has_sites, has_others)
   }, Shadow)
   if has_others then self.others = trees.others(self.state) end
   if has_sites then self:note_sites() end
-  local objects
-  self.walk, objects = walk_below(root, function(object) return self:read(object) end)
-  for _, object in next, objects do self:follow(object) end
+  self.walk = walk_below(root, function(object)
+    local made = self.state[object]
+    if not made then
+      made = self:meet(object)
+      self.state[object] = made
+    end
+    return made
+  end)
   self:offer()
   core.witness(self)
   return self
@@ -83,15 +88,6 @@ function Shadow:look(object)
   return made
 end
 
-function Shadow:read(object)
-  local made = self.state[object]
-  if not made then
-    made = self:look(object)
-    self.state[object] = made
-  end
-  return made
-end
-
 --- Lets transactions use the links of the shadow, if these lead to exactly the objects of the tree.
 function Shadow:offer()
   if not self.has_hosts and #self.dirty == 0 and next(self.left) == nil then
@@ -99,10 +95,13 @@ function Shadow:offer()
   end
 end
 
-function Shadow:follow(object)
+--- Follows an object from now on, and returns its contents: `made`, if these are known already.
+--- They are read after that, as a finalizer may write to the object at any time.
+function Shadow:meet(object, made)
   core.follow(self.watcher, object)
   if self.writes then core.follow(self.writes, object) end
   if self.others then self.others:watch(object) end
+  return made or self:look(object)
 end
 
 --- Adds objects to those that the next delivery looks at.
@@ -292,9 +291,7 @@ function Shadow:step(changed, fresh, known, read, finish)
   local function after(object)
     local made = fresh[object] or state[object] or new_state[object]
     if not made then
-      -- It is followed first: a finalizer may write to it from now on.
-      self:follow(object)
-      made = known and known[object] or self:look(object)
+      made = self:meet(object, known and known[object])
       new_state[object] = made
     end
     return made
