@@ -1,3 +1,4 @@
+internal import CLua
 internal import Lua
 internal import Observables
 
@@ -42,6 +43,9 @@ final class ChangeFunctions: ModuleSlice {
       return 1
     }
     try state.pushTable(elements: count, to: L)
+    // Objects that have left the tree may be garbage.
+    let held = clua_holdcollector(L.pointer)
+    defer { clua_releasecollector(L.pointer, held) }
     for (index, node) in engine.wiring.takeWritten(of: watcher).enumerated() {
       observed.push(node, to: L)
       L.rawSet(index: index + 1, at: -2)

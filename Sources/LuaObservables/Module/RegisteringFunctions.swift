@@ -120,7 +120,7 @@ final class RegisteringFunctions: ModuleSlice {
 
     var traits: WatcherRecord.Traits {
       switch self {
-      // Literals of sets are made by a generic function of the library.
+      // Literals of sets are made by a generic function of the library, which is slow here.
       case .paths, .wait, .keys, .edits: WatcherRecord.Traits(rawValue: 0)
       case .changes: .collecting
       case .history: .recording.union(.probing)
