@@ -1,9 +1,9 @@
 -- What became of a tree since the last delivery: a slice of the module `obs`.
 --
 -- A *shadow* has the contents of all objects below a root as they were at the last delivery, and
--- the walk that found them. Each object is watched, so that the next delivery looks at those alone
--- that were written. The walk is mended where objects left and came, so that a delivery costs what
--- changed, not the size of the tree.
+-- the walk that found them. The engine lists the objects that are written, so that the next
+-- delivery looks at these only. The walk is mended where objects left and came, so that the cost of
+-- a delivery is that of what changed, not of the tree.
 local core, obs = ...
 
 local error, next, pcall, rawequal, setmetatable, tostring, type =
@@ -361,14 +361,10 @@ function Shadow:take(read)
   local ok, result = pcall(compare, self, dirty, read)
   if ok then return result end
   core.begin_exempt()
-  for _, object in next, self.dirty do
-    if not is_dirty[object] then
-      is_dirty[object] = true
-      dirty[#dirty + 1] = object
-    end
-  end
+  local written = self.dirty
   -- The walk may have been mended already.
   self.dirty, self.is_dirty, self.walk = dirty, is_dirty, nil
+  self:note(written)
   core.end_exempt()
   error(result, 0)
 end

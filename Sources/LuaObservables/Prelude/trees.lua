@@ -20,12 +20,12 @@ local stored_names, written = core.stored_names, core.written
 local trees = {}
 core.trees = trees
 
--- What stands for a value that a host object hands out as a new table each time: data, no object.
+-- Tables { data = … } that stand for data of host objects, of which each read makes a new table.
 local host_data = setmetatable({}, { __mode = "k" })
 
 local function is_value(value) return host_data[value] or false end
 
---- A value as it is stored: of what stands for data that.
+--- The data that a value stands for, or the value itself.
 local function plain(value)
   if host_data[value] then return value.data end
   return value
@@ -316,7 +316,7 @@ function trees.copied(data, contents_of)
       end
     else
       for key, value in next, made.map do
-        to[key] = holds_objects(made, key) and copy_of(value) or value
+        if holds_objects(made, key) then to[key] = copy_of(value) else to[key] = plain(value) end
       end
     end
   end

@@ -254,35 +254,30 @@ extension WireRef {
     return link
   }
 
-  func addDirty(_ link: LinkRef) {
+  func addDirty(_ link: LinkRef) { mark(link, &pointee.dirty) }
+
+  @inline(__always)
+  func popDirty() -> LinkRef? { pop(&pointee.dirty) }
+
+  /// Adds a link to a single object whose object was written; it is dirty until the object is
+  /// looked at.
+  func addWritten(_ link: LinkRef) {
+    if !link.pointee.isDirty, !link.pointee.isDead { mark(link, &pointee.written) }
+  }
+
+  func popWritten() -> LinkRef? { pop(&pointee.written) }
+
+  @inline(__always)
+  private func mark(_ link: LinkRef, _ first: inout LinkRef?) {
     link.pointee.isDirty = true
-    link.pointee.nextDirty = pointee.dirty
-    pointee.dirty = link
+    link.pointee.nextDirty = first
+    first = link
   }
 
   @inline(__always)
-  func popDirty() -> LinkRef? {
-    guard let link = pointee.dirty else { return nil }
-    pointee.dirty = link.pointee.nextDirty
-    link.pointee.nextDirty = nil
-    link.pointee.isDirty = false
-    return link
-  }
-}
-
-/// Links to single objects have a list of their own, in which they are dirty until the objects are
-/// looked at.
-extension WireRef {
-  func addWritten(_ link: LinkRef) {
-    if link.pointee.isDirty || link.pointee.isDead { return }
-    link.pointee.isDirty = true
-    link.pointee.nextDirty = pointee.written
-    pointee.written = link
-  }
-
-  func popWritten() -> LinkRef? {
-    guard let link = pointee.written else { return nil }
-    pointee.written = link.pointee.nextDirty
+  private func pop(_ first: inout LinkRef?) -> LinkRef? {
+    guard let link = first else { return nil }
+    first = link.pointee.nextDirty
     link.pointee.nextDirty = nil
     link.pointee.isDirty = false
     return link
