@@ -94,17 +94,17 @@ extension Drawing {
     return copy
   }
 
-  /// Shapes may hold each other in a ring.
-  func release() {
-    var all = Array(shapes)
-    while let shape = all.popLast() {
-      if let next = shape.next { all.append(next) }
-      shape.next = nil
+  /// All shapes that the drawing leads to.
+  var reachable: [Shape] {
+    var found: [ObjectIdentifier: Shape] = [:]
+    var work = Array(shapes) + [cover].compactMap { $0 }
+    while let shape = work.popLast() {
+      guard found.updateValue(shape, forKey: ObjectIdentifier(shape)) == nil else { continue }
+      if let next = shape.next { work.append(next) }
     }
-    var shape = cover
-    while let one = shape {
-      shape = one.next
-      one.next = nil
-    }
+    return Array(found.values)
   }
+
+  /// Shapes may hold each other in a ring.
+  func release() { for shape in reachable { shape.next = nil } }
 }
