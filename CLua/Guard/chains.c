@@ -24,7 +24,7 @@ enum { CHAIN = 4096 };
 enum { ROOM = 256 };
 
 /* The indices of the bounds among the pointers of a state; 0 where they are not known. */
-static int place_of_top, place_of_last, place_of_base;
+static _Atomic int place_of_top, place_of_last, place_of_base;
 
 /* The index at which a state has an address; 0 where there is none, or several. */
 static int place_of(char *const *words, int count, const char *address) {

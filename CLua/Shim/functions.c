@@ -3,7 +3,6 @@
 #include "private.h"
 
 #include <stdatomic.h>
-#include <stdlib.h>
 
 static const char box_key;
 
@@ -78,25 +77,17 @@ int clua_try_pushfunction(lua_State *L, clua_function function, void *context,
   return clua_protect(L, pushfunction, 1, 1);
 }
 
-/* The functions of other targets that hand on to Swift, NULL where there are no more. */
-enum { OTHERS = 3 };
-static _Atomic(lua_CFunction) others[OTHERS];
+static _Atomic(lua_CFunction) others[CLUA_FUNCTIONS];
 
-void clua_notefunction(lua_CFunction function) {
-  for (int i = 0; i < OTHERS; i++) {
-    lua_CFunction none = NULL;
-    if (others[i] == function) return;
-    if (atomic_compare_exchange_strong(&others[i], &none, function)) return;
-  }
-  // Raise OTHERS for a fourth function.
-  abort();
+void clua_notefunction(int which, lua_CFunction function) {
+  atomic_store_explicit(&others[which], function, memory_order_relaxed);
 }
 
 bool clua_isfunction(lua_State *L, int index) {
   lua_CFunction function = lua_tocfunction(L, index);
   if (!function) return false;
-  for (int i = 0; i < OTHERS; i++) {
-    if (function == others[i]) return true;
+  for (int i = 0; i < CLUA_FUNCTIONS; i++) {
+    if (function == atomic_load_explicit(&others[i], memory_order_relaxed)) return true;
   }
   return function == trampoline || function == clua_call_box || clua_isaccelerated(function);
 }

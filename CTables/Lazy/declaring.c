@@ -124,8 +124,8 @@ static int set_declaring(lua_State *L) {
 }
 
 int clua_try_setdeclaring(lua_State *L, clua_function function, void *context) {
-  clua_notefunction(declare);
-  clua_notefunction(declare_usual);
+  clua_notefunction(CLUA_FUNCTION_DECLARE, declare);
+  clua_notefunction(CLUA_FUNCTION_DECLARE_USUAL, declare_usual);
   int table = lua_gettop(L);
   lua_pushlightuserdata(L, (void *)function);
   lua_pushlightuserdata(L, context);

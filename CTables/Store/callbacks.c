@@ -139,7 +139,7 @@ static int pushobserve(lua_State *L) {
 
 int clua_try_pushobserve(lua_State *L, clua_observe_function function, void *context,
                          const intptr_t *next) {
-  clua_notefunction(observe);
+  clua_notefunction(CLUA_FUNCTION_OBSERVE, observe);
   lua_pushlightuserdata(L, (void *)function);
   lua_pushlightuserdata(L, context);
   lua_pushlightuserdata(L, (void *)next);

@@ -26,7 +26,9 @@ public import CLua
 extension LuaStack {
   /// What kind of value is at an index. [-0, +0, -]
   @inlinable @inline(__always) package func type(at index: CInt) -> LuaType {
-    LuaType(rawValue: lua_type(pointer, index))
+    // 0 stands for no value, and Lua would look behind the top.
+    assert(index != 0)
+    return LuaType(rawValue: lua_type(pointer, index))
   }
 
   /// The name that Lua has for the type of a value. [-0, +0, -]

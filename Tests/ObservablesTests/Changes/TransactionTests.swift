@@ -111,6 +111,40 @@ import Testing
     )
   }
 
+  @Test func `refuses a collection that another loop observes, and writes nothing`() throws {
+    let (drawing, other) = (Drawing(), Loop())
+    let watcher = try drawing.shapes.observe("*", in: other) { _ in }
+    for root in [drawing, drawing.shapes] as [any KeyPathObservable] {
+      let error = #expect(throws: PathError.self) {
+        try Transaction.run(on: [root], in: loop) { drawing.title = "b" }
+      }
+      #expect("\(try #require(error))".contains("another loop"))
+    }
+    #expect(drawing.title == "")
+    watcher.stop()
+    try Transaction.run(on: [drawing], in: loop) { drawing.title = "b" }
+    #expect(drawing.title == "b")
+  }
+
+  @Test func `inside too many others is refused, and each of these ends`() throws {
+    let drawing = Drawing()
+    var depth = 0
+    func nest() throws {
+      try Transaction.run(on: [drawing], in: loop) {
+        depth += 1
+        drawing.title += "x"
+        if depth < 1_000 { try nest() }
+      }
+    }
+    for _ in 0..<2 {
+      depth = 0
+      let error = #expect(throws: TransactionError.self) { try nest() }
+      #expect(
+        "\(try #require(error))" == "transactions are too many, one inside of the other")
+      #expect(depth == 64 && drawing.title == "")
+    }
+  }
+
   @Test(arguments: RandomDrawing.seeds(300))
   func `of a random program leaves no trace if it fails`(seed: Int) throws {
     var random = RandomDrawing(seed: seed)

@@ -2,15 +2,6 @@
 package struct Inspection: Room {
   package let rooms: Rooms
 
-  /// The watchers with a link in `slot`, and the path it belongs to, earliest registered first.
-  func forEachWatcher(of slot: SlotRef, _ body: (WatcherRef, Path) -> Void) {
-    records.forEach(from: slot.pointee.links.first) { link in
-      let wire = link.pointee.wire
-      if wire.pointee.watcher.pointee.isUncounted || link.isOfTree { return }
-      body(wire.pointee.watcher, wire.pointee.path.takeUnretainedValue())
-    }
-  }
-
   /// Whether a path of a watcher, or lazy property, for which `isMeant` is true passes through an
   /// object.
   ///
