@@ -45,10 +45,8 @@ struct Snapshot {
         }
       return isSame ? nil : "the members of a set are others now"
     }
-    for key in Set(contents.fields.keys).union(other.contents.fields.keys) {
-      let (old, new) = (contents.fields[key], other.contents.fields[key])
-      if TreeValue.areSame(old, new) { continue }
-      let present = try? access.value(key)
+    for key in TreeContents.differingKeys(contents, other.contents) {
+      let (old, present) = (contents.fields[key], try? access.value(key))
       if old.map({ !Snapshot.areSame($0, present ?? nil) }) ?? ((present ?? nil) != nil) {
         return "'\(key)' is another one now"
       }
@@ -67,10 +65,8 @@ struct Snapshot {
       set.dynamicAssign(contents.members.values.compactMap { set.fit($0.candidates) })
       return
     }
-    for key in Set(contents.fields.keys).union(other.contents.fields.keys) {
-      let (old, new) = (other.contents.fields[key], contents.fields[key])
-      if TreeValue.areSame(old, new) { continue }
-      try? access.store(new.flatMap(value), key)
+    for key in TreeContents.differingKeys(contents, other.contents) {
+      try? access.store(contents.fields[key].flatMap(value), key)
     }
   }
 

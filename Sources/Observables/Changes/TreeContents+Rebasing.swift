@@ -2,21 +2,20 @@ extension TreeContents {
   /// These contents without what was written between `early` and `late`: a value that is still as
   /// in `late` becomes that of `early`.
   func rebased(undoing late: TreeContents, to early: TreeContents) -> TreeContents {
-    var result = self
-    for key in Set(late.fields.keys).union(early.fields.keys) {
-      let (last, first) = (late.fields[key], early.fields[key])
-      if !TreeValue.areSame(last, first), TreeValue.areSame(fields[key], last) {
-        result.fields[key] = first
-      }
+    var (fields, members) = (fields, members)
+    for key in TreeContents.differingKeys(late, early)
+    where TreeValue.areSame(fields[key], late.fields[key]) {
+      fields[key] = early.fields[key]
     }
     for (member, value) in early.members where late.members[member] == nil {
-      result.members[member] = value
+      members[member] = value
     }
     for member in late.members.keys where early.members[member] == nil {
-      result.members[member] = nil
+      members[member] = nil
     }
-    result.list = rebasedList(undoing: late.list, to: early.list)
-    return result
+    return TreeContents(
+      shape: shape, list: rebasedList(undoing: late.list, to: early.list), fields: fields,
+      members: members)
   }
 
   /// The list without the edits between `early` and `late`.

@@ -169,9 +169,8 @@ struct TreeDifference {
       }
     case .array: compareLists(owner, path, old.list, new.list)
     case .model, .dictionary:
-      for key in Set(old.keys + new.keys).sorted(by: { $0.description < $1.description }) {
+      for key in TreeContents.differingKeys(old, new) {
         let (first, second) = (old.fields[key], new.fields[key])
-        if TreeValue.areSame(first, second) { continue }
         add(.set, path + [key], owner, old: first.map { ($0, key) }, new: second.map { ($0, key) })
       }
     }

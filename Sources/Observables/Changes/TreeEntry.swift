@@ -49,10 +49,22 @@ struct TreeContents {
     case array, dictionary, set
   }
 
-  var shape: Shape
-  var list: [TreeValue] = []
-  var fields: [DeepChange.Key: TreeValue] = [:]
-  var members: [AnyHashable: ChangeValue] = [:]
+  let shape: Shape
+  let list: [TreeValue]
+  let fields: [DeepChange.Key: TreeValue]
+  let members: [AnyHashable: ChangeValue]
+  /// The keys of the fields that are objects, in an order that is the same each time.
+  private let objectKeys: [DeepChange.Key]
+
+  init(
+    shape: Shape, list: [TreeValue] = [], fields: [DeepChange.Key: TreeValue] = [:],
+    members: [AnyHashable: ChangeValue] = [:]
+  ) {
+    (self.shape, self.list, self.fields, self.members) = (shape, list, fields, members)
+    var keys: [DeepChange.Key] = []
+    for (key, value) in fields where value.entry != nil { keys.append(key) }
+    objectKeys = DeepChange.Key.sorted(keys)
+  }
 
   /// The model that a change of data names; nil for a collection.
   var model: String? { if case .model(let name) = shape { name } else { nil } }
@@ -66,17 +78,37 @@ struct TreeContents {
     }
   }
 
-  /// The keys of the fields, in an order that is the same each time.
-  var keys: [DeepChange.Key] { fields.keys.sorted { $0.description < $1.description } }
+  /// So many elements at the beginning and at the end of a list.
+  typealias Ends = (head: Int, tail: Int)
 
-  /// Each object with its key, in order.
-  func forEachObject(_ body: (DeepChange.Key, TreeEntry) -> Void) {
-    for (index, value) in list.enumerated() {
-      if let entry = value.entry { body(.index(index + 1), entry) }
+  /// Each object with its key, in order, but for elements at the ends of the list.
+  func forEachObject(except ends: Ends = (0, 0), _ body: (DeepChange.Key, TreeEntry) -> Void) {
+    for index in ends.head..<(list.count - ends.tail) {
+      if let entry = list[index].entry { body(.index(index + 1), entry) }
     }
-    for key in keys {
+    for key in objectKeys {
       if let entry = fields[key]?.entry { body(key, entry) }
     }
+  }
+
+  /// The ends at which the lists of both have the same objects.
+  static func commonEnds(_ a: TreeContents, _ b: TreeContents) -> Ends {
+    let (a, b) = (a.list, b.list)
+    let shorter = min(a.count, b.count)
+    var (head, tail) = (0, 0)
+    while head < shorter, a[head].entry === b[head].entry { head += 1 }
+    while tail < shorter - head, a[a.count - 1 - tail].entry === b[b.count - 1 - tail].entry {
+      tail += 1
+    }
+    return (head, tail)
+  }
+
+  /// The keys under which the fields of both differ, in an order that is the same each time.
+  static func differingKeys(_ a: TreeContents, _ b: TreeContents) -> [DeepChange.Key] {
+    var keys: [DeepChange.Key] = []
+    for (key, value) in a.fields where !TreeValue.areSame(value, b.fields[key]) { keys.append(key) }
+    for key in b.fields.keys where a.fields[key] == nil { keys.append(key) }
+    return DeepChange.Key.sorted(keys)
   }
 
   subscript(key: DeepChange.Key) -> TreeValue? {
@@ -102,6 +134,33 @@ struct TreeContents {
 /// Reads the contents of objects, and has an entry for each object that it met.
 struct TreeReader {
   private var entries: [ObjectIdentifier: TreeEntry] = [:]
+  /// What the classes that it met are: to ask an object for its protocols is slow.
+  private var kinds: [ObjectIdentifier: Kind] = [:]
+
+  private enum Kind {
+    case array, dictionary, set
+    case model(ModelProperties)
+    /// No object that changes go into.
+    case other
+
+    init(_ object: AnyObject) {
+      switch object {
+      case is any DynamicArray: self = .array
+      case is any DynamicDictionary: self = .dictionary
+      case is any DynamicSet: self = .set
+      case let model as any ObservableModel: self = .model(type(of: model).properties)
+      default: self = .other
+      }
+    }
+  }
+
+  private mutating func kind(of object: AnyObject) -> Kind {
+    let type = ObjectIdentifier(type(of: object))
+    if let known = kinds[type] { return known }
+    let kind = Kind(object)
+    kinds[type] = kind
+    return kind
+  }
 
   /// The entry of an object; `isNew` where its contents are not read yet.
   mutating func entry(of object: AnyObject) -> (entry: TreeEntry, isNew: Bool) {
@@ -122,41 +181,43 @@ struct TreeReader {
 
   /// The contents of an object as they are now.
   mutating func contents(of object: AnyObject) -> TreeContents {
-    if let array = object as? any DynamicArray {
-      return TreeContents(shape: .array, list: array.dynamicEntries.map { value(of: $0.value) })
-    }
-    if let dictionary = object as? any DynamicDictionary {
-      var contents = TreeContents(shape: .dictionary)
-      for (key, value) in dictionary.dynamicEntries where value != nil {
-        if let key = DeepChange.Key(key) { contents.fields[key] = self.value(of: value) }
+    switch kind(of: object) {
+    case .array:
+      let array = object as! any DynamicArray
+      return TreeContents(
+        shape: .array, list: (0..<array.valueCount).map { value(of: array.dynamicElement(at: $0)) })
+    case .dictionary:
+      var fields: [DeepChange.Key: TreeValue] = [:]
+      for (key, value) in (object as! any DynamicDictionary).dynamicEntries where value != nil {
+        if let key = DeepChange.Key(key) { fields[key] = self.value(of: value) }
       }
-      return contents
-    }
-    if let set = object as? any DynamicSet {
-      var contents = TreeContents(shape: .set)
-      for (member, _) in set.dynamicEntries {
-        if let key = member as? AnyHashable { contents.members[key] = ChangeValue(member) }
+      return TreeContents(shape: .dictionary, fields: fields)
+    case .set:
+      var members: [AnyHashable: ChangeValue] = [:]
+      for (member, _) in (object as! any DynamicSet).dynamicEntries {
+        if let key = member as? AnyHashable { members[key] = ChangeValue(member) }
       }
-      return contents
-    }
-    guard let model = object as? any ObservableModel else {
+      return TreeContents(shape: .set, members: members)
+    case .model(let properties):
+      var fields: [DeepChange.Key: TreeValue] = [:]
+      for (slot, name) in properties.names.enumerated() {
+        guard let read = properties.plainRead(slot), let value = try? read(object),
+          let value = flattened(value)
+        else { continue }
+        fields[.name(name)] = self.value(of: value)
+      }
+      return TreeContents(shape: .model(properties.typeName), fields: fields)
+    case .other:
       return TreeContents(shape: .model("\(type(of: object))"))
     }
-    let properties = type(of: model).properties
-    var contents = TreeContents(shape: .model(properties.typeName))
-    for (slot, name) in properties.names.enumerated() {
-      guard let read = properties.plainRead(slot), let value = try? read(object),
-        let value = flattened(value)
-      else { continue }
-      contents.fields[.name(name)] = self.value(of: value)
-    }
-    return contents
   }
 
   private mutating func value(of value: Any?) -> TreeValue {
     guard let value else { return .plain(.native(Optional<Any>.none as Any)) }
-    if isTreeObject(value) { return .object(entry(of: value as AnyObject).entry) }
-    return .plain(ChangeValue(value))
+    guard type(of: value) is AnyClass else { return .plain(ChangeValue(value)) }
+    let object = value as AnyObject
+    if case .other = kind(of: object) { return .plain(ChangeValue(value)) }
+    return .object(entry(of: object).entry)
   }
 }
 
@@ -166,6 +227,11 @@ func isTreeObject(_ value: Any) -> Bool {
 }
 
 extension DeepChange.Key {
+  /// Keys in an order that is the same each time.
+  static func sorted(_ keys: [DeepChange.Key]) -> [DeepChange.Key] {
+    keys.count > 1 ? keys.sorted { $0.description < $1.description } : keys
+  }
+
   /// The key of a dictionary; nil for one that data cannot spell.
   init?(_ key: Any) {
     switch ChangeValue(key) {

@@ -28,7 +28,7 @@ struct TreeWalk {
     from root: TreeEntry, _ contents: (TreeEntry) -> TreeContents
   ) -> (walk: TreeWalk, entries: [TreeEntry]) {
     let walk = TreeWalk(root: root)
-    let entries = [root] + walk.extend(from: [root], contents)
+    let entries = [root] + walk.extend(from: [(root, (0, 0), 0)], contents)
     for entry in entries { walk.found.count(contents(entry), 1) }
     return (walk, entries)
   }
@@ -78,15 +78,27 @@ extension TreeWalk {
   ) -> Mended? {
     var old = self
     var missing: [TreeEntry] = []
+    var changed: [(entry: TreeEntry, ends: TreeContents.Ends)] = []
     for entry in written {
       let (former, present) = (before(entry), after(entry))
-      found.count(former, -1)
-      found.count(present, 1)
+      let ends = TreeContents.commonEnds(former, present)
+      changed.append((entry, ends))
       var isThere: Set<TreeEntry> = []
-      present.forEachObject { _, child in isThere.insert(child) }
-      former.forEachObject { _, child in
-        guard found.places[child]?.owner === entry, isThere.insert(child).inserted else { return }
-        missing.append(child)
+      present.forEachObject(except: ends) { _, child in
+        found.uses[child, default: 0] += 1
+        isThere.insert(child)
+      }
+      var knowsAll = ends == (0, 0)
+      former.forEachObject(except: ends) { _, child in
+        let uses = found.uses[child, default: 0] - 1
+        found.uses[child] = uses
+        if found.places[child]?.owner !== entry || isThere.contains(child) { return }
+        if uses > 0, !knowsAll {
+          // It may be at one of the ends, too.
+          present.forEachObject { _, child in isThere.insert(child) }
+          knowsAll = true
+        }
+        if isThere.insert(child).inserted { missing.append(child) }
       }
     }
     var loose: Set<TreeEntry> = []
@@ -103,7 +115,9 @@ extension TreeWalk {
         old.former[next] = found.places.removeValue(forKey: next)
       }
     }
-    let reached = extend(from: written.filter { !loose.contains($0) }, after)
+    let sources = changed.filter { !loose.contains($0.entry) }
+      .map { Source($0.entry, $0.ends, depth(of: $0.entry)) }
+    let reached = extend(from: sources, after)
     let came = reached.filter { !loose.contains($0) }
     let left = inOrder.filter { found.places[$0] == nil }
     for entry in came { found.count(after(entry), 1) }
@@ -112,24 +126,27 @@ extension TreeWalk {
     return Mended(former: old, came: came, left: left)
   }
 
+  /// An object that leads to others by what is not at the ends of its list, so many steps from the
+  /// root.
+  private typealias Source = (entry: TreeEntry, ends: TreeContents.Ends, depth: Int)
+
   /// Adds objects that some lead to, and that the walk does not have, by the shortest way; returns
   /// them.
   private func extend(
-    from entries: [TreeEntry], _ contents: (TreeEntry) -> TreeContents
+    from sources: [Source], _ contents: (TreeEntry) -> TreeContents
   ) -> [TreeEntry] {
-    typealias Item = (entry: TreeEntry, depth: Int)
-    let sources = entries.map { Item($0, depth(of: $0)) }.sorted { $0.depth < $1.depth }
-    var added: [Item] = []
+    let sources = sources.sorted { $0.depth < $1.depth }
+    var added: [Source] = []
     var (source, next) = (0, 0)
     while source < sources.count || next < added.count {
       let isSource =
         next == added.count || source < sources.count && sources[source].depth <= added[next].depth
       let owner = isSource ? sources[source] : added[next]
       if isSource { source += 1 } else { next += 1 }
-      contents(owner.entry).forEachObject { key, entry in
+      contents(owner.entry).forEachObject(except: owner.ends) { key, entry in
         guard entry !== root, found.places[entry] == nil else { return }
         found.places[entry] = (owner.entry, key)
-        added.append((entry, owner.depth + 1))
+        added.append((entry, (0, 0), owner.depth + 1))
       }
     }
     return added.map(\.entry)

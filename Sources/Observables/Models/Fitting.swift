@@ -34,6 +34,13 @@ package func unwrapped(_ type: Any.Type) -> Any.Type {
 
 /// The value without the optional around it: nil is nil, however deep.
 package func flattened(_ value: Any) -> Any? {
+  // To ask for a protocol is slow.
+  let type = type(of: value)
+  if type is AnyClass || type == Int.self || type == String.self || type == Double.self
+    || type == Bool.self
+  {
+    return value
+  }
   if let optional = value as? any OptionalValue { return optional.flattened }
   return value
 }

@@ -122,6 +122,7 @@ import Testing
     }
     #expect(drawing.title == "")
     watcher.stop()
+    other.turn {}
     try Transaction.run(on: [drawing], in: loop) { drawing.title = "b" }
     #expect(drawing.title == "b")
   }
