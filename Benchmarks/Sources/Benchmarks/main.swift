@@ -4,6 +4,7 @@ import Foundation
 // Benchmarks shapes
 // Benchmarks objects
 // Benchmarks limits
+// Benchmarks changes
 let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
   .deletingLastPathComponent().deletingLastPathComponent()
 let arguments = CommandLine.arguments.dropFirst()
@@ -27,6 +28,11 @@ if arguments.first == "limits" {
   report(harness.rows)
   exit(0)
 }
+if arguments.first == "changes" {
+  try addChangeRows(to: &harness)
+  report(harness.rows)
+  exit(0)
+}
 addScaleRows(to: &harness)
 try addWriteRows(to: &harness)
 try addPathRows(to: &harness)
@@ -34,6 +40,7 @@ addFloorRows(to: &harness)
 try addCollectionRows(to: &harness)
 try addHostObjectRows(to: &harness)
 try addLimitRows(to: &harness)
+try addChangeRows(to: &harness)
 try addShapes(to: &harness)
 let scripts = package.appending(path: "lua")
 if FileManager.default.isExecutableFile(atPath: interpreter.path),

@@ -9,7 +9,7 @@ extension TableKind {
     guard let values = change.values else { return true }
     let write = values.assumingMemoryBound(to: clua_write.self).pointee
     guard write.edit == CLUA_EDIT_NONE, !write.uncompared, !write.triggered else { return true }
-    // Elements that an edit of a list has moved come without values, unless their watchers want them.
+    // Elements that an edit has moved come without values, unless their watchers want these.
     if write.old == 0 { return true }
     return isObject(at: write.old) || isObject(at: write.new_)
   }

@@ -8,10 +8,11 @@
 ///
 /// Each turn in which something changed is a step, by whomever it was written; turns within
 /// `grouping`, and those between ``begin()`` and ``commit()``, are one. Objects that were removed
-/// come back as themselves: the steps keep them. What ``undo()`` writes is heard as ordinary
-/// writes, and is no step. Ends with ``stop()``, or with the object; whoever wants to undo keeps
-/// the history. Used on the thread of the loop that observes the object. What is written in a
-/// transaction may be taken back: inside of one, only ``stop()`` may be called.
+/// come back as themselves: the history keeps all objects below, and the steps those that left.
+/// What ``undo()`` writes is heard as ordinary writes, and is no step. Ends with ``stop()``, or with
+/// the object; whoever wants to undo keeps the history. Used on the thread of the loop that
+/// observes the object. What is written in a transaction may be taken back: inside of one, only
+/// ``stop()`` may be called.
 public final class ChangeHistory: ObservableModel {
   /// The observable properties: `canUndo` and `canRedo`.
   public static let properties = ModelProperties(for: ChangeHistory.self) {
@@ -35,7 +36,7 @@ public final class ChangeHistory: ObservableModel {
   private let grouping: Double
   private let engine: Engine
   private let clock: () -> Double
-  private var shadow: TreeShadow?
+  private weak var shadow: TreeShadow?
   private var watcher: Watcher?
   private var done: [Step] = []
   private var undone: [Step] = []
@@ -96,24 +97,25 @@ public final class ChangeHistory: ObservableModel {
     self.engine = engine
     let inbox = engine.inbox
     clock = { inbox.loop?.now ?? 0 }
+    let handle = ShadowHandle()
     watcher = try model.register(
       in: loop, WatcherOptions(name: "history"), [.recording, .probing], #fileID, #line,
       { [weak self] _, _ in
-        self?.record()
+        withExtendedLifetime(handle) { self?.record() }
         engine.delivery.noteIdleCall()
       }
     ) { engine, record in try engine.wiring.add([Path.everything], to: record) }
     guard let record = watcher?.activeRecord else { return }
-    do { shadow = try TreeShadow(of: model, for: record, in: engine) } catch {
+    do {
+      handle.shadow = try TreeShadow(of: model, for: record, in: engine, keepsObjects: true)
+    } catch {
       watcher?.stop()
       throw error
     }
+    shadow = handle.shadow
   }
 
-  deinit {
-    watcher?.stop()
-    shadow?.stop()
-  }
+  deinit { watcher?.stop() }
 
   /// Takes the last step back, with what was written since; false where nothing was left.
   @discardableResult
@@ -184,8 +186,7 @@ public final class ChangeHistory: ObservableModel {
   /// Ends the history, and forgets all steps; does nothing when it has ended.
   public func stop() {
     watcher?.stop()
-    shadow?.stop()
-    (watcher, shadow) = (nil, nil)
+    watcher = nil
     (done, undone, marks) = ([], [], [:])
     update()
   }

@@ -117,8 +117,3 @@ public struct ChangeDelivery {
   /// the order of their first writes; not the one that the watcher skips.
   public let origins: [AnyHashable]
 }
-
-/// The shadow of a watcher, which its callback owns.
-private final class ShadowHandle {
-  var shadow: TreeShadow?
-}

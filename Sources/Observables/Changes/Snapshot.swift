@@ -57,10 +57,7 @@ struct Snapshot {
   /// Writes these contents to an object that has those of `other`.
   func write(to object: AnyObject, over other: Snapshot) {
     let access = TreeAccess(object)
-    if let array = object as? any DynamicArray {
-      array.dynamicSet(contents.list.compactMap { value($0).flatMap { fit($0, array) } })
-      return
-    }
+    if let array = object as? any DynamicArray { return write(to: array, over: other) }
     if let set = object as? any DynamicSet {
       set.dynamicAssign(contents.members.values.compactMap { set.fit($0.candidates) })
       return
@@ -70,7 +67,22 @@ struct Snapshot {
     }
   }
 
-  private func fit(_ value: Any, _ array: any DynamicArray) -> Any? {
-    array.fit((value as? ChangeValue)?.candidates ?? [value])
+  /// Makes one edit, if it takes no more, or sets all elements.
+  private func write(to array: any DynamicArray, over other: Snapshot) {
+    func element(_ index: Int) -> Any? {
+      value(contents.list[index]).flatMap { array.fit(($0 as? ChangeValue)?.candidates ?? [$0]) }
+    }
+    let steps = EditScript.steps(other.contents.list, contents.list, limit: 1)
+    guard steps.count == 1 else {
+      if !steps.isEmpty { array.dynamicSet(contents.list.indices.compactMap(element)) }
+      return
+    }
+    switch steps[0] {
+    case .insert(let at, let new):
+      if let element = element(new) { array.dynamicInsert([element], at: at) }
+    case .remove(let at, _): _ = array.dynamicRemove(at: at)
+    case .replace(let at, _, let new):
+      if let element = element(new) { array.dynamicReplace(at: at, with: element) }
+    }
   }
 }

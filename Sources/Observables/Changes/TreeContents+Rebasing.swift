@@ -77,7 +77,11 @@ extension TreeContents {
 }
 
 extension EditScript {
-  fileprivate static func steps(_ old: [TreeValue], _ new: [TreeValue]) -> [Step] {
-    EditScript(from: old.count, to: new.count) { TreeValue.areSame(old[$0], new[$1]) }.steps
+  static func steps(
+    _ old: [TreeValue], _ new: [TreeValue], limit: Int = EditScript.limit
+  ) -> [Step] {
+    EditScript(from: old.count, to: new.count, limit: limit) {
+      TreeValue.areSame(old[$0], new[$1])
+    }.steps
   }
 }

@@ -5,6 +5,8 @@
 final class TreeEntry {
   /// The object; nil when it is gone.
   weak var object: AnyObject?
+  /// The object, where it must not be gone before its owner has looked at it.
+  var kept: AnyObject?
   fileprivate let identifier: ObjectIdentifier
   var contents: TreeContents
   /// Whether the contents were read.

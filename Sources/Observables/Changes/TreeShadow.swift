@@ -18,11 +18,15 @@ final class TreeShadow: TransactionWitness {
   /// What open transactions have to restore.
   private var adoptions: [Adoption] = []
   private var deliveries = 0
+  /// Whether objects below the root live until it was taken that they have left.
+  private let keepsObjects: Bool
 
   init(
-    of root: AnyObject, for watcher: WatcherRef, in engine: Engine, skip: AnyHashable? = nil
+    of root: AnyObject, for watcher: WatcherRef, in engine: Engine, skip: AnyHashable? = nil,
+    keepsObjects: Bool = false
   ) throws {
     (self.engine, self.skip, self.watcher) = (engine, skip, watcher.identity)
+    self.keepsObjects = keepsObjects
     (walk, _) = TreeWalk.walk(from: reader.entry(of: root).entry) { _ in TreeContents(shape: .set) }
     let entries: [TreeEntry]
     (walk, entries) = TreeWalk.walk(from: walk.root) { [self] entry in
@@ -33,7 +37,10 @@ final class TreeShadow: TransactionWitness {
       return entry.contents
     }
     engine.wiring.beginFollowing(by: watcher)
-    for entry in entries { try follow(entry) }
+    for entry in entries {
+      try follow(entry)
+      keep(entry)
+    }
     engine.transactions.note(self)
     engine.origins.add(self)
   }
@@ -44,8 +51,16 @@ final class TreeShadow: TransactionWitness {
   func stop() {
     engine.origins.remove(self)
     // Entries of objects that hold each other do so, too.
-    for entry in walk.entries { entry.contents = TreeContents(shape: .set) }
+    for entry in walk.entries { forget(entry) }
     (dirty, isDirty) = ([], [])
+  }
+
+  private func keep(_ entry: TreeEntry) {
+    if keepsObjects, entry !== walk.root { entry.kept = entry.object }
+  }
+
+  private func forget(_ entry: TreeEntry) {
+    (entry.contents, entry.isRead, entry.kept) = (TreeContents(shape: .set), false, nil)
   }
 
   private func follow(_ entry: TreeEntry) throws {
@@ -157,7 +172,10 @@ final class TreeShadow: TransactionWitness {
 
   private func move(to taken: Taken) {
     for (entry, contents) in taken.fresh { (entry.contents, entry.isRead) = (contents, true) }
-    for entry in taken.after.only { try? follow(entry) }
+    for entry in taken.after.only {
+      try? follow(entry)
+      keep(entry)
+    }
     for entry in taken.before.only {
       if let watcher = engine.watchers[watcher], let object = entry.object,
         case .node(let node) = observedNode(of: object, in: engine)
@@ -165,7 +183,7 @@ final class TreeShadow: TransactionWitness {
         _ = engine.wiring.unfollow(node, by: watcher)
       }
       reader.forget(entry)
-      (entry.contents, entry.isRead) = (TreeContents(shape: .set), false)
+      forget(entry)
     }
   }
 }
@@ -252,4 +270,9 @@ extension TreeShadow: ChangeOrigins.Listener {
     else { return true }
     return engine.transactions.covers(node, bits)
   }
+}
+
+/// The shadow of a watcher, which its callback owns: they end together.
+final class ShadowHandle {
+  var shadow: TreeShadow?
 }

@@ -42,10 +42,11 @@ extension NodeKind {
   /// - Returns: false if the write does not report its values.
   func visitArrivals(_ change: Change, _ visit: (NodeRef) -> Void) -> Bool {
     guard let values = change.observedValues else { return false }
-    for value in [values.new].compactMap({ $0 }) + values.also where value is any KeyPathObservable
-    {
-      let object = value as AnyObject
-      if case .node(let node) = observedNode(of: object, in: change.node.engine) { visit(node) }
+    // A table of a script may have arrived, too.
+    for value in [values.new].compactMap({ $0 }) + values.also {
+      if let token = (value as? any ObservableReference)?.observationToken(in: change.node.engine) {
+        visit(token.node)
+      }
     }
     return true
   }

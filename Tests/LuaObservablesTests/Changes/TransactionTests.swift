@@ -218,6 +218,47 @@ import Testing
     try host.run("arg = { first, count } dofile(script)")
   }
 
+  @Test func `take back what is written to a table that came into a Swift object`() throws {
+    let host = try LuaHost(loop: Loop(clock: .virtual))
+    let (cage, other) = (Cage(), Cage())
+    try host.set("cage", to: cage)
+    try host.set("other", to: other)
+    try host.run(
+      """
+      obs = require "obs"
+      t = {}
+      for _, object in ipairs { cage, other } do
+        ok = obs.transaction({ cage }, function()
+          cage.next = other
+          object.table = t
+          t.a, t[1] = 1, 2
+          obs.abort()
+        end)
+        assert(not ok and next(t) == nil and object.table == nil and cage.next == nil)
+      end
+      """)
+  }
+
+  @Test func `of Swift alone refuse tables of scripts, also such that come later`() throws {
+    let host = try LuaHost(loop: Loop(clock: .virtual))
+    let cage = Cage()
+    guard case .table(let table) = try host.run("t = {} return t").first else {
+      Issue.record("t is no table")
+      return
+    }
+    let sentence =
+      "tables of scripts need the transaction of their host: LuaHost.transaction(on:)"
+    let late = #expect(throws: TransactionError.self) {
+      try Transaction.run(on: [cage], in: host.loop) { cage.table = table }
+    }
+    #expect(late?.description == sentence && cage.table == nil)
+    cage.table = table
+    let early = #expect(throws: TransactionError.self) {
+      try Transaction.run(on: [cage], in: host.loop) { cage.table = nil }
+    }
+    #expect(early?.description == sentence && cage.table != nil)
+  }
+
   // X2, X3: one list of changes for both sides of the border.
   @Test func `changes go through tables and Swift objects`() throws {
     let host = try LuaHost(loop: Loop(clock: .virtual))
@@ -286,6 +327,17 @@ private final class Pet: ObservableModel, Decodable {
     mate = try container.decodeIfPresent(Pet.self, forKey: .mate)
     toys.set(try container.decodeIfPresent([String].self, forKey: .toys) ?? [])
   }
+}
+
+/// A model that has a table of a script.
+private final class Cage: ObservableModel {
+  static let properties = ModelProperties(for: Cage.self) {
+    Property("next", get: { $0.next }, set: { $0.next = $1 })
+    Property("table", get: { $0.table }, set: { $0.table = $1 })
+  }
+  let observation = ModelObservation()
+  var next: Cage? { didSet { observation.didSet(0, from: oldValue, to: next) } }
+  var table: LuaTable? { didSet { observation.didSet(1, from: oldValue, to: table) } }
 }
 
 /// A model that has collections, and a table of a script.

@@ -175,16 +175,39 @@ import Testing
     #expect(shape.sides == 7)
   }
 
+  @Test func `brings objects back that it alone has kept, and in the end lets go of them`() throws {
+    weak var shape: Shape?
+    weak var next: Shape?
+    let drawing = Drawing()
+    drawing.shapes.append(Shape(3, next: Shape(4)))
+    drawing.cover = Shape(5)
+    (shape, next) = (drawing.shapes[0], drawing.shapes[0].next)
+    let history = try ChangeHistory(of: drawing, in: loop)
+    loop.turn {
+      drawing.shapes[0].next = nil
+      drawing.shapes.removeAll()
+      drawing.cover = nil
+    }
+    #expect(history.undo())
+    #expect(drawing.shapes.elements.map(\.sides) == [3] && drawing.cover?.sides == 5)
+    #expect(drawing.shapes.first === shape && shape?.next === next && next?.sides == 4)
+    loop.turn { drawing.shapes.removeAll() }
+    history.clear()
+    #expect(shape == nil && next == nil && drawing.cover != nil)
+  }
+
   @Test func `keeps no object alive, and ends`() throws {
     weak var known: Drawing?
+    weak var shape: Shape?
     let history: ChangeHistory
     do {
       let drawing = Drawing()
+      drawing.shapes.append(Shape(3))
       history = try ChangeHistory(of: drawing, in: loop)
-      known = drawing
+      (known, shape) = (drawing, drawing.shapes[0])
     }
     loop.flush()
-    #expect(known == nil)
+    #expect(known == nil && shape == nil)
     history.stop()
     #expect(!history.undo() && !history.canUndo)
   }

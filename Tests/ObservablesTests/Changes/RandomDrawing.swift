@@ -6,8 +6,10 @@ import TestSupport
 struct RandomDrawing {
   let drawing: Drawing
   private var generator: SeededGenerator
-  /// The shapes that were made, which may hold each other.
-  private var shapes: [Shape] = []
+  /// The shapes that were made, which may hold each other; nobody else need keep them.
+  private var shapes: [WeakShape] = []
+
+  private struct WeakShape { weak var shape: Shape? }
 
   init(seed: Int, _ drawing: Drawing = Drawing()) {
     (generator, self.drawing) = (SeededGenerator(seed: seed), drawing)
@@ -26,13 +28,13 @@ struct RandomDrawing {
   mutating func write(_ count: Range<Int>) { for _ in 0..<number(count) { step() } }
 
   /// Takes apart what the shapes hold.
-  func release() { for shape in shapes { shape.next = nil } }
+  func release() { for known in shapes { known.shape?.next = nil } }
 
   private mutating func shape() -> Shape {
     let known = drawing.shapes.randomElement(using: &generator)
     if let known, Bool.random(using: &generator) { return known }
     let shape = Shape(number(3..<9))
-    shapes.append(shape)
+    shapes.append(WeakShape(shape: shape))
     return shape
   }
 
