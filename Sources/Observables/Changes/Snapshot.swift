@@ -21,7 +21,7 @@ struct Snapshot {
   private static func areSame(_ value: TreeValue, _ present: Any?) -> Bool {
     guard let present else { return false }
     return switch value {
-    case .object(let entry): entry.object === present as AnyObject
+    case .object(let entry): reference(to: present).map { $0 === entry.object } ?? false
     case .plain(let value): !isTreeObject(present) && value == ChangeValue(present)
     }
   }

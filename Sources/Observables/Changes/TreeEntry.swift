@@ -202,6 +202,7 @@ struct TreeReader {
       return TreeContents(shape: .set, members: members)
     case .model(let properties):
       var fields: [DeepChange.Key: TreeValue] = [:]
+      fields.reserveCapacity(properties.names.count)
       for (slot, name) in properties.names.enumerated() {
         guard let read = properties.plainRead(slot), let value = try? read(object),
           let value = flattened(value)
@@ -216,8 +217,7 @@ struct TreeReader {
 
   private mutating func value(of value: Any?) -> TreeValue {
     guard let value else { return .plain(.native(Optional<Any>.none as Any)) }
-    guard type(of: value) is AnyClass else { return .plain(ChangeValue(value)) }
-    let object = value as AnyObject
+    guard let object = reference(to: value) else { return .plain(ChangeValue(value)) }
     if case .other = kind(of: object) { return .plain(ChangeValue(value)) }
     return .object(entry(of: object).entry)
   }

@@ -45,6 +45,18 @@ package func flattened(_ value: Any) -> Any? {
   return value
 }
 
+/// The object that a value is; nil if its type is no class.
+///
+/// A cast to `AnyObject` takes many times as long, as it may have to box a value.
+func reference(to value: Any) -> AnyObject? {
+  guard type(of: value) is AnyClass else { return nil }
+  func reference<Value>(_ value: Value) -> AnyObject {
+    // The value may be an existential one with the object in it.
+    Value.self is AnyClass ? unsafeBitCast(value, to: AnyObject.self) : value as AnyObject
+  }
+  return _openExistential(value, do: reference)
+}
+
 /// Lets a value of unknown type be asked whether it is an optional.
 private protocol OptionalValue {
   static var wrapped: Any.Type { get }

@@ -7,9 +7,7 @@ func isSameValue(_ a: Any, _ b: Any) -> Bool {
   switch (flattened(a), flattened(b)) {
   case (nil, nil): return true
   case (let a?, let b?):
-    if type(of: a) is AnyClass, type(of: b) is AnyClass {
-      return (a as AnyObject) === (b as AnyObject)
-    }
+    if let a = reference(to: a), let b = reference(to: b) { return a === b }
     if let collection = a as? any CollectionValue, type(of: collection).mayHoldObjects {
       return collection.holdsSame(as: b)
     }

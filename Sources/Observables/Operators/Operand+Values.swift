@@ -8,6 +8,8 @@ extension Operand {
       self = .float(unsafeBitCast(value, to: Double.self))
     } else if Value.self == Bool.self {
       self = .boolean(unsafeBitCast(value, to: Bool.self))
+    } else if Value.self is AnyClass {
+      self = .object(UnsafeRawPointer(bitPattern: unsafeBitCast(value, to: UInt.self))!)
     } else if let text = value as? String {
       self = .text(Array(text.utf8))
     } else {
@@ -17,6 +19,10 @@ extension Operand {
 
   /// The operand for a value of unknown type.
   package init(of value: Any?) {
+    if let object = value.flatMap({ reference(to: $0) }) {
+      self = .object(UnsafeRawPointer(Unmanaged.passUnretained(object).toOpaque()))
+      return
+    }
     switch value {
     case nil: self = .none
     case let value as Bool: self = .boolean(value)
@@ -25,9 +31,7 @@ extension Operand {
     case let value as Float: self = .float(Double(value))
     case let value as any BinaryInteger: self = Operand.integer(of: value)
     case let value?:
-      if type(of: value) is AnyClass {
-        self = .object(UnsafeRawPointer(Unmanaged.passUnretained(value as AnyObject).toOpaque()))
-      } else if let value = value as? any Hashable {
+      if let value = value as? any Hashable {
         self = .value(AnyHashable(value))
       } else {
         self = .opaque(type: "\(type(of: value))")
