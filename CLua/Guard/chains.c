@@ -23,7 +23,9 @@ enum { CHAIN = 4096 };
 /* With room for so many more values no function of Lua makes the stack grow. */
 enum { ROOM = 256 };
 
-/* The indices of the bounds among the pointers of a state; 0 where they are not known. */
+/* The indices of the bounds among the pointers of a state; 0 where they are not known. Hosts on
+   several threads may find them at the same time. That of the top comes last: where it is known, the
+   others are. */
 static _Atomic int place_of_top, place_of_last, place_of_base;
 
 /* The index at which a state has an address; 0 where there is none, or several. */

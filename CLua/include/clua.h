@@ -128,7 +128,7 @@ int clua_try_pushfunction(lua_State *L, clua_function function, void *context,
                           clua_finalizer release);
 /// The C functions of other targets that hand on to Swift.
 enum { CLUA_FUNCTION_DECLARE, CLUA_FUNCTION_DECLARE_USUAL, CLUA_FUNCTION_OBSERVE, CLUA_FUNCTIONS };
-/// Makes clua_isfunction true for the one of these that `which` names; on any thread.
+/// Sets one of these: clua_isfunction is true for it from then on. May be called on any thread.
 void clua_notefunction(int which, lua_CFunction function);
 /// Whether the value is one of these functions. [-0, +0, -]
 bool clua_isfunction(lua_State *L, int index);

@@ -26,7 +26,7 @@ public import CLua
 extension LuaStack {
   /// What kind of value is at an index. [-0, +0, -]
   @inlinable @inline(__always) package func type(at index: CInt) -> LuaType {
-    // 0 stands for no value, and Lua would look behind the top.
+    // 0 is no index: Lua would read the slot above the top of the stack.
     assert(index != 0)
     return LuaType(rawValue: lua_type(pointer, index))
   }

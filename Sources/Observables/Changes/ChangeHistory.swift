@@ -8,7 +8,7 @@
 ///
 /// Each turn in which something changed is a step, by whomever it was written; turns within
 /// `grouping`, and those between ``begin()`` and ``commit()``, are one. Objects that were removed
-/// come back as themselves: the history keeps all objects below, and the steps those that left.
+/// come back as themselves: the steps keep them.
 /// What ``undo()`` writes is heard as ordinary writes, and is no step. Ends with ``stop()``, or
 /// with the object; whoever wants to undo keeps the history. Used on the thread of the loop that
 /// observes the object. What is written in a transaction may be taken back: inside of one, only
@@ -36,7 +36,6 @@ public final class ChangeHistory: ObservableModel {
   private let grouping: Double
   private let engine: Engine
   private let clock: () -> Double
-  private weak var shadow: TreeShadow?
   private var watcher: Watcher?
   private var done: [Step] = []
   private var undone: [Step] = []
@@ -52,9 +51,23 @@ public final class ChangeHistory: ObservableModel {
   /// What one step wrote: of each object the contents before and after.
   private final class Step {
     struct Record {
-      let object: AnyObject
+      private(set) weak var object: AnyObject?
+      /// The object, unless it is the root: that may have the history.
+      private let kept: AnyObject?
       let old: Snapshot
-      var new: Snapshot
+      let new: Snapshot
+
+      init(_ object: AnyObject, isRoot: Bool, from old: TreeContents, to new: TreeContents) {
+        (self.object, kept) = (object, isRoot ? nil : object)
+        (self.old, self.new) = (Snapshot(old, over: new), Snapshot(new, over: old))
+      }
+
+      /// Adds what was written later. All objects of both records are still alive.
+      mutating func join(_ later: Record) {
+        guard let object else { return }
+        self = Record(
+          object, isRoot: kept == nil, from: old.contents, to: later.new.contents)
+      }
     }
     /// Distinguishes the step from all others of its history.
     let number: Int
@@ -68,9 +81,9 @@ public final class ChangeHistory: ObservableModel {
     /// Adds what was written later.
     func join(_ other: [Record]) {
       for record in other {
-        let object = ObjectIdentifier(record.object)
+        guard let object = record.object.map({ ObjectIdentifier($0) }) else { continue }
         if let index = places[object] {
-          records[index].new = record.new
+          records[index].join(record)
         } else {
           places[object] = records.count
           records.append(record)
@@ -101,18 +114,12 @@ public final class ChangeHistory: ObservableModel {
     watcher = try model.register(
       in: loop, WatcherOptions(name: "history"), [.recording, .probing], #fileID, #line,
       { [weak self] _, _ in
+        // The callback owns the shadow.
         withExtendedLifetime(handle) { self?.record() }
         engine.delivery.noteIdleCall()
       }
     ) { engine, record in try engine.wiring.add([Path.everything], to: record) }
-    guard let record = watcher?.activeRecord else { return }
-    do {
-      handle.shadow = try TreeShadow(of: model, for: record, in: engine, keepsObjects: true)
-    } catch {
-      watcher?.stop()
-      throw error
-    }
-    shadow = handle.shadow
+    try watcher?.beginShadow(of: model, in: engine, handle)
   }
 
   deinit { watcher?.stop() }
@@ -209,11 +216,11 @@ public final class ChangeHistory: ObservableModel {
 
   /// Takes what was written since the last step.
   private func take() -> [Step.Record] {
-    guard let shadow, let taken = shadow.take() else { return [] }
+    guard let shadow = watcher?.shadow, let taken = shadow.take() else { return [] }
     let records = taken.entries.compactMap { entry -> Step.Record? in
       let (old, new) = (taken.before.contents(entry), taken.after.contents(entry))
       guard let object = entry.object, !TreeContents.areSame(old, new) else { return nil }
-      return Step.Record(object: object, old: Snapshot(old), new: Snapshot(new))
+      return Step.Record(object, isRoot: shadow.isRoot(entry), from: old, to: new)
     }
     shadow.advance(to: taken)
     return records
@@ -242,10 +249,13 @@ public final class ChangeHistory: ObservableModel {
   }
 
   private func go(isUndo: Bool) -> Bool {
-    guard let step = isUndo ? done.popLast() : undone.popLast() else { return false }
+    guard watcher?.activeRecord != nil, let step = isUndo ? done.popLast() : undone.popLast()
+    else { return false }
     step.isClosed = true
-    let records = step.records.map {
-      isUndo ? ($0.object, $0.new, $0.old) : ($0.object, $0.old, $0.new)
+    let records = step.records.compactMap { record in
+      record.object.map {
+        isUndo ? ($0, record.new, record.old) : ($0, record.old, record.new)
+      }
     }
     if let misfit = records.lazy.compactMap({ $1.misfit(of: $0, with: $2) }).first {
       onMisfit?("a step of the history no longer fits, and was dropped: \(misfit)")

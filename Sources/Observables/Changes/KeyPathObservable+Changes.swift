@@ -72,15 +72,7 @@ extension KeyPathObservable {
         try callback(unsafeDowncast(observed, to: Self.self), changes, delivery)
       }
     ) { engine, record in try engine.wiring.add([Path.everything], to: record) }
-    // The callback of the watcher owns the handle, and that the shadow.
-    guard let record = watcher.activeRecord else { return watcher }
-    do {
-      handle.shadow = try TreeShadow(of: self, for: record, in: engine, skip: skip)
-    } catch {
-      watcher.stop()
-      throw error
-    }
-    watcher.shadow = handle.shadow
+    try watcher.beginShadow(of: self, in: engine, skip: skip, handle)
     return watcher
   }
 

@@ -1,14 +1,28 @@
-/// The contents of an object, with the objects in it, to be written back.
+/// The contents of an object, to be written back.
 struct Snapshot {
-  private let contents: TreeContents
-  /// The objects, which entries do not keep.
-  private let kept: [AnyObject]
+  let contents: TreeContents
+  /// The objects in it that are to be written, which entries do not keep.
+  private var kept: [AnyObject] = []
 
   init(_ contents: TreeContents) {
     self.contents = contents
-    var kept: [AnyObject] = []
-    contents.forEachObject { _, entry in if let object = entry.object { kept.append(object) } }
-    self.kept = kept
+    contents.forEachObject { _, entry in keep(entry) }
+  }
+
+  /// Keeps only what is not as in other contents.
+  init(_ contents: TreeContents, over other: TreeContents) {
+    self.contents = contents
+    let ends = TreeContents.commonEnds(contents, other)
+    for value in contents.list.dropFirst(ends.head).dropLast(ends.tail) {
+      if let entry = value.entry { keep(entry) }
+    }
+    for key in TreeContents.differingKeys(contents, other) {
+      if let entry = contents.fields[key]?.entry { keep(entry) }
+    }
+  }
+
+  private mutating func keep(_ entry: TreeEntry) {
+    if let object = entry.object { kept.append(object) }
   }
 
   private func value(_ value: TreeValue) -> Any? {
@@ -19,17 +33,19 @@ struct Snapshot {
   }
 
   private static func areSame(_ value: TreeValue, _ present: Any?) -> Bool {
-    guard let present else { return false }
+    guard let present else { return TreeValue.areSame(value, .nothing) }
     return switch value {
     case .object(let entry): reference(to: present).map { $0 === entry.object } ?? false
     case .plain(let value): !isTreeObject(present) && value == ChangeValue(present)
     }
   }
 
-  /// What is not as these contents say, of that which others would change; nil where all is.
+  /// What is not as these contents say, of that which others would change, or is no more of what
+  /// these others have; nil if they can be written.
   func misfit(of object: AnyObject, with other: Snapshot) -> String? {
     let access = TreeAccess(object)
     if let array = object as? any DynamicArray {
+      if other.contents.list.contains(where: \.isGone) { return "an element is gone" }
       let isSame =
         array.valueCount == contents.list.count
         && contents.list.indices.allSatisfy {
@@ -50,6 +66,7 @@ struct Snapshot {
       if old.map({ !Snapshot.areSame($0, present ?? nil) }) ?? ((present ?? nil) != nil) {
         return "'\(key)' is another one now"
       }
+      if other.contents.fields[key]?.isGone == true { return "the object of '\(key)' is gone" }
     }
     return nil
   }
@@ -62,27 +79,32 @@ struct Snapshot {
       set.dynamicAssign(contents.members.values.compactMap { set.fit($0.candidates) })
       return
     }
-    for key in TreeContents.differingKeys(contents, other.contents) {
+    for key in TreeContents.differingKeys(contents, other.contents, by: TreeValue.areAlike) {
       try? access.store(contents.fields[key].flatMap(value), key)
     }
   }
 
-  /// Makes one edit, if it takes no more, or sets all elements.
   private func write(to array: any DynamicArray, over other: Snapshot) {
     func element(_ index: Int) -> Any? {
       value(contents.list[index]).flatMap { array.fit(($0 as? ChangeValue)?.candidates ?? [$0]) }
     }
-    let steps = EditScript.steps(other.contents.list, contents.list, limit: 1)
-    guard steps.count == 1 else {
-      if !steps.isEmpty { array.dynamicSet(contents.list.indices.compactMap(element)) }
-      return
-    }
-    switch steps[0] {
-    case .insert(let at, let new):
+    switch edit(of: array, over: other) {
+    case .insert(let at, let new)?:
       if let element = element(new) { array.dynamicInsert([element], at: at) }
-    case .remove(let at, _): _ = array.dynamicRemove(at: at)
-    case .replace(let at, _, let new):
+    case .remove(let at, _)?: _ = array.dynamicRemove(at: at)
+    case .replace(let at, _, let new)?:
       if let element = element(new) { array.dynamicReplace(at: at, with: element) }
+    case nil: array.dynamicSet(contents.list.indices.compactMap(element))
     }
+  }
+
+  /// The only edit that it takes, which costs watchers less than setting all elements; nil if there
+  /// are others. Values may be the same and not what they were: 1 and 1.0.
+  private func edit(of array: any DynamicArray, over other: Snapshot) -> EditScript.Step? {
+    let (old, new) = (other.contents.list, contents.list)
+    guard (old + new).allSatisfy({ $0.entry != nil }) else { return nil }
+    let steps = EditScript.steps(old, new, limit: 1)
+    // A setter that was called before may have written to the array.
+    return steps.count == 1 && other.misfit(of: array, with: other) == nil ? steps[0] : nil
   }
 }

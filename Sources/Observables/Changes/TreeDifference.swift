@@ -179,9 +179,7 @@ struct TreeDifference {
   private mutating func compareLists(
     _ owner: TreeEntry, _ path: [DeepChange.Key], _ old: [TreeValue], _ new: [TreeValue]
   ) {
-    let steps = EditScript(from: old.count, to: new.count) {
-      TreeValue.areSame(old[$0], new[$1])
-    }.steps
+    let steps = EditScript.steps(old, new)
     if let (from, to) = EditScript.move(steps, old: old, new: new, same: TreeValue.areSame) {
       changes.append(DeepChange(path: path + [.index(to + 1)], kind: .move, from: from + 1))
       return

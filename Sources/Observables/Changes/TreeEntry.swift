@@ -5,8 +5,6 @@
 final class TreeEntry {
   /// The object; nil when it is gone.
   weak var object: AnyObject?
-  /// The object, where it must not be gone before its owner has looked at it.
-  var kept: AnyObject?
   fileprivate let identifier: ObjectIdentifier
   var contents: TreeContents
   /// Whether the contents were read.
@@ -28,7 +26,12 @@ enum TreeValue {
   case object(TreeEntry)
   case plain(ChangeValue)
 
+  /// A nil element.
+  static var nothing: TreeValue { .plain(.native(Optional<Any>.none as Any)) }
+
   var entry: TreeEntry? { if case .object(let entry) = self { entry } else { nil } }
+  /// Whether it is an object that is no more.
+  var isGone: Bool { entry.map { $0.object == nil } ?? false }
 
   static func areSame(_ a: TreeValue, _ b: TreeValue) -> Bool {
     switch (a, b) {
@@ -41,6 +44,14 @@ enum TreeValue {
   static func areSame(_ a: TreeValue?, _ b: TreeValue?) -> Bool {
     guard let a, let b else { return a == nil && b == nil }
     return areSame(a, b)
+  }
+
+  /// Whether both are the same and cannot be told apart: 1 and 1.0 can.
+  static func areAlike(_ a: TreeValue?, _ b: TreeValue?) -> Bool {
+    switch (a, b) {
+    case (.plain(.integer)?, .plain(.number)?), (.plain(.number)?, .plain(.integer)?): false
+    default: areSame(a, b)
+    }
   }
 }
 
@@ -80,8 +91,10 @@ struct TreeContents {
     }
   }
 
-  /// So many elements at the beginning and at the end of a list.
+  /// How many elements at the beginning and at the end of a list.
   typealias Ends = (head: Int, tail: Int)
+
+  var hasObjects: Bool { !objectKeys.isEmpty || list.contains { $0.entry != nil } }
 
   /// Each object with its key, in order, but for elements at the ends of the list.
   func forEachObject(except ends: Ends = (0, 0), _ body: (DeepChange.Key, TreeEntry) -> Void) {
@@ -106,9 +119,12 @@ struct TreeContents {
   }
 
   /// The keys under which the fields of both differ, in an order that is the same each time.
-  static func differingKeys(_ a: TreeContents, _ b: TreeContents) -> [DeepChange.Key] {
+  static func differingKeys(
+    _ a: TreeContents, _ b: TreeContents,
+    by same: (TreeValue?, TreeValue?) -> Bool = TreeValue.areSame
+  ) -> [DeepChange.Key] {
     var keys: [DeepChange.Key] = []
-    for (key, value) in a.fields where !TreeValue.areSame(value, b.fields[key]) { keys.append(key) }
+    for (key, value) in a.fields where !same(value, b.fields[key]) { keys.append(key) }
     for key in b.fields.keys where a.fields[key] == nil { keys.append(key) }
     return DeepChange.Key.sorted(keys)
   }
@@ -137,29 +153,12 @@ struct TreeContents {
 struct TreeReader {
   private var entries: [ObjectIdentifier: TreeEntry] = [:]
   /// What the classes that it met are: to ask an object for its protocols is slow.
-  private var kinds: [ObjectIdentifier: Kind] = [:]
+  private var kinds: [ObjectIdentifier: TreeKind] = [:]
 
-  private enum Kind {
-    case array, dictionary, set
-    case model(ModelProperties)
-    /// No object that changes go into.
-    case other
-
-    init(_ object: AnyObject) {
-      switch object {
-      case is any DynamicArray: self = .array
-      case is any DynamicDictionary: self = .dictionary
-      case is any DynamicSet: self = .set
-      case let model as any ObservableModel: self = .model(type(of: model).properties)
-      default: self = .other
-      }
-    }
-  }
-
-  private mutating func kind(of object: AnyObject) -> Kind {
+  private mutating func kind(of object: AnyObject) -> TreeKind {
     let type = ObjectIdentifier(type(of: object))
     if let known = kinds[type] { return known }
-    let kind = Kind(object)
+    let kind = TreeKind(object)
     kinds[type] = kind
     return kind
   }
@@ -216,16 +215,35 @@ struct TreeReader {
   }
 
   private mutating func value(of value: Any?) -> TreeValue {
-    guard let value else { return .plain(.native(Optional<Any>.none as Any)) }
+    guard let value else { return .nothing }
     guard let object = reference(to: value) else { return .plain(ChangeValue(value)) }
-    if case .other = kind(of: object) { return .plain(ChangeValue(value)) }
-    return .object(entry(of: object).entry)
+    return kind(of: object).isOfTree ? .object(entry(of: object).entry) : .plain(ChangeValue(value))
   }
+}
+
+/// What an object is for changes.
+private enum TreeKind {
+  case array, dictionary, set
+  case model(ModelProperties)
+  /// No object that changes go into.
+  case other
+
+  init(_ object: AnyObject) {
+    switch object {
+    case is any DynamicArray: self = .array
+    case is any DynamicDictionary: self = .dictionary
+    case is any DynamicSet: self = .set
+    case let model as any ObservableModel: self = .model(type(of: model).properties)
+    default: self = .other
+    }
+  }
+
+  var isOfTree: Bool { if case .other = self { false } else { true } }
 }
 
 /// Whether a value is an object that changes go into.
 func isTreeObject(_ value: Any) -> Bool {
-  type(of: value) is AnyClass && (value is any ObservableModel || value is any DynamicCollection)
+  reference(to: value).map { TreeKind($0).isOfTree } ?? false
 }
 
 extension DeepChange.Key {

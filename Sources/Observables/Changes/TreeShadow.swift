@@ -18,15 +18,14 @@ final class TreeShadow: TransactionWitness {
   /// What open transactions have to restore.
   private var adoptions: [Adoption] = []
   private var deliveries = 0
-  /// Whether objects below the root live until it was taken that they have left.
-  private let keepsObjects: Bool
+  /// What objects had in them when they were written, for a history: it must be alive when that is
+  /// taken.
+  private var kept: [AnyObject] = []
 
   init(
-    of root: AnyObject, for watcher: WatcherRef, in engine: Engine, skip: AnyHashable? = nil,
-    keepsObjects: Bool = false
+    of root: AnyObject, for watcher: WatcherRef, in engine: Engine, skip: AnyHashable? = nil
   ) throws {
     (self.engine, self.skip, self.watcher) = (engine, skip, watcher.identity)
-    self.keepsObjects = keepsObjects
     (walk, _) = TreeWalk.walk(from: reader.entry(of: root).entry) { _ in TreeContents(shape: .set) }
     let entries: [TreeEntry]
     (walk, entries) = TreeWalk.walk(from: walk.root) { [self] entry in
@@ -37,10 +36,7 @@ final class TreeShadow: TransactionWitness {
       return entry.contents
     }
     engine.wiring.beginFollowing(by: watcher)
-    for entry in entries {
-      try follow(entry)
-      keep(entry)
-    }
+    for entry in entries { try follow(entry) }
     engine.transactions.note(self)
     engine.origins.add(self)
   }
@@ -52,15 +48,19 @@ final class TreeShadow: TransactionWitness {
     engine.origins.remove(self)
     // Entries of objects that hold each other do so, too.
     for entry in walk.entries { forget(entry) }
-    (dirty, isDirty) = ([], [])
-  }
-
-  private func keep(_ entry: TreeEntry) {
-    if keepsObjects, entry !== walk.root { entry.kept = entry.object }
+    (dirty, isDirty, kept) = ([], [], [])
   }
 
   private func forget(_ entry: TreeEntry) {
-    (entry.contents, entry.isRead, entry.kept) = (TreeContents(shape: .set), false, nil)
+    (entry.contents, entry.isRead) = (TreeContents(shape: .set), false)
+  }
+
+  func isRoot(_ entry: TreeEntry) -> Bool { entry === walk.root }
+
+  /// Keeps the objects that were in a written object alive until the next delivery.
+  func keepContents(of node: NodeRef) {
+    guard let entry = node.model.flatMap({ reader.known($0) }) else { return }
+    entry.contents.forEachObject { _, entry in if let object = entry.object { kept.append(object) } }
   }
 
   private func follow(_ entry: TreeEntry) throws {
@@ -164,7 +164,7 @@ final class TreeShadow: TransactionWitness {
 
   /// Makes what was taken the state of the last delivery.
   func advance(to taken: Taken) {
-    origins = []
+    (origins, kept) = ([], [])
     deliveries += 1
     if !engine.transactions.isOpen { adoptions = [] }
     move(to: taken)
@@ -172,10 +172,7 @@ final class TreeShadow: TransactionWitness {
 
   private func move(to taken: Taken) {
     for (entry, contents) in taken.fresh { (entry.contents, entry.isRead) = (contents, true) }
-    for entry in taken.after.only {
-      try? follow(entry)
-      keep(entry)
-    }
+    for entry in taken.after.only { try? follow(entry) }
     for entry in taken.before.only {
       if let watcher = engine.watchers[watcher], let object = entry.object,
         case .node(let node) = observedNode(of: object, in: engine)
@@ -272,7 +269,7 @@ extension TreeShadow: ChangeOrigins.Listener {
   }
 }
 
-/// The shadow of a watcher, which its callback owns: they end together.
+/// The shadow of a watcher. The callback of the watcher owns it, so both end together.
 final class ShadowHandle {
   var shadow: TreeShadow?
 }

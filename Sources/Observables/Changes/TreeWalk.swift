@@ -81,6 +81,7 @@ extension TreeWalk {
     var changed: [(entry: TreeEntry, ends: TreeContents.Ends)] = []
     for entry in written {
       let (former, present) = (before(entry), after(entry))
+      if !former.hasObjects, !present.hasObjects { continue }
       let ends = TreeContents.commonEnds(former, present)
       changed.append((entry, ends))
       var isThere: Set<TreeEntry> = []
@@ -115,19 +116,20 @@ extension TreeWalk {
         old.former[next] = found.places.removeValue(forKey: next)
       }
     }
+    for entry in inOrder { found.count(after(entry), -1) }
+    // What was cut off may be stored elsewhere, also at the ends of these lists.
+    let isShared = inOrder.contains { found.uses[$0, default: 0] > 0 }
     let sources = changed.filter { !loose.contains($0.entry) }
-      .map { Source($0.entry, $0.ends, depth(of: $0.entry)) }
+      .map { Source($0.entry, isShared ? (0, 0) : $0.ends, depth(of: $0.entry)) }
     let reached = extend(from: sources, after)
-    let came = reached.filter { !loose.contains($0) }
+    for entry in reached { found.count(after(entry), 1) }
     let left = inOrder.filter { found.places[$0] == nil }
-    for entry in came { found.count(after(entry), 1) }
-    for entry in left { found.count(after(entry), -1) }
     for entry in left where found.uses.removeValue(forKey: entry) != 0 { return nil }
-    return Mended(former: old, came: came, left: left)
+    return Mended(former: old, came: reached.filter { !loose.contains($0) }, left: left)
   }
 
-  /// An object that leads to others by what is not at the ends of its list, so many steps from the
-  /// root.
+  /// An object whose contents `extend` visits, except for the ends of its list, and its distance
+  /// from the root.
   private typealias Source = (entry: TreeEntry, ends: TreeContents.Ends, depth: Int)
 
   /// Adds objects that some lead to, and that the walk does not have, by the shortest way; returns

@@ -10,7 +10,7 @@ struct ElementTraits<Element> {
   init() {
     if Element.self is AnyClass {
       // Wiring is decided by identity, also where the class has an `==` of its own (P6).
-      same = { unsafeBitCast($0, to: UInt.self) == unsafeBitCast($1, to: UInt.self) }
+      same = { reference(of: $0) === reference(of: $1) }
       mayBeObservable = true
     } else if let type = Element.self as? any Equatable.Type,
       !(Element.self is any AnyOptional.Type), !(Element.self is any CollectionValue.Type)

@@ -22,8 +22,7 @@ struct MemberNames<Element: Hashable> {
   }
 
   private mutating func number(of member: Element) -> Int {
-    if Element.self is AnyClass {
-      let object = unsafeBitCast(member, to: AnyObject.self)
+    if let object = reference(of: member) {
       // An object at the address of one that died is another one.
       if let known = objectNumbers[ObjectIdentifier(object)], objects[known]?.object != nil {
         return known

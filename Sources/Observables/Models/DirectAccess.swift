@@ -79,9 +79,7 @@ package enum DirectAccess {
       return
     }
     let getObject: (AnyObject) -> AnyObject? = { object in
-      guard let value = get(unsafeDowncast(object, to: Model.self)) else { return nil }
-      // The type is a class, which the compiler can't see; a cast takes a hundred times as long.
-      return unsafeBitCast(value, to: AnyObject.self)
+      get(unsafeDowncast(object, to: Model.self)).flatMap { reference(of: $0) }
     }
     guard let set else {
       self = .object(get: getObject, set: nil)

@@ -45,16 +45,21 @@ package func flattened(_ value: Any) -> Any? {
   return value
 }
 
-/// The object that a value is; nil if its type is no class.
+/// The object that a value of a class is; nil if the type is no class.
 ///
-/// A cast to `AnyObject` takes many times as long, as it may have to box a value.
+/// A value of a class is a pointer. A cast to `AnyObject` takes many times as long, as it may have to
+/// box a value.
+@inline(__always)
+func reference<Value>(of value: Value) -> AnyObject? {
+  Value.self is AnyClass ? unsafeBitCast(value, to: AnyObject.self) : nil
+}
+
+/// The object that a value of unknown type is; nil if it is none.
 func reference(to value: Any) -> AnyObject? {
   guard type(of: value) is AnyClass else { return nil }
-  func reference<Value>(_ value: Value) -> AnyObject {
-    // The value may be an existential one with the object in it.
-    Value.self is AnyClass ? unsafeBitCast(value, to: AnyObject.self) : value as AnyObject
-  }
-  return _openExistential(value, do: reference)
+  // The value may be an existential one with the object in it.
+  func object<Value>(_ value: Value) -> AnyObject { reference(of: value) ?? value as AnyObject }
+  return _openExistential(value, do: object)
 }
 
 /// Lets a value of unknown type be asked whether it is an optional.

@@ -63,7 +63,7 @@ extension KeyPathObservable {
 }
 
 /// Where `object` is observed in this engine, if it can be.
-package func observedNode(of object: AnyObject, in engine: Engine) -> Child {
+package func observedNode(of object: Any, in engine: Engine) -> Child {
   guard let token = (object as? any ObservableReference)?.observationToken(in: engine) else {
     return .none
   }

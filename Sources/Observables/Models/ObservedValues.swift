@@ -44,9 +44,7 @@ extension NodeKind {
     guard let values = change.observedValues else { return false }
     // A table of a script may have arrived, too.
     for value in [values.new].compactMap({ $0 }) + values.also {
-      if let token = (value as? any ObservableReference)?.observationToken(in: change.node.engine) {
-        visit(token.node)
-      }
+      if case .node(let node) = observedNode(of: value, in: change.node.engine) { visit(node) }
     }
     return true
   }

@@ -16,8 +16,8 @@ open class Watcher: ObservationCore.Receiver, @unchecked Sendable {
   /// The watcher's own comparison (``WatcherOptions/equals``).
   @exclusivity(unchecked) package private(set) final var equals: ((Any?, Any?) -> Bool)?
   @exclusivity(unchecked) private final var endBody: ((Path) -> Void)?
-  /// The state that a watcher of changes compares with; its callback owns it.
-  @exclusivity(unchecked) final weak var shadow: TreeShadow?
+  /// The state that a watcher of changes, or of a history, compares with; its callback owns it.
+  @exclusivity(unchecked) private(set) final weak var shadow: TreeShadow?
   private final weak var observer: AnyObject?
   private final let hasObserver: Bool
   /// How other threads find the loop: a reference to it, or to its inbox, would have to be counted
@@ -165,6 +165,21 @@ open class Watcher: ObservationCore.Receiver, @unchecked Sendable {
     address.inbox?.loop?.engine.report(.callback(WatcherError(error, watcher: name, site: site)))
   }
 
+  /// Begins the shadow of the watcher; `handle` is that of its callback. If that fails, the watcher
+  /// ends.
+  final func beginShadow(
+    of root: AnyObject, in engine: Engine, skip: AnyHashable? = nil, _ handle: ShadowHandle
+  ) throws {
+    guard let activeRecord else { return }
+    do {
+      handle.shadow = try TreeShadow(of: root, for: activeRecord, in: engine, skip: skip)
+    } catch {
+      stop()
+      throw error
+    }
+    shadow = handle.shadow
+  }
+
   /// The watcher has ended: a subclass drops what it calls.
   @_documentation(visibility: internal)
   open func dropCallback() {}
@@ -190,6 +205,8 @@ open class Watcher: ObservationCore.Receiver, @unchecked Sendable {
     if let path, let endBody { engine.inbox.loop?.deferToNextTurn { endBody(path) } }
     endBody = nil
   }
+
+  final override func wasWritten(_ node: NodeRef) { shadow?.keepContents(of: node) }
 
   @_documentation(visibility: internal)
   public final override func title(_ watcher: ObservationCore.WatcherRef) -> String { name }

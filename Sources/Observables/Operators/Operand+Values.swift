@@ -8,8 +8,8 @@ extension Operand {
       self = .float(unsafeBitCast(value, to: Double.self))
     } else if Value.self == Bool.self {
       self = .boolean(unsafeBitCast(value, to: Bool.self))
-    } else if Value.self is AnyClass {
-      self = .object(UnsafeRawPointer(bitPattern: unsafeBitCast(value, to: UInt.self))!)
+    } else if let object = reference(of: value) {
+      self = .object(UnsafeRawPointer(Unmanaged.passUnretained(object).toOpaque()))
     } else if let text = value as? String {
       self = .text(Array(text.utf8))
     } else {

@@ -196,6 +196,54 @@ import Testing
     #expect(shape == nil && next == nil && drawing.cover != nil)
   }
 
+  @Test func `restores lists that a setter has written on the way`() throws {
+    let page = Page()
+    page.shapes.append(Shape(3))
+    let history = try ChangeHistory(of: page, in: loop)
+    loop.turn { page.title = "a" }
+    #expect(page.shapes.isEmpty && page.titles == [""])
+    for _ in 0..<2 {
+      #expect(history.undo())
+      #expect(page.title == "" && page.shapes.count == 1 && page.titles.isEmpty)
+      #expect(history.redo())
+      #expect(page.title == "a" && page.shapes.isEmpty && page.titles == [""])
+    }
+  }
+
+  @Test func `restores lists with elements that are nil`() throws {
+    let page = Page()
+    page.numbers.append(contentsOf: [1, nil])
+    let history = try ChangeHistory(of: page, in: loop)
+    loop.turn { page.numbers[0] = nil }
+    #expect(history.undo() && page.numbers == [1, nil])
+    #expect(history.redo() && page.numbers == [nil, nil])
+  }
+
+  @Test func `keeps nothing that its model holds weakly`() throws {
+    weak var owner: Page?
+    let history: ChangeHistory
+    do {
+      let (outer, inner) = (Page(), Page())
+      (outer.inner, inner.outer, owner) = (inner, outer, outer)
+      history = try ChangeHistory(of: inner, in: loop)
+      loop.turn { inner.title = "a" }
+    }
+    #expect(owner == nil && history.undo() == false)
+  }
+
+  @Test func `may be held by its object, which it does not keep`() throws {
+    weak var known: Page?
+    do {
+      let page = Page()
+      known = page
+      page.history = try ChangeHistory(of: page, in: loop, grouping: 10)
+      for title in ["a", "b"] { loop.turn { page.title = title } }
+      #expect(page.history?.undo() == true && page.title == "")
+    }
+    loop.flush()
+    #expect(known == nil)
+  }
+
   @Test func `keeps no object alive, and ends`() throws {
     weak var known: Drawing?
     weak var shape: Shape?
@@ -211,4 +259,30 @@ import Testing
     history.stop()
     #expect(!history.undo() && !history.canUndo)
   }
+}
+
+/// A model whose setter writes to its lists, and whose owner it holds weakly.
+private final class Page: ObservableModel {
+  static let properties = ModelProperties(for: Page.self) {
+    Property("title", get: { $0.title }, set: { $0.title = $1 })
+    Property("inner", get: { $0.inner }, set: { $0.inner = $1 })
+    Property("outer", get: { $0.outer }, set: { $0.outer = $1 })
+    Property("shapes", get: { $0.shapes })
+    Property("titles", get: { $0.titles })
+    Property("numbers", get: { $0.numbers })
+  }
+  let observation = ModelObservation()
+  var history: ChangeHistory?
+  var title = "" {
+    didSet {
+      observation.didSet(0, from: oldValue, to: title)
+      shapes.removeAll()
+      titles.append(oldValue)
+    }
+  }
+  var inner: Page? { didSet { observation.didSet(1, from: oldValue, to: inner) } }
+  weak var outer: Page? { didSet { observation.didSet(2, from: oldValue, to: outer) } }
+  let shapes = ObservableArray<Shape>()
+  let titles = ObservableArray<String>()
+  let numbers = ObservableArray<Int?>()
 }

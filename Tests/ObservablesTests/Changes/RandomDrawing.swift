@@ -6,7 +6,7 @@ import TestSupport
 struct RandomDrawing {
   let drawing: Drawing
   private var generator: SeededGenerator
-  /// The shapes that were made, which may hold each other; nobody else need keep them.
+  /// The shapes that were made, which may hold each other; they may be gone.
   private var shapes: [WeakShape] = []
 
   private struct WeakShape { weak var shape: Shape? }

@@ -111,6 +111,18 @@ import Testing
     )
   }
 
+  @Test func `gives numbers back as what they were`() throws {
+    let (list, map) = (ObservableArray<Any>([1, "a"]), ObservableDictionary<String, Any>())
+    map["a"] = 1
+    try? Transaction.run(on: [list, map], in: loop) {
+      list[0] = 1.0
+      list[1] = "b"
+      map["a"] = 1.0
+      throw Failure()
+    }
+    #expect(list[0] is Int && list[1] as? String == "a" && map["a"] is Int)
+  }
+
   @Test func `refuses a collection that another loop observes, and writes nothing`() throws {
     let (drawing, other) = (Drawing(), Loop())
     let watcher = try drawing.shapes.observe("*", in: other) { _ in }

@@ -237,6 +237,9 @@ extension ObservationCore {
     open func save(_ change: Change) -> AnyObject? { nil }
     /// The place in the program that is writing now becomes the cause of the watcher's next call.
     open func noteCause(of watcher: WatcherRef) {}
+    /// An object that a history follows was written for the first time since `takeWritten`; what
+    /// the write replaced is still alive.
+    func wasWritten(_ node: NodeRef) {}
     /// Whether the observer of the watcher is still there (L3).
     open func isObserverAlive(_ watcher: WatcherRef) -> Bool { true }
     /// The watcher ended.

@@ -260,9 +260,11 @@ extension WireRef {
   func popDirty() -> LinkRef? { pop(&pointee.dirty) }
 
   /// Adds a link to a single object whose object was written; it is dirty until the object is
-  /// looked at.
-  func addWritten(_ link: LinkRef) {
-    if !link.pointee.isDirty, !link.pointee.isDead { mark(link, &pointee.written) }
+  /// looked at. Returns whether it was not there yet.
+  func addWritten(_ link: LinkRef) -> Bool {
+    if link.pointee.isDirty || link.pointee.isDead { return false }
+    mark(link, &pointee.written)
+    return true
   }
 
   func popWritten() -> LinkRef? { pop(&pointee.written) }

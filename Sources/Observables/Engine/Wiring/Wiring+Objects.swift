@@ -72,8 +72,11 @@ extension Wiring {
   func noteWritten(_ change: Change, _ link: LinkRef) {
     let wire = link.pointee.wire
     if change.node.kind.movesObjects(change) { wire.pointee.hasOthers = true }
-    wire.addWritten(link)
-    delivery.mark(wire.pointee.watcher, .stale, by: change)
+    let watcher = wire.pointee.watcher
+    if wire.addWritten(link), watcher.pointee.traits.contains(.recording) {
+      watcher.pointee.receiver._withUnsafeGuaranteedRef { $0.wasWritten(change.node) }
+    }
+    delivery.mark(watcher, .stale, by: change)
   }
 
   /// How many objects `takeWritten` returns at most.
