@@ -24,8 +24,8 @@ enum { CHAIN = 4096 };
 enum { ROOM = 256 };
 
 /* The indices of the bounds among the pointers of a state; 0 where they are not known. Hosts on
-   several threads may find them at the same time. That of the top comes last: where it is known, the
-   others are. */
+   several threads may find them at the same time. That of the top comes last: where it is known,
+   the others are. */
 static _Atomic int place_of_top, place_of_last, place_of_base;
 
 /* The index at which a state has an address; 0 where there is none, or several. */

@@ -62,7 +62,7 @@ public final class ChangeHistory: ObservableModel {
         (self.old, self.new) = (Snapshot(old, over: new), Snapshot(new, over: old))
       }
 
-      /// Adds what was written later. All objects of both records are still alive.
+      /// Adds what was written later, while all objects of both records are alive.
       mutating func join(_ later: Record) {
         guard let object else { return }
         self = Record(

@@ -98,8 +98,10 @@ struct Snapshot {
     }
   }
 
-  /// The only edit that it takes, which costs watchers less than setting all elements; nil if there
-  /// are others. Values may be the same and not what they were: 1 and 1.0.
+  /// The only edit that it takes; nil if there are others.
+  ///
+  /// It costs watchers less than setting all elements. Values may be the same and not what they
+  /// were: 1 and 1.0.
   private func edit(of array: any DynamicArray, over other: Snapshot) -> EditScript.Step? {
     let (old, new) = (other.contents.list, contents.list)
     guard (old + new).allSatisfy({ $0.entry != nil }) else { return nil }

@@ -60,7 +60,9 @@ final class TreeShadow: TransactionWitness {
   /// Keeps the objects that were in a written object alive until the next delivery.
   func keepContents(of node: NodeRef) {
     guard let entry = node.model.flatMap({ reader.known($0) }) else { return }
-    entry.contents.forEachObject { _, entry in if let object = entry.object { kept.append(object) } }
+    entry.contents.forEachObject { _, child in
+      if let object = child.object { kept.append(object) }
+    }
   }
 
   private func follow(_ entry: TreeEntry) throws {
@@ -269,7 +271,7 @@ extension TreeShadow: ChangeOrigins.Listener {
   }
 }
 
-/// The shadow of a watcher. The callback of the watcher owns it, so both end together.
+/// The shadow of a watcher, which the callback owns: so both end together.
 final class ShadowHandle {
   var shadow: TreeShadow?
 }

@@ -47,8 +47,8 @@ package func flattened(_ value: Any) -> Any? {
 
 /// The object that a value of a class is; nil if the type is no class.
 ///
-/// A value of a class is a pointer. A cast to `AnyObject` takes many times as long, as it may have to
-/// box a value.
+/// A value of a class is a pointer. A cast to `AnyObject` takes many times as long, as it may have
+/// to box a value.
 @inline(__always)
 func reference<Value>(of value: Value) -> AnyObject? {
   Value.self is AnyClass ? unsafeBitCast(value, to: AnyObject.self) : nil

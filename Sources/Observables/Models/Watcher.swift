@@ -165,8 +165,10 @@ open class Watcher: ObservationCore.Receiver, @unchecked Sendable {
     address.inbox?.loop?.engine.report(.callback(WatcherError(error, watcher: name, site: site)))
   }
 
-  /// Begins the shadow of the watcher; `handle` is that of its callback. If that fails, the watcher
-  /// ends.
+  /// Begins the shadow of the watcher, which ends if that fails.
+  ///
+  /// - Parameters:
+  ///   - handle: that of the callback.
   final func beginShadow(
     of root: AnyObject, in engine: Engine, skip: AnyHashable? = nil, _ handle: ShadowHandle
   ) throws {

@@ -260,7 +260,9 @@ extension WireRef {
   func popDirty() -> LinkRef? { pop(&pointee.dirty) }
 
   /// Adds a link to a single object whose object was written; it is dirty until the object is
-  /// looked at. Returns whether it was not there yet.
+  /// looked at.
+  ///
+  /// - Returns: whether it was not there yet.
   func addWritten(_ link: LinkRef) -> Bool {
     if link.pointee.isDirty || link.pointee.isDead { return false }
     mark(link, &pointee.written)
