@@ -299,10 +299,12 @@ samples.options = {
     pass = function(options) obs.changes(person(), noop, options) end,
     values = {
       observer = {}, once = true, name = "n", on_end = noop, path = "tags.**", site = true,
+      skip = "editor",
     },
   },
   ["obs.ApplyOptions"] = {
-    pass = function(options) obs.apply(person(), {}, options) end, values = { force = true },
+    pass = function(options) obs.apply(person(), {}, options) end,
+    values = { force = true, origin = "editor" },
   },
   ["obs.MergeOptions"] = {
     pass = function(options) obs.merge(person(), {}, options) end, values = { key = "id" },
