@@ -98,7 +98,9 @@ function Shadow:adopt(objects, before)
     if known and (present or not self.is_dirty[object]) then
       changed[#changed + 1] = object
       former[object], fresh[object] = known, self:look(object)
-      if present then fresh[object] = trees.rebased(fresh[object], present, known) end
+      if present and not trees.are_same(present, known) then
+        fresh[object] = trees.rebased(fresh[object], present, known)
+      end
     end
   end
   local function keep_removed(side)

@@ -222,7 +222,9 @@ extension TreeShadow: ChangeOrigins.Listener {
     if entries.isEmpty { return }
     var contents = present(entries)
     for entry in entries {
-      guard let before = apply.former[entry] else { continue }
+      guard let before = apply.former[entry], !TreeContents.areSame(before, entry.contents) else {
+        continue
+      }
       contents[entry] = contents[entry]?.rebased(undoing: before, to: entry.contents)
     }
     var known = Dictionary(uniqueKeysWithValues: entries.map { ($0, $0.contents) })
