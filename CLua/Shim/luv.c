@@ -97,7 +97,9 @@ static int join_module(lua_State *L) {
   lua_CFunction function = lua_tocfunction(L, 1);
   Dl_info info;
   if (!function || !dladdr(*(void **)&function, &info)) return 0;
-  void *library = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+  // It stays loaded when the state is closed: the handler of signals of its libuv may be running on
+  // another thread.
+  void *library = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
   join(L, library);
   if (library) dlclose(library);
   return 0;

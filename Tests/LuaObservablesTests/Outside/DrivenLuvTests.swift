@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Lua
 import LuaObservables
 import Observables
@@ -67,5 +68,12 @@ struct DrivenLuvTests {
     #expect(errors == [])
     #expect(throws: LuaError.self) { try host.run("require('luv').run()") }
     host.close()
+  }
+
+  @Test func `its libraries stay when the host is closed: signals may come`() throws {
+    let host = try LuaHost(loop: Loop())
+    try host.run("require 'obs' require 'luv'")
+    host.close()
+    #expect(dlopen("libuv.so.1", RTLD_LAZY | RTLD_NOLOAD) != nil)
   }
 }
