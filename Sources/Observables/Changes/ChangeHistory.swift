@@ -8,11 +8,10 @@
 ///
 /// Each turn in which something changed is a step, by whomever it was written; turns within
 /// `grouping`, and those between ``begin()`` and ``commit()``, are one. Objects that were removed
-/// come back as themselves: the steps keep them.
-/// What ``undo()`` writes is heard as ordinary writes, and is no step. Ends with ``stop()``, or
-/// with the object; whoever wants to undo keeps the history. Used on the thread of the loop that
-/// observes the object. What is written in a transaction may be taken back: inside of one, only
-/// ``stop()`` may be called.
+/// come back as themselves: the steps keep them. What ``undo()`` writes is heard as ordinary
+/// writes, and is no step. Ends with ``stop()``, or with the object; whoever wants to undo keeps
+/// the history. Used on the thread of the loop that observes the object. What is written in a
+/// transaction may be taken back: inside of one, only ``stop()`` may be called.
 public final class ChangeHistory: ObservableModel {
   /// The observable properties: `canUndo` and `canRedo`.
   public static let properties = ModelProperties(for: ChangeHistory.self) {

@@ -18,8 +18,7 @@ final class TreeShadow: TransactionWitness {
   /// What open transactions have to restore.
   private var adoptions: [Adoption] = []
   private var deliveries = 0
-  /// What objects had in them when they were written, for a history: it must be alive when that is
-  /// taken.
+  /// For a history, the objects that were in written ones: they must be alive when that is taken.
   private var kept: [AnyObject] = []
 
   init(
@@ -48,7 +47,8 @@ final class TreeShadow: TransactionWitness {
     engine.origins.remove(self)
     // Entries of objects that hold each other do so, too.
     for entry in walk.entries { forget(entry) }
-    (dirty, isDirty, kept) = ([], [], [])
+    (dirty, isDirty) = ([], [])
+    releaseKept()
   }
 
   private func forget(_ entry: TreeEntry) {
@@ -166,10 +166,18 @@ final class TreeShadow: TransactionWitness {
 
   /// Makes what was taken the state of the last delivery.
   func advance(to taken: Taken) {
-    (origins, kept) = ([], [])
+    origins = []
     deliveries += 1
     if !engine.transactions.isOpen { adoptions = [] }
     move(to: taken)
+    releaseKept()
+  }
+
+  /// What is released may write to the tree in its `deinit`.
+  private func releaseKept() {
+    let released = kept
+    kept = []
+    withExtendedLifetime(released) {}
   }
 
   private func move(to taken: Taken) {

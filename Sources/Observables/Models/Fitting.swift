@@ -34,7 +34,7 @@ package func unwrapped(_ type: Any.Type) -> Any.Type {
 
 /// The value without the optional around it: nil is nil, however deep.
 package func flattened(_ value: Any) -> Any? {
-  // To ask for a protocol is slow.
+  // Types that are no optionals are found without asking for a protocol, which is slow.
   let type = type(of: value)
   if type is AnyClass || type == Int.self || type == String.self || type == Double.self
     || type == Bool.self
