@@ -1,17 +1,17 @@
-/// A change does not fit what is there, and none was applied (X3).
+/// The error when a change does not fit the current state; no change was applied (X3).
 public struct ChangeError: Error {
-  /// Which of the changes it is, from 0 on.
+  /// The index of the change, counted from 0.
   public let index: Int
   /// The path of the change.
   public let path: [DeepChange.Key]
-  /// What the change does.
+  /// The kind of the change.
   public let kind: DeepChange.Kind
-  /// Why it does not fit.
+  /// The reason why it does not fit.
   public let reason: String
 }
 
 extension ChangeError: CustomStringConvertible {
-  /// The sentence that a user sees.
+  /// The sentence to show to the user.
   public var description: String {
     let text = path.map(\.description).joined(separator: ".")
     return "change \(index + 1) (\(kind.rawValue) \(text)) does not fit: \(reason)"

@@ -1,4 +1,4 @@
-/// Undo and redo for an object and all below it (X5).
+/// Undo and redo for an object and everything below it (X5).
 ///
 /// ```swift
 /// let history = try ChangeHistory(of: document)
@@ -6,12 +6,14 @@
 /// try history.undo()
 /// ```
 ///
-/// Each turn in which something changed is a step, by whomever it was written; turns within
-/// `grouping`, and those between ``begin()`` and ``commit()``, are one. Objects that were removed
-/// come back as themselves: the steps keep them. What ``undo()`` writes is heard as ordinary
-/// writes, and is no step. Ends with ``stop()``, or with the object; whoever wants to undo keeps
-/// the history. Used on the thread of the loop that observes the object. What is written in a
-/// transaction may be taken back: inside of one, only ``stop()`` may be called.
+/// Each turn in which something changed is a step, whichever code made the changes. Turns within
+/// `grouping` seconds, and all turns between ``begin()`` and ``commit()``, form one step. Steps
+/// keep removed objects alive, so undo brings back the same objects. Watchers see the writes of
+/// ``undo()`` as ordinary writes, but these are not a step.
+///
+/// The history ends with ``stop()``, or with the object. You have to keep a reference to the
+/// history. Use it on the thread of the loop that observes the object. Writes in a transaction may
+/// still be undone, so inside a transaction only ``stop()`` is allowed.
 public final class ChangeHistory: ObservableModel {
   /// The observable properties: `canUndo` and `canRedo`.
   public static let properties = ModelProperties(for: ChangeHistory.self) {
@@ -20,15 +22,16 @@ public final class ChangeHistory: ObservableModel {
   }
   /// The record of the watchers of the history itself.
   public let observation = ModelObservation()
-  /// Whether there is a step to take back.
+  /// Whether there is a step to undo.
   public private(set) var canUndo = false {
     didSet { observation.didSet(0, from: oldValue, to: canUndo) }
   }
-  /// Whether there is a step that was taken back.
+  /// Whether there is a step to redo.
   public private(set) var canRedo = false {
     didSet { observation.didSet(1, from: oldValue, to: canRedo) }
   }
-  /// Called with a step that no longer fits what is there, and was dropped.
+  /// Called with a message on the loop's thread when a step no longer fits the current state and
+  /// was dropped.
   public var onMisfit: ((String) -> Void)?
 
   private let limit: Int
@@ -38,20 +41,20 @@ public final class ChangeHistory: ObservableModel {
   private var watcher: Watcher?
   private var done: [Step] = []
   private var undone: [Step] = []
-  /// The numbers of the steps that have names.
+  /// The numbers of the named steps.
   private var marks: [String: Int] = [:]
-  /// The number of the step whose outcome is all that can be gone back to; 0 where it is how the
-  /// object was at first.
+  /// The number of the last dropped step, whose result is the earliest reachable state; 0 is the
+  /// initial state.
   private var bottom = 0
   private var lastNumber = 0
   private var depth = 0
   private weak var open: Step?
 
-  /// What one step wrote: of each object the contents before and after.
+  /// The writes of one step: the contents of each object before and after.
   private final class Step {
     struct Record {
       private(set) weak var object: AnyObject?
-      /// The object, unless it is the root: that may have the history.
+      /// The object, unless it is the root, which may own the history.
       private let kept: AnyObject?
       let old: Snapshot
       let new: Snapshot
@@ -61,7 +64,7 @@ public final class ChangeHistory: ObservableModel {
         (self.old, self.new) = (Snapshot(old, over: new), Snapshot(new, over: old))
       }
 
-      /// Adds what was written later, while all objects of both records are alive.
+      /// Adds later writes, while all objects of both records are alive.
       mutating func join(_ later: Record) {
         guard let object else { return }
         self = Record(
@@ -77,7 +80,7 @@ public final class ChangeHistory: ObservableModel {
 
     init(number: Int) { self.number = number }
 
-    /// Adds what was written later.
+    /// Adds later writes.
     func join(_ other: [Record]) {
       for record in other {
         guard let object = record.object.map({ ObjectIdentifier($0) }) else { continue }
@@ -91,14 +94,14 @@ public final class ChangeHistory: ObservableModel {
     }
   }
 
-  /// Follows an object, and all below it, from now on.
+  /// Follows an object, and everything below it, from now on.
   ///
   /// - Parameters:
-  ///   - model: the root of what is followed.
-  ///   - loop: the loop whose turns become steps; without one, that of the model.
-  ///   - limit: how many steps are kept.
-  ///   - grouping: turns within so many seconds after the last one are one step.
-  /// - Throws: ``PathError`` where another loop observes one of the objects.
+  ///   - model: the root object.
+  ///   - loop: the loop whose turns become steps; by default, the loop of the model.
+  ///   - limit: the maximum number of steps to keep.
+  ///   - grouping: a turn within so many seconds after the last one belongs to the same step.
+  /// - Throws: ``PathError`` if another loop observes one of the objects.
   /// - Complexity: O(objects below).
   public init(
     of model: some KeyPathObservable, in loop: Loop? = nil, limit: Int = 100, grouping: Double = 0
@@ -123,7 +126,7 @@ public final class ChangeHistory: ObservableModel {
 
   deinit { watcher?.stop() }
 
-  /// Takes the last step back, with what was written since; false where nothing was left.
+  /// Undoes the last step, including all writes since; returns false if there was nothing to undo.
   @discardableResult
   public func undo() -> Bool {
     checkOutside()
@@ -131,7 +134,7 @@ public final class ChangeHistory: ObservableModel {
     return go(isUndo: true)
   }
 
-  /// Takes back all that came after a mark; false where that was nothing.
+  /// Undoes everything after a mark; returns false if there was nothing to undo.
   @discardableResult
   public func undo(to mark: String) -> Bool {
     checkOutside()
@@ -147,7 +150,7 @@ public final class ChangeHistory: ObservableModel {
     return hasUndone
   }
 
-  /// Makes the step again that was taken back last; false where there is none.
+  /// Repeats the step that was undone last; returns false if there is no such step.
   @discardableResult
   public func redo() -> Bool {
     checkOutside()
@@ -163,7 +166,7 @@ public final class ChangeHistory: ObservableModel {
     marks[name] = done.last?.number ?? bottom
   }
 
-  /// What follows is one step, until ``commit()``.
+  /// Combines the following turns into one step, until ``commit()``.
   public func begin() {
     checkOutside()
     if depth == 0 {
@@ -173,7 +176,7 @@ public final class ChangeHistory: ObservableModel {
     depth += 1
   }
 
-  /// Ends what ``begin()`` began.
+  /// Ends the step that ``begin()`` began.
   public func commit() {
     checkOutside()
     precondition(depth > 0, "commit() ends a begin()")
@@ -189,7 +192,7 @@ public final class ChangeHistory: ObservableModel {
     update()
   }
 
-  /// Ends the history, and forgets all steps; does nothing when it has ended.
+  /// Ends the history, and forgets all steps; does nothing if it has ended.
   public func stop() {
     watcher?.stop()
     watcher = nil
@@ -197,7 +200,7 @@ public final class ChangeHistory: ObservableModel {
     update()
   }
 
-  /// What is written in a transaction may be taken back: no step can be made of it yet.
+  /// Traps inside a transaction: its writes may still be undone, so they cannot become a step yet.
   private func checkOutside(_ name: StaticString = #function) {
     precondition(!engine.transactions.isOpen, "\(name) was called inside a transaction")
   }
@@ -213,7 +216,7 @@ public final class ChangeHistory: ObservableModel {
     if canRedo == undone.isEmpty { canRedo = !undone.isEmpty }
   }
 
-  /// Takes what was written since the last step.
+  /// Takes the writes since the last step.
   private func take() -> [Step.Record] {
     guard let shadow = watcher?.shadow, let taken = shadow.take() else { return [] }
     let records = taken.entries.compactMap { entry -> Step.Record? in
@@ -265,7 +268,7 @@ public final class ChangeHistory: ObservableModel {
     for (object, from, to) in records { to.write(to: object, over: from) }
     engine.immediates.endBatch()
     if isUndo { undone.append(step) } else { done.append(step) }
-    // What was written is no step of its own.
+    // The writes of undo and redo are not a separate step.
     _ = take()
     update()
     return true

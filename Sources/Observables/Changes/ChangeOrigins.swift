@@ -4,16 +4,17 @@ package final class ChangeOrigins {
   package protocol Listener: AnyObject {
     /// Called before changes of an origin are applied.
     func willApply(from origin: AnyHashable)
-    /// Called after they were applied, or taken back: then `isMade` is false.
+    /// Called after they were applied, or undone; in the latter case `isMade` is false.
     func didApply(isMade: Bool)
   }
 
   private struct WeakListener { weak var listener: (any Listener)? }
 
   private var listeners: [ObjectIdentifier: WeakListener] = [:]
-  /// Who was notified of the apply under way.
+  /// The listeners that were notified of the current application.
   private var notified: [any Listener] = []
-  /// How many applies are nested: what the inner ones write is of the outermost one's origin.
+  /// The number of nested applications; writes of inner ones belong to the origin of the outermost
+  /// one.
   private var depth = 0
 
   package init() {}
@@ -24,7 +25,8 @@ package final class ChangeOrigins {
 
   package func remove(_ listener: any Listener) { listeners[ObjectIdentifier(listener)] = nil }
 
-  /// Begins an apply, which `end` ends; `isKnown` says who may hear of the origin.
+  /// Begins an application of changes, which `end` ends; `isKnown` selects the listeners to notify
+  /// of the origin.
   package func begin(_ origin: AnyHashable, isKnown: (any Listener) -> Bool = { _ in true }) {
     depth += 1
     guard depth == 1 else { return }

@@ -1,21 +1,19 @@
 /// Applies changes to a tree of Swift objects.
 ///
-/// References to what is there before are resolved first. Keys are written at once, and taken back
-/// where a later change does not fit. Lists are changed in a copy, which is stored at the end: only
-/// then it is known which object is at the path of a reference to what is there after the last
-/// change.
+/// References to objects of the state before are resolved first. Keys are written at once, and
+/// restored if a later change does not fit. Lists are changed in a copy, which is stored at the
+/// end: references to objects of the final state can only be resolved after the last change.
 struct ChangePlan {
   let root: AnyObject
   private var former: [Int: AnyObject] = [:]
   private var formerOld: [Int: AnyObject] = [:]
-  /// How to take back what was written.
+  /// Actions that restore the written keys.
   private var undo: [() -> Void] = []
-  /// The lists that are changed.
   private var lists: [ObjectIdentifier: List] = [:]
-  /// Keys whose object is only there after the last change.
+  /// Keys whose object is only known after the last change.
   private var later: [Place: (index: Int, path: [DeepChange.Key], owner: AnyObject)] = [:]
 
-  /// Why a change does not fit.
+  /// The reason why a change does not fit.
   struct Misfit: Error { let reason: String }
 
   private struct Place: Hashable {
@@ -29,7 +27,7 @@ struct ChangePlan {
     var slots: [Slot]
   }
 
-  /// An element of a list that is changed.
+  /// An element of a changed list.
   fileprivate enum Slot {
     case value(Any)
     /// The object at a path after the last change.
@@ -38,7 +36,7 @@ struct ChangePlan {
 
   private init(_ root: AnyObject) { self.root = root }
 
-  /// Makes the changes; returns how many were skipped.
+  /// Makes the changes; returns the number of skipped ones.
   static func apply(_ changes: [DeepChange], to root: AnyObject, force: Bool) throws -> Int {
     var plan = ChangePlan(root)
     for (index, change) in changes.enumerated() {
@@ -65,7 +63,7 @@ struct ChangePlan {
     return skipped
   }
 
-  /// Stores what was not known before all changes were made.
+  /// Stores the objects that are only known after all changes were made.
   private mutating func finish(_ fail: (Int, Misfit) throws -> Void) throws {
     var objects: [(owner: AnyObject, key: DeepChange.Key, object: AnyObject, index: Int)] = []
     for (place, entry) in later {
@@ -101,7 +99,7 @@ struct ChangePlan {
     for (array, elements) in arrays { array.dynamicSet(elements) }
   }
 
-  /// What is under a key of an object, as the changes so far have left it.
+  /// The value under a key of an object, after the changes so far.
   private func value(_ key: DeepChange.Key, of owner: AnyObject, _ depth: Int) throws -> Any? {
     if let list = lists[ObjectIdentifier(owner)] {
       guard case .index(let position) = key, list.slots.indices.contains(position - 1) else {
@@ -217,7 +215,7 @@ struct ChangePlan {
     }
   }
 
-  /// The value that a change stores; nil where a key is to go.
+  /// The value that a change stores; nil if the key is to be removed.
   private func value(
     _ change: DeepChange, _ index: Int, _ access: TreeAccess, _ key: DeepChange.Key
   ) throws -> Any? {
@@ -233,7 +231,7 @@ struct ChangePlan {
     }
   }
 
-  /// Checks what is there before a change.
+  /// Checks the current state before a change.
   private func check(_ change: DeepChange, _ index: Int, _ present: Any?) throws {
     if case .before? = change.oldReference {
       guard let old = formerOld[index], old === present as AnyObject? else {
@@ -251,7 +249,7 @@ struct ChangePlan {
 }
 
 extension ChangePlan.List {
-  /// The index of a position; `extra` says how far behind the end.
+  /// Converts a position to an index; `extra` is the number of allowed positions after the end.
   fileprivate func position(_ key: DeepChange.Key, upTo extra: Int) throws -> Int {
     guard case .index(let position) = key else {
       throw ChangePlan.Misfit(reason: "'\(key)' is no position in an array")

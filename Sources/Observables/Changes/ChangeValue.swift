@@ -1,4 +1,4 @@
-/// A value in a change: plain data, or a value of the program that is none.
+/// A value in a change: plain data, or another value of the program.
 public enum ChangeValue {
   /// A boolean.
   case boolean(Bool)
@@ -8,16 +8,16 @@ public enum ChangeValue {
   case number(Double)
   /// Text.
   case text(String)
-  /// A list; also the members of a set.
+  /// A list, or the members of a set.
   case list([ChangeValue])
   /// The properties of an object, or a dictionary.
   case map([String: ChangeValue])
-  /// A value of the program that is none of these, for changes that stay in it.
+  /// Any other value of the program, for changes that don't leave it.
   case native(Any)
 }
 
 extension ChangeValue {
-  /// The value of a property, an element, or a key.
+  /// Makes the data for the value of a property, an element, or a key.
   init(_ value: Any) {
     switch value {
     case let value as Bool: self = .boolean(value)
@@ -40,7 +40,7 @@ extension ChangeValue {
     }
   }
 
-  /// The values of a program that this one may stand for, the most natural first.
+  /// The Swift values that this data can represent, the most natural first.
   var candidates: [Any?] {
     switch self {
     case .boolean(let value): [value]
@@ -65,7 +65,7 @@ extension ChangeValue {
   }
 }
 
-/// Lists of objects are no data.
+/// Lists of objects are not data.
 private protocol AnyObjectList {}
 extension Array: AnyObjectList where Element: AnyObject {}
 
@@ -80,7 +80,7 @@ extension ChangeValue: Equatable {
     case (.text(let a), .text(let b)): a == b
     case (.list(let a), .list(let b)): a == b
     case (.map(let a), .map(let b)): a == b
-    // An empty list and an empty object are one in scripts.
+    // In scripts, an empty list is the same as an empty object.
     case (.list(let a), .map(let b)), (.map(let b), .list(let a)): a.isEmpty && b.isEmpty
     case (.native(let a), .native(let b)): isSameValue(a, b)
     default: false
@@ -113,7 +113,7 @@ extension ChangeValue: Codable {
 
   /// Writes plain data.
   ///
-  /// - Throws: `EncodingError` for a value of the program that cannot be encoded itself.
+  /// - Throws: `EncodingError` for a value of the program that is not encodable.
   public func encode(to encoder: any Encoder) throws {
     switch self {
     case .boolean(let value): try value.encode(to: encoder)

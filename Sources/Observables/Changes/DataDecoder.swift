@@ -1,4 +1,4 @@
-/// Makes objects of the data of changes, by their `init(from:)`.
+/// Makes objects from the data of changes, by `init(from:)`.
 struct DataDecoder: Decoder {
   let value: ChangeValue?
   var codingPath: [any CodingKey] = []
@@ -26,7 +26,7 @@ struct DataDecoder: Decoder {
       .init(codingPath: codingPath, debugDescription: "\(expected) expected"))
   }
 
-  /// The value as one of a type.
+  /// Decodes the value as a type.
   func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
     for case let candidate? in value?.candidates ?? [] {
       if let value = candidate as? Value { return value }
@@ -109,7 +109,7 @@ struct DataDecoder: Decoder {
 }
 
 extension ChangeValue {
-  /// The properties in data of an object.
+  /// The properties in an object's data.
   fileprivate var fields: [String: ChangeValue]? {
     switch self {
     case .map(let fields): fields

@@ -1,63 +1,63 @@
 /// One change somewhere below an object, as plain data (X2).
 ///
-/// Changes come in a list, in an order in which they can be applied. What is encoded is what
-/// scripts have: `obs.apply` takes what a program in Swift has sent, and the other way round.
-/// Positions in lists count from 1, as there.
+/// Changes come in a list, in an order in which they can be applied. Scripts use the same encoding:
+/// `obs.apply` accepts changes from a Swift program, and Swift accepts changes from scripts. As in
+/// scripts, positions in lists count from 1.
 public struct DeepChange: Codable, Equatable {
-  /// What a change does.
+  /// The kinds of changes.
   public enum Kind: String, Codable, Sendable {
-    /// A key has another value, or one at all, or none any more.
+    /// The value of a key was changed, added or removed.
     case set
-    /// An element came to a position, or a member to a set.
+    /// An element was inserted at a position, or a member was added to a set.
     case insert
-    /// An element left its position, or a member a set.
+    /// An element was removed from a position, or a member from a set.
     case remove
-    /// An element went to a position from another one.
+    /// An element was moved to a position from another one.
     case move
   }
 
-  /// The kind of a collection that a change carries as data.
+  /// The kind of a collection that a change contains as data.
   public enum CollectionType: String, Codable, Sendable {
-    /// A list; its data is one, too.
+    /// A list; its data is a list, too.
     case array
-    /// Values by keys.
+    /// A dictionary of values by keys.
     case dictionary
-    /// Members; its data is a list of them.
+    /// A set; its data is a list of the members.
     case set
   }
 
-  /// An object that has another way already.
+  /// A reference to an object that another path already leads to.
   public enum Reference: Equatable, Sendable {
-    /// The path that it had before the first change.
+    /// The path of the object before the first change.
     case before([Key])
-    /// The path that it has after the last change.
+    /// The path of the object after the last change.
     case after([Key])
   }
 
-  /// Keys from the root; the last one is what changed.
+  /// The keys from the root to the change.
   ///
-  /// For a member of a set it is the path of the set.
+  /// The last key is the changed one. For a member of a set, it is the path of the set.
   public var path: [Key]
-  /// What the change does.
+  /// The kind of the change.
   public var kind: Kind
-  /// What was there; nil where nothing was, or `oldReference` says it.
+  /// The previous value; nil if there was none, or if `oldReference` is set.
   public var old: ChangeValue?
-  /// What is there now; nil where nothing is, or `reference` says it.
+  /// The new value; nil if the key is removed, or if `reference` is set.
   public var new: ChangeValue?
-  /// Where a move takes its element out.
+  /// The position from which a move takes its element.
   public var from: Int?
-  /// The object that is there now, in place of `new`.
+  /// The new object, instead of `new`.
   public var reference: Reference?
-  /// The object that was there, in place of `old`.
+  /// The previous object, instead of `old`.
   public var oldReference: Reference?
-  /// The model of the object that comes, or leaves, as data.
+  /// The model of the added or removed object, which is contained as data.
   public var model: String?
-  /// The type of the collection that comes, or leaves, as data.
+  /// The type of the added or removed collection, which is contained as data.
   public var type: CollectionType?
-  /// Where the program has written that last, "file:line", if that is asked for.
+  /// The place in the program that wrote last, as "file:line", if the watcher asked for it.
   public var site: String?
 
-  /// Makes a change of one key; what is not given is nil.
+  /// Makes a change of one key; arguments that you omit are nil.
   public init(
     path: [Key], kind: Kind = .set, old: ChangeValue? = nil, new: ChangeValue? = nil,
     from: Int? = nil, reference: Reference? = nil, oldReference: Reference? = nil,
@@ -80,11 +80,11 @@ extension DeepChange {
   public enum Key: Hashable, Sendable {
     /// A property, or a key of a dictionary.
     case name(String)
-    /// A position in a list, from 1 on, or a number that is a key.
+    /// A position in a list, counted from 1, or a key that is an integer.
     case index(Int)
-    /// Another number that is a key.
+    /// A key that is another number.
     case number(Double)
-    /// A boolean that is a key.
+    /// A key that is a boolean.
     case boolean(Bool)
   }
 }
@@ -119,12 +119,12 @@ extension DeepChange.Key: Codable {
 extension DeepChange.Key: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral {
   /// A property, or a key of a dictionary.
   public init(stringLiteral name: String) { self = .name(name) }
-  /// A position in a list, from 1 on.
+  /// A position in a list, counted from 1.
   public init(integerLiteral index: Int) { self = .index(index) }
 }
 
 extension DeepChange.Key: CustomStringConvertible {
-  /// The key as it stands in a path.
+  /// The key in the form in which a path contains it.
   public var description: String {
     switch self {
     case .name(let name): name
@@ -138,7 +138,7 @@ extension DeepChange.Key: CustomStringConvertible {
 extension DeepChange.Reference: Codable {
   private enum CodingKeys: CodingKey { case after }
 
-  /// Reads a list of keys, or one as `after`.
+  /// Reads a list of keys, or an object with such a list as `after`.
   public init(from decoder: any Decoder) throws {
     if let container = try? decoder.container(keyedBy: CodingKeys.self),
       let path = try? container.decode([DeepChange.Key].self, forKey: .after)
@@ -149,7 +149,7 @@ extension DeepChange.Reference: Codable {
     }
   }
 
-  /// Writes a list of keys, or one as `after`.
+  /// Writes a list of keys, or an object with such a list as `after`.
   public func encode(to encoder: any Encoder) throws {
     switch self {
     case .before(let path): try path.encode(to: encoder)

@@ -1,20 +1,20 @@
-/// Changes that are made, and taken back (X3).
+/// Applying and inverting changes (X3).
 extension KeyPathObservable {
-  /// Makes changes, in order, as the writes of one turn; all of them or, where one does not fit,
-  /// none.
+  /// Makes changes, in order, as the writes of one turn.
   ///
-  /// Objects that come as data are made by the `init(from:)` of the class that the property or the
-  /// collection declares.
+  /// If one of them does not fit, none is made. Objects that are contained as data are made by the
+  /// `init(from:)` of the class that the property or the collection declares. Call this method on
+  /// the thread of the loop.
   ///
   /// - Parameters:
-  ///   - changes: paths lead from this object.
-  ///   - force: skips what does not fit.
-  ///   - origin: who made the changes, for watchers of changes that skip it. Numbers, booleans and
-  ///     text are the same origins in scripts. What is written by code that the changes call, as
-  ///     setters, is of this origin, too.
-  /// - Returns: how many were skipped.
-  /// - Throws: ``ChangeError`` that names the change which does not fit: its `old` is not there, or
-  ///   its object cannot be made.
+  ///   - changes: the changes, with paths from this object.
+  ///   - force: whether to skip changes that do not fit.
+  ///   - origin: the author of the changes, for watchers of changes that skip it. In scripts, equal
+  ///     numbers, booleans and text are the same origins. Writes by code that the changes call,
+  ///     such as setters, belong to this origin, too.
+  /// - Returns: the number of skipped changes.
+  /// - Throws: ``ChangeError`` for the change that does not fit: the current value differs from its
+  ///   `old`, or its object cannot be made.
   @discardableResult
   public func apply(
     _ changes: [DeepChange], force: Bool = false, origin: AnyHashable? = nil
@@ -38,7 +38,7 @@ extension KeyPathObservable {
 }
 
 extension [DeepChange] {
-  /// The changes that take these back.
+  /// The changes that undo these changes.
   public var inverted: [DeepChange] {
     reversed().map { change in
       var back = change
@@ -61,7 +61,7 @@ extension [DeepChange] {
 }
 
 extension DeepChange.Reference {
-  /// The same object, seen from the other end.
+  /// The same object in the inverse change.
   fileprivate var turned: DeepChange.Reference {
     switch self {
     case .before(let path): .after(path)

@@ -1,25 +1,27 @@
-/// What became of an object and all below it, as data (X2).
+/// Changes of an object and everything below it, as data (X2).
 extension KeyPathObservable {
   /// Calls `callback` at the end of each turn in which something at or below this object changed,
   /// with the net changes since the last call.
   ///
-  /// Objects below are those of properties, elements, values and members that are models or
-  /// collections; lazy and computed properties are no part of it. A value that changed and changed
-  /// back is in no change, and a turn without net changes is no call. The callback runs on the
-  /// loop's thread, after all other watchers of the flush. Ends with ``Watcher/stop()``, or when
-  /// this object is gone.
+  /// The objects below are the models and collections in properties, elements, values and members.
+  /// Lazy and computed properties are not included. If a value changes and changes back, that is
+  /// not a net change, and a turn without net changes causes no call. The callback runs on the
+  /// loop's thread, after all other watchers of the flush. Errors that it throws are reported to
+  /// ``Loop/onError`` (T10). The watcher ends with ``Watcher/stop()``, or when this object is gone.
   ///
   /// - Parameters:
-  ///   - loop: the loop that observes the objects; without one, that of this object.
-  ///   - skip: an origin of ``apply(_:force:origin:)``; changes that it wrote last are left out.
-  ///   - options: of the watcher.
-  ///   - file: where the watcher is registered.
-  ///   - line: where the watcher is registered.
-  ///   - callback: gets this object and the changes.
-  /// - Throws: ``PathError`` where another loop observes one of the objects.
-  /// - Precondition: `options` have neither `initial` nor `equals`.
-  /// - Complexity: O(objects below), once; then O(what was written, came or left) in each turn, and
-  ///   O(objects below) where an object that left its key may still be there by another way.
+  ///   - loop: the loop that observes the objects; by default, the loop of this object.
+  ///   - skip: an origin of ``apply(_:force:origin:)``. Changes whose last write is from this
+  ///     origin are left out.
+  ///   - options: the options of the watcher.
+  ///   - file: the file of the registration.
+  ///   - line: the line of the registration.
+  ///   - callback: receives this object and the changes.
+  /// - Throws: ``PathError`` if another loop observes one of the objects.
+  /// - Precondition: `options` has neither `initial` nor `equals`.
+  /// - Complexity: O(objects below), once. Then O(written, added and removed values) in each turn,
+  ///   and O(objects below) if an object that was removed from its key may still be reachable
+  ///   another way.
   @discardableResult
   public func changes(
     in loop: Loop? = nil, skip: AnyHashable? = nil, options: WatcherOptions = WatcherOptions(),
@@ -32,13 +34,13 @@ extension KeyPathObservable {
   }
 
   /// Calls `callback` at the end of each turn in which something at or below this object changed,
-  /// with the net changes since the last call, the turn, and the origins that have written.
+  /// with the net changes since the last call, the turn, and the origins of the writes.
   ///
-  /// The objects, the thread and the end are those of the callback without a delivery.
+  /// Everything else is as for the callback without a delivery.
   ///
-  /// - Throws: ``PathError`` where another loop observes one of the objects.
-  /// - Precondition: `options` have neither `initial` nor `equals`.
-  /// - Complexity: that of the callback without a delivery.
+  /// - Throws: ``PathError`` if another loop observes one of the objects.
+  /// - Precondition: `options` has neither `initial` nor `equals`.
+  /// - Complexity: the same as for the callback without a delivery.
   @discardableResult
   public func changes(
     in loop: Loop? = nil, skip: AnyHashable? = nil, options: WatcherOptions = WatcherOptions(),
@@ -76,13 +78,13 @@ extension KeyPathObservable {
     return watcher
   }
 
-  /// The net changes at or below this object, turn by turn.
+  /// A stream of the net changes at or below this object, one list per turn.
   ///
-  /// The sequence ends when this object is gone; ending the loop over it ends the watcher. Turns
-  /// are buffered without limit until the consumer asks for them. What an origin wrote last is left
-  /// out if `skip` names it.
+  /// The stream ends when this object is gone. Leaving the `for await` loop ends the watcher. Turns
+  /// are buffered without limit until the consumer asks for them. If `skip` names an origin,
+  /// changes whose last write is from it are left out. Call this method on the loop's thread.
   ///
-  /// - Throws: ``PathError`` where another loop observes one of the objects.
+  /// - Throws: ``PathError`` if another loop observes one of the objects.
   public func changes(
     in loop: Loop? = nil, skip: AnyHashable? = nil, file: StaticString = #fileID,
     line: UInt = #line
@@ -99,13 +101,14 @@ extension KeyPathObservable {
   }
 }
 
-/// Which turn delivers changes, and who has written (X2).
+/// The turn that delivers changes, and the origins of the writes (X2).
 ///
-/// Used on the loop's thread: an origin may be any value of the program.
+/// It is used on the loop's thread, because an origin can be any value of the program.
 public struct ChangeDelivery {
-  /// The number of the turn that delivers, which ``LoopStatistics/turns`` has at its end.
+  /// The number of the delivering turn, which is the value of ``LoopStatistics/turns`` at its end.
   public let turn: Int
-  /// The origins that have written at or below the object since the last delivery, each once, in
-  /// the order of their first writes; not the one that the watcher skips.
+  /// The origins that have written at or below the object since the last delivery.
+  ///
+  /// Each occurs once, in the order of first writes. The origin that the watcher skips is left out.
   public let origins: [AnyHashable]
 }

@@ -1,16 +1,16 @@
 /// Transactions over models and collections (S8).
 extension Transaction {
-  /// Runs `body`; if it throws, takes back every stored write at or below `roots` since, and throws
-  /// the error.
+  /// Runs `body`.
   ///
-  /// Coalesced watchers are not called for writes that were taken back; immediate watchers, which
-  /// were called for them, are called again for the way back, when the transaction is over. A
-  /// transaction inside of `body` is a savepoint: where it fails and `body` catches the error, only
-  /// its own writes are taken back. Assigned values of lazy properties are taken back, too.
-  /// Registrations, timers, tasks and writes of other threads stay. `body` must neither flush nor
-  /// wait. Tables of scripts need the transaction of their host.
+  /// If it throws, all its writes to stored properties at or below `roots` are undone, and the
+  /// error is rethrown. Coalesced watchers are not called for undone writes. Immediate watchers
+  /// were called for them, and are called again for the restored values when the transaction is
+  /// over. A transaction inside `body` is a savepoint: if it fails and `body` catches the error,
+  /// only its own writes are undone. Assigned values of lazy properties are undone, too.
+  /// Registrations, timers, tasks and writes of other threads are not. `body` must neither flush
+  /// nor wait. Tables of scripts need the transaction of their host.
   ///
-  /// On the thread of the loop that observes the objects.
+  /// Call it on the thread of the loop that observes the objects.
   ///
   /// ```swift
   /// try Transaction.run(on: [order]) {
@@ -20,12 +20,12 @@ extension Transaction {
   /// ```
   ///
   /// - Parameters:
-  ///   - roots: the objects that are covered with all below them; at least one.
-  ///   - loop: the loop that observes them; without one, that of the first object.
-  ///   - body: is called at once, on the calling thread.
-  /// - Throws: what `body` throws; ``TransactionError`` for a stored property without a setter, a
-  ///   table of scripts, and too many open transactions; ``PathError`` where another loop observes
-  ///   one of the objects.
+  ///   - roots: the objects that are covered together with everything below them; at least one.
+  ///   - loop: the loop that observes them; by default, the loop of the first object.
+  ///   - body: called at once, on the calling thread.
+  /// - Throws: the error of `body`; ``TransactionError`` for a stored property without a setter, a
+  ///   table of scripts, and too many open transactions; ``PathError`` if another loop observes one
+  ///   of the objects.
   /// - Complexity: O(contents of the objects at and below the roots).
   public static func run<Result>(
     on roots: [any KeyPathObservable], in loop: Loop? = nil, _ body: () throws -> Result
@@ -56,7 +56,7 @@ extension Transaction {
       transaction.close(isUndone: false)
       return result
     } catch {
-      // Immediate watchers are called for the way back when the transaction is over.
+      // Immediate watchers are called for the restored values when the transaction is over.
       engine.immediates.beginBatch()
       transaction.restore()
       transaction.close(isUndone: true)
@@ -66,14 +66,15 @@ extension Transaction {
   }
 }
 
-/// A transaction could not begin, or could not cover an object that was put below its roots.
+/// The error when a transaction cannot begin, or cannot cover an object that was inserted below its
+/// roots.
 public struct TransactionError: Error {
-  /// The object or property that is refused, and why.
+  /// The rejected object or property, and the reason.
   public let reason: String
 }
 
 extension TransactionError: CustomStringConvertible {
-  /// The sentence that a user sees.
+  /// The sentence to show to the user.
   public var description: String { reason }
 }
 
@@ -91,8 +92,8 @@ private final class ModelKeeper: TransactionKeeper {
     former.keep(Snapshot(reader.contents(of: object)), of: node)
   }
 
-  /// Refuses a model with a stored property that has no setter, unless it stores an object: that
-  /// is covered itself.
+  /// Rejects a model with a stored property that has no setter; a property that stores an object is
+  /// allowed, because the object itself is covered.
   private func check(_ model: some ObservableModel) throws {
     let properties = type(of: model).properties
     for (slot, name) in properties.names.enumerated() {

@@ -1,7 +1,7 @@
 /// The contents of an object, to be written back.
 struct Snapshot {
   let contents: TreeContents
-  /// The objects in it that are to be written, which entries do not keep.
+  /// The contained objects to write, which entries do not keep alive.
   private var kept: [AnyObject] = []
 
   init(_ contents: TreeContents) {
@@ -9,7 +9,7 @@ struct Snapshot {
     contents.forEachObject { _, entry in keep(entry) }
   }
 
-  /// Keeps only what is not as in other contents.
+  /// Makes a snapshot that keeps alive only the objects that differ from other contents.
   init(_ contents: TreeContents, over other: TreeContents) {
     self.contents = contents
     let ends = TreeContents.commonEnds(contents, other)
@@ -40,8 +40,10 @@ struct Snapshot {
     }
   }
 
-  /// What is not as these contents say, of that which others would change, or is no more of what
-  /// these others have; nil if they can be written.
+  /// Describes why `other` cannot be written to an object with these contents; nil if it can.
+  ///
+  /// The reason is a value that `other` would change and that differs from these contents, or an
+  /// object of `other` that is gone.
   func misfit(of object: AnyObject, with other: Snapshot) -> String? {
     let access = TreeAccess(object)
     if let array = object as? any DynamicArray {
@@ -71,7 +73,7 @@ struct Snapshot {
     return nil
   }
 
-  /// Writes these contents to an object that has those of `other`.
+  /// Writes these contents to an object that currently has the contents of `other`.
   func write(to object: AnyObject, over other: Snapshot) {
     let access = TreeAccess(object)
     if let array = object as? any DynamicArray { return write(to: array, over: other) }
@@ -98,10 +100,10 @@ struct Snapshot {
     }
   }
 
-  /// The only edit that it takes; nil if there are others.
+  /// The single edit from `other` to these contents; nil if more edits are needed.
   ///
-  /// It costs watchers less than setting all elements. Values may be the same and not what they
-  /// were: 1 and 1.0.
+  /// It costs watchers less than setting all elements. Values can be the same without being
+  /// identical: 1 and 1.0.
   private func edit(of array: any DynamicArray, over other: Snapshot) -> EditScript.Step? {
     let (old, new) = (other.contents.list, contents.list)
     guard (old + new).allSatisfy({ $0.entry != nil }) else { return nil }

@@ -1,4 +1,4 @@
-/// Reads and writes what an object stores, whatever kind of object it is.
+/// Reads and writes the values that an object stores, whatever kind of object it is.
 struct TreeAccess {
   let object: AnyObject
 
@@ -6,7 +6,7 @@ struct TreeAccess {
 
   typealias Misfit = ChangePlan.Misfit
 
-  /// What is stored under a key; nil where nothing is.
+  /// Reads the value under a key; nil without a value.
   func value(_ key: DeepChange.Key) throws -> Any? {
     if let array = object as? any DynamicArray {
       guard case .index(let position) = key, position >= 1, position <= array.valueCount else {
@@ -59,7 +59,7 @@ struct TreeAccess {
         if error.code != .wrongType { break }
       }
     }
-    // A value that is decodable itself is made of data.
+    // A value of a decodable type is made from data.
     if let data = candidates.first.flatMap({ $0 }), failure?.code == .wrongType,
       let type = try? unwrapped(properties.valueType(of: name)) as? any Decodable.Type,
       let value = try? DataDecoder(value: ChangeValue(data)).decode(type)
@@ -69,8 +69,8 @@ struct TreeAccess {
     if let failure { throw Misfit(reason: failure.description) }
   }
 
-  /// What data stands for under a key: an object, where the property or the elements are of a
-  /// class.
+  /// Makes the value that data represents under a key; it is an object if the property or the
+  /// elements are of a class.
   func made(of data: ChangeValue, _ key: DeepChange.Key, isObject: Bool) throws -> Any {
     let declared: Any.Type
     switch object {
@@ -92,7 +92,8 @@ struct TreeAccess {
     }
   }
 
-  /// A value as data: of an object all that it has, except for what was met before.
+  /// Converts a value to data; an object's data has all its contents, except for objects that
+  /// occurred before.
   static func data(of value: Any) -> ChangeValue {
     guard isTreeObject(value) else { return ChangeValue(value) }
     var reader = TreeReader()
@@ -112,7 +113,7 @@ struct TreeAccess {
 }
 
 extension DecodingError {
-  /// What went wrong, without the words around it.
+  /// The bare message of the error.
   fileprivate var sentence: String {
     switch self {
     case .typeMismatch(_, let context), .valueNotFound(_, let context),

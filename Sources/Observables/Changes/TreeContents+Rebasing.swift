@@ -1,6 +1,6 @@
 extension TreeContents {
-  /// These contents without what was written between `early` and `late`: a value that is still as
-  /// in `late` becomes that of `early`.
+  /// These contents without the writes between `early` and `late`: if a value is still the same as
+  /// in `late`, it becomes the value of `early`.
   func rebased(undoing late: TreeContents, to early: TreeContents) -> TreeContents {
     var (fields, members) = (fields, members)
     for key in TreeContents.differingKeys(late, early)
@@ -20,8 +20,9 @@ extension TreeContents {
 
   /// The list without the edits between `early` and `late`.
   ///
-  /// The edits from this list to `early` take back what was written since then. Of these, elements
-  /// that came after `late` stay, and elements that left after `late` do not come back.
+  /// The edits from this list to `early` undo everything written since `early`. Elements that were
+  /// inserted after `late` stay, however, and elements that were removed after `late` do not come
+  /// back.
   private func rebasedList(undoing late: [TreeValue], to early: [TreeValue]) -> [TreeValue] {
     var (inserted, removed): ([TreeValue], [TreeValue]) = ([], [])
     for step in EditScript.steps(late, list) {
@@ -66,7 +67,7 @@ extension TreeContents {
       if stays { result.append(list[index]) }
       guard let replaced, !take(replaced, &removed) else { continue }
       if stays, !removed.isEmpty {
-        // The others have replaced what was put here.
+        // The other code has replaced the element that was inserted here.
         removed.removeLast()
       } else {
         result.append(replaced)

@@ -1,29 +1,31 @@
-/// Makes the changes from one state of a tree to another (X2).
+/// Computes the changes from one state of a tree to another (X2).
 ///
-/// Objects of both states are *kept*, the others *removed* or *new*. Kept and removed objects are
-/// dealt with from the deepest on, each at its path before: all that this path leads through is as
-/// it was until the object's own turn. A removed object leaves as data once what must not go with
-/// it was taken out; a new one comes as data, after which what it shares is put in. So the list can
-/// be applied from its first change on, and the inverse is the list backwards.
+/// Objects of both states are *kept*; the others are *removed* or *new*. Kept and removed objects
+/// are processed from the deepest on, each at its old path: everything on this path is unchanged
+/// until the object's own turn. From a removed object, everything that must stay is taken out
+/// first; then the object is removed as data. A new object is inserted as data; then shared objects
+/// are inserted into it. So the list can be applied from its first change on, and the reversed list
+/// is the inverse.
 struct TreeDifference {
   /// One of the two states.
   struct Side {
     let walk: TreeWalk
     let contents: (TreeEntry) -> TreeContents
-    /// The objects that are in this state only.
+    /// The objects that exist only in this state.
     let only: Set<TreeEntry>
 
     func path(to entry: TreeEntry) -> [DeepChange.Key] { walk.path(to: entry, contents) }
 
-    /// Whether an object comes, or leaves, with the change of this key.
+    /// Whether an object is added or removed together with the change of this key.
     func isInner(_ entry: TreeEntry, _ key: DeepChange.Key, in owner: TreeEntry) -> Bool {
       only.contains(entry) && walk.place(of: entry)?.owner === owner
         && walk.key(of: entry, contents) == key
     }
 
-    /// The object as data, with those in it that are found through it; others are left out.
+    /// The object as data, including the objects that are found through it; other objects are left
+    /// out.
     func data(_ root: TreeEntry) -> ChangeValue {
-      // The depth of Swift objects that own each other is limited by how they are released.
+      // The nesting of Swift objects that own each other is limited by their recursive release.
       let contents = contents(root)
       func value(_ value: TreeValue, at key: DeepChange.Key) -> ChangeValue? {
         switch value {
@@ -72,7 +74,7 @@ struct TreeDifference {
     return ChangeSnapshot(value: side.data(root), references: made.changes)
   }
 
-  /// The change of one key, with what was there and what is there now.
+  /// Adds the change of one key, with the old and the new value.
   private mutating func add(
     _ kind: DeepChange.Kind, _ path: [DeepChange.Key], _ owner: TreeEntry,
     old: (TreeValue, DeepChange.Key)?, new: (TreeValue, DeepChange.Key)?
@@ -116,7 +118,8 @@ struct TreeDifference {
     }
   }
 
-  /// Puts what the data of a new object left out into it, and into the objects in it.
+  /// Inserts the references that the data of a new object left out, into the object and the objects
+  /// in it.
   private mutating func complete(_ root: TreeEntry, _ path: [DeepChange.Key]) {
     var work = [(root, path)]
     var next = 0
@@ -142,7 +145,7 @@ struct TreeDifference {
     }
   }
 
-  /// Takes out of a removed object what does not go with it.
+  /// Takes everything out of a removed object that is not removed with it.
   private mutating func strip(_ owner: TreeEntry, _ path: [DeepChange.Key]) {
     let contents = before.contents(owner)
     var cut: [(DeepChange.Key, TreeEntry)] = []
@@ -206,7 +209,7 @@ struct TreeDifference {
       (old.0, DeepChange.Key.index(old.1 + 1)),
       (new.0, DeepChange.Key.index(new.1 + 1))
     )
-    // An object and a value of another type are two changes in a list: nothing is no element.
+    // In a list, an object and a value of another type need two changes.
     if let a = old.0.entry, let b = new.0.entry, before.contents(a).shape != after.contents(b).shape
     {
       add(.remove, path, owner, old: first, new: nil)
@@ -218,7 +221,7 @@ struct TreeDifference {
 }
 
 extension EditScript {
-  /// The move that two steps stand for, if they do.
+  /// The move that two steps represent, if they do.
   static func move<Element>(
     _ steps: [Step], old: [Element], new: [Element], same: (Element, Element) -> Bool
   ) -> (from: Int, to: Int)? {

@@ -1,9 +1,9 @@
-/// An object of a tree as it was at some time: what it is, and its contents.
+/// An object of a tree at some time: its identity and its contents.
 ///
-/// Entries stand for objects in comparisons, so that these keep no object, and an object at the
-/// address of one that is gone is another one.
+/// Comparisons use entries instead of objects. So they keep no object alive, and a new object at
+/// the address of an old one counts as different.
 final class TreeEntry {
-  /// The object; nil when it is gone.
+  /// The object; nil if it is gone.
   weak var object: AnyObject?
   fileprivate let identifier: ObjectIdentifier
   var contents: TreeContents
@@ -21,7 +21,7 @@ extension TreeEntry: Hashable {
   func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
-/// What is stored under a key: an object that changes go into, or a value.
+/// A stored value: an object that changes go into, or any other value.
 enum TreeValue {
   case object(TreeEntry)
   case plain(ChangeValue)
@@ -30,7 +30,7 @@ enum TreeValue {
   static var nothing: TreeValue { .plain(.native(Optional<Any>.none as Any)) }
 
   var entry: TreeEntry? { if case .object(let entry) = self { entry } else { nil } }
-  /// Whether it is an object that is no more.
+  /// Whether it is an object that is gone.
   var isGone: Bool { entry.map { $0.object == nil } ?? false }
 
   static func areSame(_ a: TreeValue, _ b: TreeValue) -> Bool {
@@ -46,7 +46,7 @@ enum TreeValue {
     return areSame(a, b)
   }
 
-  /// Whether both are the same and cannot be told apart: 1 and 1.0 can.
+  /// Whether both are the same and of the same type of number: 1 and 1.0 are not alike.
   static func areAlike(_ a: TreeValue?, _ b: TreeValue?) -> Bool {
     switch (a, b) {
     case (.plain(.integer)?, .plain(.number)?), (.plain(.number)?, .plain(.integer)?): false
@@ -55,7 +55,7 @@ enum TreeValue {
   }
 }
 
-/// The contents of an object: a copy of what is stored in it.
+/// The contents of an object: a copy of its stored values.
 struct TreeContents {
   enum Shape: Equatable {
     case model(String)
@@ -66,7 +66,7 @@ struct TreeContents {
   let list: [TreeValue]
   let fields: [DeepChange.Key: TreeValue]
   let members: [AnyHashable: ChangeValue]
-  /// The keys of the fields that are objects, in an order that is the same each time.
+  /// The keys of the fields that hold objects, in a stable order.
   private let objectKeys: [DeepChange.Key]
 
   init(
@@ -79,7 +79,7 @@ struct TreeContents {
     objectKeys = DeepChange.Key.sorted(keys)
   }
 
-  /// The model that a change of data names; nil for a collection.
+  /// The model's name for a change that contains it as data; nil for a collection.
   var model: String? { if case .model(let name) = shape { name } else { nil } }
 
   var type: DeepChange.CollectionType? {
@@ -91,12 +91,13 @@ struct TreeContents {
     }
   }
 
-  /// How many elements at the beginning and at the end of a list.
+  /// The number of elements at the beginning and at the end of a list.
   typealias Ends = (head: Int, tail: Int)
 
   var hasObjects: Bool { !objectKeys.isEmpty || list.contains { $0.entry != nil } }
 
-  /// Each object with its key, in order, but for elements at the ends of the list.
+  /// Calls `body` with each object and its key, in order, except for elements at the ends of the
+  /// list.
   func forEachObject(except ends: Ends = (0, 0), _ body: (DeepChange.Key, TreeEntry) -> Void) {
     for index in ends.head..<(list.count - ends.tail) {
       if let entry = list[index].entry { body(.index(index + 1), entry) }
@@ -106,7 +107,7 @@ struct TreeContents {
     }
   }
 
-  /// The ends at which the lists of both have the same objects.
+  /// The ends at which both lists have the same objects.
   static func commonEnds(_ a: TreeContents, _ b: TreeContents) -> Ends {
     let (a, b) = (a.list, b.list)
     let shorter = min(a.count, b.count)
@@ -118,7 +119,7 @@ struct TreeContents {
     return (head, tail)
   }
 
-  /// The keys under which the fields of both differ, in an order that is the same each time.
+  /// The keys under which the fields differ, in a stable order.
   static func differingKeys(
     _ a: TreeContents, _ b: TreeContents,
     by same: (TreeValue?, TreeValue?) -> Bool = TreeValue.areSame
@@ -149,10 +150,10 @@ struct TreeContents {
   }
 }
 
-/// Reads the contents of objects, and has an entry for each object that it met.
+/// Reads the contents of objects, and keeps an entry for each object that occurs.
 struct TreeReader {
   private var entries: [ObjectIdentifier: TreeEntry] = [:]
-  /// What the classes that it met are: to ask an object for its protocols is slow.
+  /// The kinds of the classes that occurred; asking an object for its protocols is slow.
   private var kinds: [ObjectIdentifier: TreeKind] = [:]
 
   private mutating func kind(of object: AnyObject) -> TreeKind {
@@ -163,7 +164,7 @@ struct TreeReader {
     return kind
   }
 
-  /// The entry of an object; `isNew` where its contents are not read yet.
+  /// The entry of an object; `isNew` means that its contents were not read yet.
   mutating func entry(of object: AnyObject) -> (entry: TreeEntry, isNew: Bool) {
     let key = ObjectIdentifier(object)
     if let known = entries[key], known.object === object { return (known, false) }
@@ -180,7 +181,7 @@ struct TreeReader {
     if entries[entry.identifier] === entry { entries[entry.identifier] = nil }
   }
 
-  /// The contents of an object as they are now.
+  /// Reads the current contents of an object.
   mutating func contents(of object: AnyObject) -> TreeContents {
     switch kind(of: object) {
     case .array:
@@ -221,11 +222,11 @@ struct TreeReader {
   }
 }
 
-/// What an object is for changes.
+/// The kinds of objects, for changes.
 private enum TreeKind {
   case array, dictionary, set
   case model(ModelProperties)
-  /// No object that changes go into.
+  /// An object that changes do not go into.
   case other
 
   init(_ object: AnyObject) {
@@ -247,12 +248,12 @@ func isTreeObject(_ value: Any) -> Bool {
 }
 
 extension DeepChange.Key {
-  /// Keys in an order that is the same each time.
+  /// Sorts keys in a stable order.
   static func sorted(_ keys: [DeepChange.Key]) -> [DeepChange.Key] {
     keys.count > 1 ? keys.sorted { $0.description < $1.description } : keys
   }
 
-  /// The key of a dictionary; nil for one that data cannot spell.
+  /// Makes the key for a dictionary's key; nil if data cannot represent it.
   init?(_ key: Any) {
     switch ChangeValue(key) {
     case .text(let name): self = .name(name)

@@ -1,7 +1,6 @@
-/// The objects below a root as they were at the last delivery of a watcher.
+/// The objects below a root, as they were at the last delivery of a watcher.
 ///
-/// The watcher is called for writes to each of them, so that only those are compared that were
-/// written since.
+/// The watcher is called for writes to each of them, so only written objects have to be compared.
 final class TreeShadow: TransactionWitness {
   let engine: Engine
   private let watcher: WatcherID
@@ -13,12 +12,13 @@ final class TreeShadow: TransactionWitness {
   private let skip: AnyHashable?
   /// The other origins that have written since the last delivery.
   private(set) var origins: [AnyHashable] = []
-  /// The apply with an origin that is under way.
+  /// The current application of changes with an origin.
   private var apply: Apply?
-  /// What open transactions have to restore.
+  /// States that open transactions may have to restore.
   private var adoptions: [Adoption] = []
   private var deliveries = 0
-  /// For a history, the objects that were in written ones: they must be alive when that is taken.
+  /// For a history: objects that were in written ones; they must be alive when the writes are
+  /// taken.
   private var kept: [AnyObject] = []
 
   init(
@@ -42,10 +42,10 @@ final class TreeShadow: TransactionWitness {
 
   deinit { stop() }
 
-  /// Forgets all objects; the watcher has ended.
+  /// Forgets all objects, because the watcher has ended.
   func stop() {
     engine.origins.remove(self)
-    // Entries of objects that hold each other do so, too.
+    // If objects retain each other in a cycle, so do their entries.
     for entry in walk.entries { forget(entry) }
     (dirty, isDirty) = ([], [])
     releaseKept()
@@ -86,7 +86,7 @@ final class TreeShadow: TransactionWitness {
     for entry in entries where isDirty.insert(entry).inserted { dirty.append(entry) }
   }
 
-  /// What was written since the last delivery: both states, and the objects to be compared.
+  /// The writes since the last delivery: both states, and the objects to compare.
   struct Taken {
     let before: TreeDifference.Side
     let after: TreeDifference.Side
@@ -94,7 +94,7 @@ final class TreeShadow: TransactionWitness {
     fileprivate let fresh: [TreeEntry: TreeContents]
   }
 
-  /// What was written since the last delivery; nil where that is nothing.
+  /// Takes the writes since the last delivery; nil if there are none.
   func take() -> Taken? {
     note(takeWritten())
     guard !dirty.isEmpty else { return nil }
@@ -111,8 +111,8 @@ final class TreeShadow: TransactionWitness {
     return contents
   }
 
-  /// The step to the state in which some objects have other contents; `known` has those of objects
-  /// that may come, where these are not the present ones.
+  /// The step to the state in which the objects have the contents in `contents`; for objects that
+  /// may be added, `known` has the contents that differ from the current ones.
   private func step(
     _ entries: [TreeEntry], to contents: [TreeEntry: TreeContents],
     known: [TreeEntry: TreeContents] = [:]
@@ -136,7 +136,7 @@ final class TreeShadow: TransactionWitness {
       entries: entries + mended.left.filter { !written.contains($0) }, fresh: fresh)
   }
 
-  /// Makes the walk anew, where an object that was cut off may still be there by another way.
+  /// Makes a new walk, because an object that was cut off may still be reachable another way.
   private func walkAnew(_ now: (TreeEntry) -> TreeContents) -> TreeWalk.Mended {
     let (former, old) = TreeWalk.walk(from: walk.root) { $0.contents }
     let new: [TreeEntry]
@@ -146,14 +146,14 @@ final class TreeShadow: TransactionWitness {
       left: old.filter { !walk.contains($0) })
   }
 
-  /// The state that the next delivery continues.
+  /// The state from which the next delivery continues.
   var snapshot: ChangeSnapshot {
     TreeDifference.snapshot(
       of: walk.root,
       TreeDifference.Side(walk: walk, contents: { $0.contents }, only: Set(walk.entries)))
   }
 
-  /// A shadow that was made inside the transaction has nothing to deliver for what it took back.
+  /// A shadow that was made inside the transaction delivers nothing for its undone writes.
   func transactionWasTakenBack(_ bits: Transactions.Bits) {
     note(takeWritten())
     let isAllBack = dirty.allSatisfy { entry in
@@ -164,7 +164,7 @@ final class TreeShadow: TransactionWitness {
     if isAllBack, let taken = take() { advance(to: taken) }
   }
 
-  /// Makes what was taken the state of the last delivery.
+  /// Makes the taken state the state of the last delivery.
   func advance(to taken: Taken) {
     origins = []
     deliveries += 1
@@ -173,7 +173,7 @@ final class TreeShadow: TransactionWitness {
     releaseKept()
   }
 
-  /// What is released may write to the tree in its `deinit`.
+  /// Released objects may write to the tree in their `deinit`.
   private func releaseKept() {
     let released = kept
     kept = []
@@ -195,17 +195,17 @@ final class TreeShadow: TransactionWitness {
   }
 }
 
-/// Leaving out what an origin writes (X2).
+/// Leaving out the writes of an origin (X2).
 ///
-/// When an apply of the origin ends, the shadow adopts its writes: they count as delivered, so that
-/// the next delivery has what others wrote.
+/// When an application of the origin's changes ends, the shadow adopts its writes. They count as
+/// delivered, so the next delivery contains only the writes of others.
 extension TreeShadow: ChangeOrigins.Listener {
-  /// An apply with an origin under way.
+  /// The current application of changes with an origin.
   private struct Apply {
     let origin: AnyHashable
-    /// The contents of what others have written before it, if the origin is skipped.
+    /// The contents written by others before the application, if the origin is skipped.
     let former: [TreeEntry: TreeContents]
-    /// How many deliveries there were before it.
+    /// The number of deliveries before the application.
     let deliveries: Int
   }
 
@@ -249,7 +249,8 @@ extension TreeShadow: ChangeOrigins.Listener {
     engine.transactions.note(adoption)
   }
 
-  /// What a transaction has to restore in a shadow: the contents and the origins before an apply.
+  /// The state of a shadow that a transaction may have to restore: the contents and origins before
+  /// an application.
   private final class Adoption: TransactionWitness {
     private unowned let shadow: TreeShadow
     private let written: [TreeEntry]
@@ -281,7 +282,7 @@ extension TreeShadow: ChangeOrigins.Listener {
   }
 }
 
-/// The shadow of a watcher, which the callback owns: so both end together.
+/// The shadow of a watcher; the callback owns it, so both end together.
 final class ShadowHandle {
   var shadow: TreeShadow?
 }

@@ -1,19 +1,19 @@
-/// How the objects of a tree were found: each by the first key that led to it.
+/// A record of how the objects of a tree were found: each by the first key that led to it.
 struct TreeWalk {
   typealias Place = (owner: TreeEntry, key: DeepChange.Key)
 
   let root: TreeEntry
   private let found: Found
-  /// The places as they were before the walk was mended, where they are others now.
+  /// The places before the walk was mended, if they have changed.
   private var former: [TreeEntry: Place] = [:]
 
-  /// What all copies of a walk share, so that mending one copies nothing.
+  /// The state that all copies of a walk share, so that mending copies nothing.
   private final class Found {
     var places: [TreeEntry: Place] = [:]
-    /// In how many places each object is stored.
+    /// The number of places in which each object is stored.
     var uses: [TreeEntry: Int] = [:]
 
-    /// Counts the places of objects in contents that came (1) or are gone (-1).
+    /// Counts the places of objects in added (1) or removed (-1) contents.
     func count(_ contents: TreeContents, _ change: Int) {
       contents.forEachObject { _, entry in uses[entry, default: 0] += change }
     }
@@ -21,7 +21,7 @@ struct TreeWalk {
 
   private init(root: TreeEntry) { (self.root, found) = (root, Found()) }
 
-  /// Walks level by level; returns the objects in the order in which they were found, too.
+  /// Walks level by level; also returns the objects in the order in which they were found.
   ///
   /// - Complexity: O(size of the tree).
   static func walk(
@@ -40,7 +40,7 @@ struct TreeWalk {
   /// All objects of the tree, in no order.
   var entries: [TreeEntry] { [root] + found.places.keys }
 
-  /// The key of an object in the one that it was found in, which may be a list that has changed.
+  /// The key of an object in its owner, which may be a list that has changed.
   func key(of entry: TreeEntry, _ contents: (TreeEntry) -> TreeContents) -> DeepChange.Key? {
     guard let (owner, key) = place(of: entry) else { return nil }
     let present = contents(owner)
@@ -58,10 +58,10 @@ struct TreeWalk {
   }
 }
 
-/// Following what is written, at the cost of what changed.
+/// Following writes, at the cost of the changes alone.
 extension TreeWalk {
   struct Mended {
-    /// The walk as it was.
+    /// The walk before the writes.
     let former: TreeWalk
     let came: [TreeEntry]
     let left: [TreeEntry]
@@ -69,9 +69,9 @@ extension TreeWalk {
 
   /// Mends the walk after writes to some of its objects.
   ///
-  /// Nil where an object may be there by a way that is not known; the walk is of no use then.
+  /// Returns nil if an object may be reachable in an unknown way. The walk is useless then.
   ///
-  /// - Complexity: O(contents of what was written, came and left).
+  /// - Complexity: O(contents of written, added and removed objects).
   func mend(
     _ written: [TreeEntry], before: (TreeEntry) -> TreeContents,
     after: (TreeEntry) -> TreeContents
@@ -95,7 +95,7 @@ extension TreeWalk {
         found.uses[child] = uses
         if found.places[child]?.owner !== entry || isThere.contains(child) { return }
         if uses > 0, !knowsAll {
-          // It may be at one of the ends, too.
+          // The object may also be at one of the ends.
           present.forEachObject { _, child in isThere.insert(child) }
           knowsAll = true
         }
@@ -117,7 +117,7 @@ extension TreeWalk {
       }
     }
     for entry in inOrder { found.count(after(entry), -1) }
-    // What was cut off may be stored elsewhere, also at the ends of these lists.
+    // Objects that were cut off may be stored elsewhere, including the ends of these lists.
     let isShared = inOrder.contains { found.uses[$0, default: 0] > 0 }
     let sources = changed.filter { !loose.contains($0.entry) }
       .map { Source($0.entry, isShared ? (0, 0) : $0.ends, depth(of: $0.entry)) }
@@ -132,8 +132,8 @@ extension TreeWalk {
   /// from the root.
   private typealias Source = (entry: TreeEntry, ends: TreeContents.Ends, depth: Int)
 
-  /// Adds objects that some lead to, and that the walk does not have, by the shortest way; returns
-  /// them.
+  /// Adds the objects that `sources` lead to and that the walk lacks, each by the shortest way;
+  /// returns them.
   private func extend(
     from sources: [Source], _ contents: (TreeEntry) -> TreeContents
   ) -> [TreeEntry] {
@@ -154,7 +154,7 @@ extension TreeWalk {
     return added.map(\.entry)
   }
 
-  /// How many steps lead to an object.
+  /// The number of steps to an object.
   private func depth(of entry: TreeEntry) -> Int {
     var (depth, entry) = (0, entry)
     while let (owner, _) = found.places[entry] { (depth, entry) = (depth + 1, owner) }

@@ -1,6 +1,6 @@
-/// What happened to an array since its watcher was called last (C10).
+/// The edits of an array since the last call of its watcher (C10).
 ///
-/// Applied in order they turn the former elements into the present ones.
+/// Applied in order, they turn the former elements into the current ones.
 public struct ArrayEdits<Element>: RandomAccessCollection {
   private let edits: [CollectionEdit<Element>]
   private let formerCount: Int
@@ -13,19 +13,19 @@ public struct ArrayEdits<Element>: RandomAccessCollection {
   public var startIndex: Int { 0 }
   /// The number of edits.
   public var endIndex: Int { edits.count }
-  /// The edit at a position; the first is to be applied first.
+  /// The edit at a position; the edits are in order of application.
   public subscript(position: Int) -> CollectionEdit<Element> { edits[position] }
 
-  /// The edits as the standard library represents them: all removals, then all insertions.
+  /// The edits in the form of the standard library: all removals, then all insertions.
   ///
   /// - Complexity: O(n · edits).
   public var difference: CollectionDifference<Element> {
     CollectionDifference(edits, ofListWith: formerCount)
   }
 
-  /// Turns a copy of the former elements into one of the present ones.
+  /// Turns a copy of the former elements into a copy of the current ones.
   ///
-  /// - Precondition: `elements` are as many as there were.
+  /// - Precondition: `elements` has the former number of elements.
   /// - Complexity: O(n · edits).
   public func apply(to elements: inout [Element]) {
     for edit in edits { edit.apply(to: &elements) }
@@ -33,17 +33,18 @@ public struct ArrayEdits<Element>: RandomAccessCollection {
 }
 
 extension ObservableArray {
-  /// Calls `callback` at the end of each turn in which the array became another one, with what
-  /// happened to it since the last call (C10).
+  /// Calls `callback` at the end of each turn in which the array changed, with its edits since the
+  /// last call (C10).
   ///
-  /// On the loop's thread, at most once per turn. Elements that were put in and taken out again
-  /// within a turn are not delivered, nor is a turn that leaves the array as it was.
-  /// ``WatcherOptions/initial`` delivers all elements as insertions. Ends with ``Watcher/stop()``,
-  /// or when the array is gone.
+  /// The callback runs on the loop's thread, at most once per turn. Elements that were inserted and
+  /// removed again within a turn are not delivered. If a turn leaves the array as it was, there is
+  /// no call. ``WatcherOptions/initial`` delivers all elements as insertions. Errors that the
+  /// callback throws are reported to ``Loop/onError`` (T10). The watcher ends with
+  /// ``Watcher/stop()``, or when the array is gone.
   ///
-  /// - Throws: ``PathError``, as each registration may.
-  /// - Complexity: O(1), and in each turn O(edits) where there were insertions or removals only,
-  ///   else O(n + n · edits).
+  /// - Throws: ``PathError``, as for any registration.
+  /// - Complexity: O(1). In each turn, O(edits) for insertions only or removals only, otherwise O(n
+  ///   + n · edits).
   @discardableResult
   public func observeEdits(
     in loop: Loop? = nil, options: WatcherOptions = WatcherOptions(),

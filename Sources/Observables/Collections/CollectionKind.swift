@@ -1,6 +1,7 @@
-/// How Swift collections are observed: each collection answers the questions of the engine itself.
+/// The way in which Swift collections are observed: each collection answers the engine's requests
+/// itself.
 final class CollectionKind: NodeKind {
-  // The kind has no state of its own; the collections that it asks are confined to their loops.
+  // The kind has no state, and the collections that it asks are confined to their loops.
   nonisolated(unsafe) static let shared = CollectionKind()
 
   @inline(__always)
@@ -182,7 +183,7 @@ final class CollectionKind: NodeKind {
 }
 
 extension NodeRef {
-  /// The slot of `*` of a collection, which is made if there is none.
+  /// The slot of a collection's `*`, which is made if necessary.
   var everySlot: SlotRef {
     pointee.every ?? engine.slots.make(on: self, key: -1, isEvery: true)
   }

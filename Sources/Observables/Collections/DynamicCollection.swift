@@ -1,19 +1,19 @@
-/// A collection as a bridge to another language works on it, without knowing its types.
+/// A collection in the form that a bridge to another language uses, without knowing its types.
 ///
-/// Values of the right type come from `fit`: it takes the values that a foreign value may stand
-/// for, the most natural first, and returns the first that is of the type, or nil. Its result may
-/// be passed to the other methods.
+/// `fit` makes values of the right type. It takes the values that a foreign value can represent,
+/// the most natural first, and returns the first one of the right type, or nil. Its result can be
+/// passed to the other methods.
 package protocol DynamicCollection: ObservableCollection {
-  /// How many elements, entries or members there are.
+  /// The number of elements, entries or members.
   var valueCount: Int { get }
-  /// The type of elements, of a dictionary's values.
+  /// The type of the elements or members, or of a dictionary's values.
   var elementType: Any.Type { get }
   func fit(_ candidates: [Any?]) -> Any?
-  /// All contents: an array's elements by their indices, a set's members by themselves.
+  /// All contents; an array's keys are the indices, and a set's keys are the members.
   var dynamicEntries: [(key: Any, value: Any?)] { get }
   /// The edits since a position of the journal, the oldest first.
   func dynamicEdits(since position: Int) -> [DynamicEdit]
-  /// Removes all contents: one event.
+  /// Removes all contents, as one event.
   func dynamicRemoveAll()
 }
 
@@ -24,7 +24,7 @@ package struct DynamicEdit {
   package let kind: Kind
   /// The index, the key, or the member.
   package let at: Any
-  /// Where a move takes its element out.
+  /// The index from which a move takes its element.
   package var from: Int?
   package var old: Any?
   package var new: Any?
@@ -50,7 +50,7 @@ package protocol DynamicArray: DynamicCollection {
   func dynamicRemove(at index: Int) -> Any?
   func dynamicIndex(of element: Any) -> Int?
   func dynamicSet(_ elements: [Any])
-  /// Puts the elements in the order of these indices, which are a permutation: one event.
+  /// Arranges the elements in the order of these indices, which are a permutation, as one event.
   func dynamicArrange(_ order: [Int])
   func move(from: Int, to: Int)
   func swapAt(_ a: Int, _ b: Int)
@@ -62,7 +62,7 @@ package protocol DynamicDictionary: DynamicCollection {
   var keyType: Any.Type { get }
   func fitKey(_ candidates: [Any?]) -> Any?
   func dynamicValue(of key: Any) -> Any?
-  /// Stores a value that fits, or removes the key where it is nil.
+  /// Stores a value that fits; nil removes the key.
   func dynamicSet(_ value: Any?, of key: Any)
   func dynamicAssign(_ entries: [(key: Any, value: Any)])
 }
@@ -73,7 +73,7 @@ package protocol DynamicSet: DynamicCollection {
   func dynamicInsert(_ member: Any) -> Bool
   func dynamicRemove(_ member: Any) -> Bool
   func dynamicAssign(_ members: [Any])
-  /// The text that stands for a member in a key path; the member need not be in the set.
+  /// The text that represents a member in a key path; the member doesn't have to be in the set.
   func dynamicName(of member: Any) -> String
   func dynamicObject(named text: String) -> Any?
 }

@@ -1,15 +1,18 @@
-/// How the elements of a collection are compared and observed; found out once, when a collection is
-/// observed for the first time.
+/// The way in which the elements of a collection are compared and observed.
+///
+/// It is determined once, when a collection is first observed.
 struct ElementTraits<Element> {
-  /// Whether two elements are the same (T5): identity for objects, `==` for other values, NaN
-  /// equals NaN; values that cannot be compared never are.
+  /// Whether two elements are the same (T5).
+  ///
+  /// Objects are compared by identity and other values by `==`, except that NaN equals NaN. Values
+  /// that cannot be compared are never the same.
   let same: (Element, Element) -> Bool
-  /// Whether an element may be an object that paths go on through.
+  /// Whether an element may be an object through which paths continue.
   let mayBeObservable: Bool
 
   init() {
     if Element.self is AnyClass {
-      // Wiring is decided by identity, also where the class has an `==` of its own (P6).
+      // Wiring depends on identity, even if the class has a custom `==` (P6).
       same = { reference(of: $0) === reference(of: $1) }
       mayBeObservable = true
     } else if let type = Element.self as? any Equatable.Type,
@@ -27,13 +30,13 @@ struct ElementTraits<Element> {
     of type: Value.Type
   ) -> (Element, Element) -> Bool {
     { a, b in
-      // `Value` is `Element`, which the compiler can't know; a cast takes ten times as long.
+      // `Value` is `Element`, but the compiler doesn't know. A cast would take ten times as long.
       let (a, b) = (unsafeBitCast(a, to: Value.self), unsafeBitCast(b, to: Value.self))
       return a == b || (a != a && b != b)
     }
   }
 
-  /// The node of an element, if that can be observed.
+  /// The node of an element, if the element can be observed.
   func node(of element: Element, in engine: Engine) -> NodeRef? {
     guard mayBeObservable else { return nil }
     return (element as? any ObservableReference)?.observationToken(in: engine)?.node
@@ -44,6 +47,6 @@ struct ElementTraits<Element> {
   }
 }
 
-/// Lets a type be asked whether it is an optional.
+/// Tells whether a type is an optional.
 private protocol AnyOptional {}
 extension Optional: AnyOptional {}

@@ -1,5 +1,5 @@
-/// The questions of key paths to collections whose elements have keys: dictionaries, and sets,
-/// whose members are their own keys.
+/// Access by key paths to collections whose elements have keys: dictionaries, and sets, whose
+/// members are their own keys.
 protocol KeyedAnswering: PathAnswering {
   associatedtype Key: Hashable
   associatedtype Value
@@ -10,7 +10,7 @@ protocol KeyedAnswering: PathAnswering {
   var slots: KeyedSlots<Key> { get set }
   var journal: KeyedJournal<Key, Value>? { get set }
 
-  /// The value of the key that a component names; nil where it names none.
+  /// The value for the key that a component names; nil without a value.
   func stored(_ component: Path.Component) -> Value?
 }
 
@@ -43,7 +43,7 @@ extension KeyedAnswering {
   func beginJournal() { journal = KeyedJournal() }
   func endJournal() { journal = nil }
   var journalEnd: Int { journal?.end ?? 0 }
-  // The journal may hold the last reference to a member, whose `deinit` may look at the collection.
+  // The journal may hold the last reference to a member, whose `deinit` may read the collection.
   func trimJournal(before position: Int) {
     let old = journal
     withExtendedLifetime(old) { journal?.trim(before: position) }

@@ -1,7 +1,7 @@
 /// The observed keys of a dictionary, or members of a set.
 struct KeyedSlots<Key: Hashable> {
   private var slots: [Key: SlotRef] = [:]
-  /// The keys by the number that a slot carries.
+  /// The keys, by the number in their slot.
   private var keys: [Int: Key] = [:]
   private var last = 0
 

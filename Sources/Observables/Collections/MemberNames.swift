@@ -1,9 +1,9 @@
-/// How key paths spell the members of a set (C6): members that have an exact text by it, all others
-/// by a number.
+/// The names of a set's members in key paths (C6); a member with an exact text is named by it, and
+/// any other member by a number.
 struct MemberNames<Element: Hashable> {
   private var numbers: [Element: Int] = [:]
   private var members: [Int: Element] = [:]
-  /// The numbers of objects; this keeps none of them alive.
+  /// The numbers of objects; this does not keep the objects alive.
   private var objectNumbers: [ObjectIdentifier: Int] = [:]
   private var objects: [Int: WeakObject] = [:]
   private var last = 0
@@ -23,7 +23,7 @@ struct MemberNames<Element: Hashable> {
 
   private mutating func number(of member: Element) -> Int {
     if let object = reference(of: member) {
-      // An object at the address of one that died is another one.
+      // A new object at the address of a dead one counts as different.
       if let known = objectNumbers[ObjectIdentifier(object)], objects[known]?.object != nil {
         return known
       }

@@ -1,5 +1,6 @@
-// Elements may read the array in their `deinit`, and arguments while they are read: new elements
-// are copied before, and removed ones are held until the memory is whole again.
+// Elements may read the array in their `deinit`, and so may arguments while they are evaluated. So
+// new elements are copied first, and removed ones are retained until the storage is consistent
+// again.
 extension ObservableArray: RandomAccessCollection, MutableCollection, RangeReplaceableCollection {
   /// The first position, which is 0.
   public var startIndex: Int { 0 }
@@ -30,7 +31,7 @@ extension ObservableArray: RandomAccessCollection, MutableCollection, RangeRepla
     }
   }
 
-  /// The elements of a range, as a copy; assigning replaces them, one event for all.
+  /// A copy of the elements of a range; assigning replaces them, as one event.
   public subscript(bounds: Range<Int>) -> ArraySlice<Element> {
     get {
       access()
@@ -39,8 +40,7 @@ extension ObservableArray: RandomAccessCollection, MutableCollection, RangeRepla
     set { replaceSubrange(bounds, with: newValue) }
   }
 
-  /// The elements of a range, such as `2...`, as a copy; assigning replaces them, one event for
-  /// all.
+  /// A copy of the elements of a range, such as `2...`; assigning replaces them, as one event.
   public subscript(bounds: some RangeExpression<Int>) -> ArraySlice<Element> {
     get {
       access()
@@ -57,37 +57,37 @@ extension ObservableArray: RandomAccessCollection, MutableCollection, RangeRepla
     return try storage.withContiguousStorageIfAvailable(body)
   }
 
-  /// Reserves memory for `count` elements; no event.
+  /// Reserves memory for `count` elements, without an event.
   @inlinable public func reserveCapacity(_ count: Int) { storage.reserveCapacity(count) }
 
   // MARK: Insertions
 
-  /// Adds an element at the end.
+  /// Appends an element.
   @inlinable public func append(_ element: Element) {
     storage.append(element)
     if node != nil { appended(1) }
   }
 
-  /// Adds elements at the end: one event.
+  /// Appends elements, as one event.
   @inlinable public func append(contentsOf elements: some Sequence<Element>) {
     let elements = Array(elements)
     storage.append(contentsOf: elements)
     if node != nil { appended(elements.count) }
   }
 
-  /// Adds elements at the end: one event.
+  /// Appends elements, as one event.
   public static func += (array: ObservableArray, elements: some Sequence<Element>) {
     array.append(contentsOf: elements)
   }
 
-  /// Puts an element in at `index`.
+  /// Inserts an element at `index`.
   @inlinable public func insert(_ element: Element, at index: Int) {
     checkIndex(index, true)
     storage.insert(element, at: index)
     if node != nil, isHeard { inserted(1, at: index) }
   }
 
-  /// Puts elements in at `index`: one event.
+  /// Inserts elements at `index`, as one event.
   @inlinable public func insert(contentsOf elements: some Collection<Element>, at index: Int) {
     let elements = Array(elements)
     checkIndex(index, true)
@@ -97,7 +97,7 @@ extension ObservableArray: RandomAccessCollection, MutableCollection, RangeRepla
 
   // MARK: Removals
 
-  /// Takes the element at `index` out.
+  /// Removes and returns the element at `index`.
   @discardableResult
   @inlinable public func remove(at index: Int) -> Element {
     checkIndex(index)
@@ -106,21 +106,21 @@ extension ObservableArray: RandomAccessCollection, MutableCollection, RangeRepla
     return element
   }
 
-  /// Takes the first element out.
+  /// Removes and returns the first element.
   @discardableResult
   public func removeFirst() -> Element { remove(at: 0) }
 
-  /// Takes the first `count` elements out: one event.
+  /// Removes the first `count` elements, as one event.
   public func removeFirst(_ count: Int) {
     checkCount(count)
     removeSubrange(0..<count)
   }
 
-  /// Takes the last element out.
+  /// Removes and returns the last element.
   @discardableResult
   public func removeLast() -> Element { remove(at: storage.count - 1) }
 
-  /// Takes the last `count` elements out: one event.
+  /// Removes the last `count` elements, as one event.
   public func removeLast(_ count: Int) {
     checkCount(count)
     removeSubrange(storage.count - count..<storage.count)
@@ -132,10 +132,10 @@ extension ObservableArray: RandomAccessCollection, MutableCollection, RangeRepla
       "Cannot remove \(count) elements of \(storage.count)")
   }
 
-  /// Takes the last element out; nil where there is none.
+  /// Removes and returns the last element; nil if the array is empty.
   public func popLast() -> Element? { storage.isEmpty ? nil : removeLast() }
 
-  /// Takes the elements of a range out: one event.
+  /// Removes the elements of a range, as one event.
   public func removeSubrange(_ bounds: Range<Int>) {
     if bounds.isEmpty { return }
     let old = Array(storage[bounds])
@@ -145,12 +145,12 @@ extension ObservableArray: RandomAccessCollection, MutableCollection, RangeRepla
     }
   }
 
-  /// Takes the elements of a range, such as `2...`, out: one event.
+  /// Removes the elements of a range, such as `2...`, as one event.
   public func removeSubrange(_ bounds: some RangeExpression<Int>) {
     removeSubrange(bounds.relative(to: storage))
   }
 
-  /// Takes all elements out: one event.
+  /// Removes all elements, as one event.
   public func removeAll(keepingCapacity: Bool = false) {
     let old = storage
     withExtendedLifetime(old) {
@@ -160,14 +160,14 @@ extension ObservableArray: RandomAccessCollection, MutableCollection, RangeRepla
     }
   }
 
-  /// Takes the elements out for which `shouldBeRemoved` is true: one event.
+  /// Removes the elements for which `shouldBeRemoved` returns true, as one event.
   ///
-  /// The predicate sees the array as it was; if it throws nothing is removed.
+  /// The predicate sees the array before the change. If it throws, nothing is removed.
   @inlinable public func removeAll(where shouldBeRemoved: (Element) throws -> Bool) rethrows {
     try assign { elements in try elements.removeAll(where: shouldBeRemoved) }
   }
 
-  /// Takes out the first element that is the same (T5); returns whether there was one.
+  /// Removes the first element that is the same as `element` (T5); returns whether there was one.
   @discardableResult
   public func removeValue(_ element: Element) -> Bool {
     let traits = traits
@@ -178,7 +178,7 @@ extension ObservableArray: RandomAccessCollection, MutableCollection, RangeRepla
 
   // MARK: Replacements
 
-  /// Replaces the elements of a range: one event.
+  /// Replaces the elements of a range, as one event.
   public func replaceSubrange(_ bounds: Range<Int>, with elements: some Collection<Element>) {
     let elements = Array(elements)
     if elements.isEmpty {
@@ -195,14 +195,14 @@ extension ObservableArray: RandomAccessCollection, MutableCollection, RangeRepla
     }
   }
 
-  /// Replaces the elements of a range, such as `2...`: one event.
+  /// Replaces the elements of a range, such as `2...`, as one event.
   public func replaceSubrange(
     _ bounds: some RangeExpression<Int>, with elements: some Collection<Element>
   ) {
     replaceSubrange(bounds.relative(to: storage), with: elements)
   }
 
-  /// Replaces one element, which is no event where it is the same (T5).
+  /// Replaces one element; there is no event if it is the same (T5).
   @usableFromInline func replace(at index: Int, with element: Element) {
     checkIndex(index)
     let old = storage[index]
@@ -212,12 +212,12 @@ extension ObservableArray: RandomAccessCollection, MutableCollection, RangeRepla
     }
   }
 
-  /// Becomes equal to `elements`: one event, and as few edits as can be.
+  /// Replaces the contents by `elements`, as one event with as few edits as possible.
   @inlinable public func set(_ elements: some Sequence<Element>) {
     assign { $0 = Array(elements) }
   }
 
-  /// Exchanges two elements: one event.
+  /// Exchanges two elements, as one event.
   @inlinable public func swapAt(_ a: Int, _ b: Int) {
     checkIndex(a)
     checkIndex(b)
@@ -225,7 +225,7 @@ extension ObservableArray: RandomAccessCollection, MutableCollection, RangeRepla
     if node != nil, a != b, isHeard { swapped(a, b) }
   }
 
-  /// Takes an element out at `from`, then puts it in at `to`: one event.
+  /// Removes the element at `from`, then inserts it at `to`, as one event.
   @inlinable public func move(from: Int, to: Int) {
     checkIndex(from)
     checkIndex(to)
@@ -236,28 +236,28 @@ extension ObservableArray: RandomAccessCollection, MutableCollection, RangeRepla
 
   // MARK: Order
 
-  /// Sorts the elements: one event.
+  /// Sorts the elements, as one event.
   ///
-  /// The predicate sees the array as it was, and changes that it makes there are overwritten; if it
-  /// throws nothing is sorted.
+  /// The predicate sees the array before the change, and changes that it makes to the array are
+  /// overwritten. If it throws, nothing is sorted.
   @inlinable public func sort(by areInIncreasingOrder: (Element, Element) throws -> Bool) rethrows {
     try assign(isPermutation: true) { try $0.sort(by: areInIncreasingOrder) }
   }
 
-  /// Reverses the order of the elements: one event.
+  /// Reverses the order of the elements, as one event.
   @inlinable public func reverse() { assign(isPermutation: true) { $0.reverse() } }
 
-  /// Puts the elements in a random order: one event.
+  /// Shuffles the elements, as one event.
   @inlinable public func shuffle(using generator: inout some RandomNumberGenerator) {
     assign(isPermutation: true) { $0.shuffle(using: &generator) }
   }
 
-  /// Puts the elements in a random order: one event.
+  /// Shuffles the elements, as one event.
   @inlinable public func shuffle() { assign(isPermutation: true) { $0.shuffle() } }
 
-  /// Brings the elements for which the predicate is true behind the others: one event.
+  /// Moves the elements for which the predicate is true behind the others, as one event.
   ///
-  /// - Returns: the position where those begin.
+  /// - Returns: the position of the first element for which the predicate is true.
   @discardableResult
   @inlinable public func partition(
     by belongsInSecondPartition: (Element) throws -> Bool
@@ -265,13 +265,13 @@ extension ObservableArray: RandomAccessCollection, MutableCollection, RangeRepla
     try assign(isPermutation: true) { try $0.partition(by: belongsInSecondPartition) }
   }
 
-  /// Puts the elements in the order of these indices, which are a permutation: one event.
+  /// Arranges the elements in the order of these indices, which are a permutation, as one event.
   func arrange(_ order: [Int]) {
     assign(isPermutation: true) { elements in elements = order.map { elements[$0] } }
   }
 
-  /// Changes a copy, which becomes the contents: `change` may call code that reads the array,
-  /// changes it itself, or throws.
+  /// Changes a copy, which then becomes the contents; `change` may call code that reads the array,
+  /// change the array itself, or throw.
   @discardableResult
   @inlinable func assign<Result>(
     isPermutation: Bool = false, _ change: (inout [Element]) throws -> Result
@@ -291,6 +291,6 @@ extension ObservableArray: RandomAccessCollection, MutableCollection, RangeRepla
 }
 
 extension ObservableArray where Element: Comparable {
-  /// Sorts the elements: one event.
+  /// Sorts the elements, as one event.
   @inlinable public func sort() { sort(by: <) }
 }

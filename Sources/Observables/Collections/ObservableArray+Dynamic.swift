@@ -1,4 +1,4 @@
-/// The array as a bridge works on it.
+/// The array in the form that a bridge uses.
 extension ObservableArray: DynamicArray {
   package var elementType: Any.Type { Element.self }
 

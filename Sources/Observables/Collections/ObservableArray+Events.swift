@@ -1,5 +1,5 @@
-/// What a mutation reports: its edit to the journal, and one event for `*` and the slots whose
-/// element is another one now (C3).
+/// Reports of mutations: an edit in the journal, and one event for `*` and the slots whose element
+/// changed (C3).
 extension ObservableArray {
   @usableFromInline func inserted(_ count: Int, at index: Int) {
     if count == 0 { return }
@@ -57,7 +57,7 @@ extension ObservableArray {
   @usableFromInline func moved(from: Int, to: Int) {
     let (traits, element) = (traits, storage[to])
     let range = Swift.min(from, to)...Swift.max(from, to)
-    // Where all elements of the range are the same, nothing has changed (T5).
+    // If all elements of the range are the same, nothing has changed (T5).
     if storage[range].allSatisfy({ traits.same($0, element) }) { return }
     journal?.record(.move(storage[to], from: from, at: to))
     report(range.lowerBound..<range.upperBound + 1) { place in
@@ -87,10 +87,10 @@ extension ObservableArray {
     index >= 0 && index < storage.count ? storage[index] : nil
   }
 
-  /// Reports one event for those of the slots at `places` whose element changed, and for `*`, which
-  /// has the values of the first place.
+  /// Reports one event for the slots at `places` whose element changed, and for `*`, with the
+  /// values of the first place.
   ///
-  /// The elements at `new` were put in.
+  /// The elements at `new` were inserted.
   ///
   /// - Complexity: O(places), at most O(observed slots), and O(1) while all their watchers are
   ///   pending.
@@ -123,7 +123,7 @@ extension ObservableArray {
       }
       return
     }
-    // Slots are reported in their order; `*` is reported for the first place.
+    // Slots are reported in order. `*` is reported for the first place.
     changed.sort { $0.index < $1.index }
     let reported = [places.first!] + changed.map(\.index)
     var values = reported.map { place in
@@ -155,8 +155,7 @@ extension ObservableArray {
   ) -> [(slot: SlotRef, index: Int)] {
     let same = traits.same
     func hasChanged(_ index: Int) -> Bool {
-      // The two are read one after the other: the type of a pair of them would be looked up each
-      // time.
+      // The two are read separately: for a pair of them, the type would be looked up each time.
       guard let new = element(index) else { return old(index) != nil }
       guard let old = old(index) else { return true }
       return !same(old, new)

@@ -1,6 +1,6 @@
-/// The questions of key paths to an array.
+/// Access to an array by key paths.
 extension ObservableArray: PathAnswering {
-  /// The index that a component means, in a Swift path or in one of a script.
+  /// The index that a component means, in a path of Swift or of a script.
   private func index(_ component: Path.Component, of path: Path) -> Int? {
     switch component.kind {
     case .slot, .element, .key: component.number - path.firstIndex
@@ -84,7 +84,7 @@ extension ObservableArray: PathAnswering {
   func holds(anchor: Int) -> Bool {
     guard let known = anchors[anchor] else { return false }
     let same = traits.same
-    // The element is most likely near the place where it was last.
+    // The element is probably near its last position.
     var (low, high) = (Swift.min(known.position, storage.count - 1), known.position + 1)
     while low >= 0 || high < storage.count {
       if low >= 0, same(storage[low], known.element) {

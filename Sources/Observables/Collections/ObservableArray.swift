@@ -1,14 +1,14 @@
-/// An array that can be observed by key path: its slots, its elements, their properties, its size
-/// and the values of operators over it (C1–C10).
+/// An array that can be observed by key path: its slots, its elements and their properties, its
+/// size, and the values of operators over it (C1–C10).
 ///
-/// A class that is used like the standard library's `Array`: every mutator is there, and is one
-/// event for its watchers: `observe`, `observeImmediately` and `observeEdits` say when and where
-/// they are called. Copies (`copy()`) and encoded arrays carry no observations (L7). Confined to
+/// It is a class, used like the standard library's `Array`. Every mutator exists and is one event
+/// for the watchers, which are called as `observe`, `observeImmediately` and `observeEdits`
+/// describe. Copies (`copy()`) and encoded arrays are not observed (L7). The array is confined to
 /// the thread of the loop that observes it.
 ///
-/// Operations have the complexity of those of `Array`, and trap as those do where an index is out
-/// of range. Reporting one adds O(elements put in or taken out) where edits, operators or elements
-/// are watched, and O(slots whose element may have changed) where slots are.
+/// Operations have the same complexity as in `Array`, and also trap if an index is out of range.
+/// Reporting an operation adds O(inserted and removed elements) if edits, operators or elements are
+/// watched, and O(slots whose element may have changed) if slots are watched.
 ///
 /// ```swift
 /// let items = ObservableArray([tea, biscuits])
@@ -16,53 +16,54 @@
 /// items.append(honey)
 /// ```
 public final class ObservableArray<Element>: ObservableCollection {
-  // The storage can be inlined: an append may cost three times what `Array.append` costs, and a
-  // call into another module costs more.
+  // The storage can be inlined: even so, an append may cost three times as much as `Array.append`,
+  // and a call into another module would cost more.
   @usableFromInline @exclusivity(unchecked) var storage: [Element]
   /// The journal of edits, while a watcher reads it.
   @exclusivity(unchecked) var journal: Journal<Element>?
   @exclusivity(unchecked) var anchors: [Int: Anchor] = [:]
   /// The observed slots by their index.
   @exclusivity(unchecked) var slots: [Int: SlotRef] = [:]
-  /// How many mutations were reported since the array is observed.
+  /// The number of mutations that were reported since the array was first observed.
   @usableFromInline @exclusivity(unchecked) var changeCount = 0
   @exclusivity(unchecked) private var knownTraits: ElementTraits<Element>?
 
-  /// An element that a path follows, and where it was seen last.
+  /// An element that a path follows, and its last known position.
   struct Anchor {
     let element: Element
     var position: Int
   }
 
-  /// An empty array.
+  /// Makes an empty array.
   public override init() {
     storage = []
     super.init()
     answering = self
   }
 
-  /// An array of the given elements.
+  /// Makes an array of the given elements.
   public init(_ elements: some Sequence<Element>) {
     storage = Array(elements)
     super.init()
     answering = self
   }
 
-  /// An array that has one element `count` times.
+  /// Makes an array that contains one element `count` times.
   public init(repeating element: Element, count: Int) {
     storage = Array(repeating: element, count: count)
     super.init()
     answering = self
   }
 
-  /// The elements as they are now: a public copy that costs nothing until the array is changed, and
-  /// one copy per change at most (C11).
+  /// A copy of the current elements.
+  ///
+  /// It costs nothing until the array is changed, and then at most one copy per change (C11).
   public var elements: [Element] {
     access()
     return storage
   }
 
-  /// An array with the same elements, which is not observed.
+  /// Makes an array with the same elements, which is not observed.
   public func copy() -> ObservableArray { ObservableArray(elements) }
 
   var traits: ElementTraits<Element> {
@@ -87,12 +88,12 @@ public final class ObservableArray<Element>: ObservableCollection {
 }
 
 extension ObservableArray: ExpressibleByArrayLiteral {
-  /// An array of the given elements.
+  /// Makes an array of the given elements.
   public convenience init(arrayLiteral elements: Element...) { self.init(elements) }
 }
 
 extension ObservableArray: CustomStringConvertible {
-  /// The elements as `Array` describes them.
+  /// The elements in the format of `Array`.
   public var description: String { storage.description }
 }
 
@@ -114,7 +115,7 @@ extension ObservableArray: Encodable where Element: Encodable {
 }
 
 extension ObservableArray: Decodable where Element: Decodable {
-  /// Decodes an array from what `Array` encodes.
+  /// Decodes an array in the format of `Array`.
   public convenience init(from decoder: any Decoder) throws {
     self.init(try [Element](from: decoder))
   }

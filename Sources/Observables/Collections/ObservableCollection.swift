@@ -1,26 +1,26 @@
-/// The base class of observable arrays, dictionaries and sets: where they are observed.
+/// The base class of observable arrays, dictionaries and sets.
 ///
-/// Unobserved, a mutation costs a load and a branch more than that of the standard library's
-/// collection. Confined to the thread of the loop that observes it.
+/// While the collection is not observed, a mutation costs one load and one branch more than in the
+/// standard library. The collection is confined to the thread of the loop that observes it.
 public class ObservableCollection: KeyPathObservable {
   /// The node of the collection; nil while it is not observed.
   @usableFromInline @exclusivity(unchecked) final var node: NodeRef?
   @exclusivity(unchecked) private final var engine: Engine?
-  /// Called with each key that is observed from now on, or no longer (W1).
+  /// Hooks that are called when a key gets its first watcher or loses its last one (W1).
   final var observedHooks = ObservedHooks()
-  /// The number that was given last to an object that digits follow (C4).
+  /// The last number assigned to an object that digits follow (C4).
   final var lastAnchor = 0
-  /// The engine's count of armed slots at the time when all observed slots were found quiet.
+  /// The engine's count of armed slots when all observed slots were last found quiet.
   final var quietArmings: UInt64 = 0
 
   /// Whether a watcher reads the journal.
   @exclusivity(unchecked) final var isJournaling = false
-  /// Whether some slots are observed, not only the whole.
+  /// Whether individual slots are observed, not only the whole collection.
   @exclusivity(unchecked) final var hasSlots = false
-  /// The collection itself, as paths see it; not retained.
+  /// The collection itself, in the form that paths use; not retained.
   @exclusivity(unchecked) unowned(unsafe) final var answering: (any PathAnswering)!
 
-  /// The object whose list it is, where what is put in and taken out has to reach that.
+  /// The object whose list this is, if insertions and removals have to reach that object.
   package final weak var owner: AnyObject?
 
   init() {}
@@ -29,9 +29,9 @@ public class ObservableCollection: KeyPathObservable {
     if let node, let engine { engine.nodes.end(node) }
   }
 
-  // MARK: Where it is observed
+  // MARK: Places of observation
 
-  /// Where the collection is observed by the loop of `engine`; only one loop may observe it.
+  /// The place where the loop of `engine` observes the collection; only one loop can observe it.
   @_documentation(visibility: internal)
   public func observationToken(in engine: ObservationCore.Engine) -> ObservationToken? {
     if let node {
@@ -47,11 +47,12 @@ public class ObservableCollection: KeyPathObservable {
     return ObservationToken(node: node)
   }
 
-  /// Where the collection is observed now.
+  /// The place where the collection is observed now.
   @_documentation(visibility: internal)
   public var currentObservation: ObservationToken? { node.map(ObservationToken.init(node:)) }
 
-  /// Notes that a tracked computation reads the collection, and so depends on all of it (Z10).
+  /// Notes that a tracked computation reads the collection, and so depends on its whole contents
+  /// (Z10).
   @inlinable @inline(__always)
   final func access() {
     if isAnythingTracked { noteRead() }
@@ -67,14 +68,14 @@ public class ObservableCollection: KeyPathObservable {
     engine.tracking.noteRead(every)
   }
 
-  /// Whether a mutation has to be reported: not so while all watchers are pending already.
+  /// Whether a mutation has to be reported; false while all watchers are pending already.
   @usableFromInline final var isHeard: Bool {
     guard let node else { return false }
     if isJournaling || node.pointee.every.map({ $0.pointee.wants != 0 }) == true { return true }
     return hasSlots && quietArmings != node.engine.slots.armings.pointee
   }
 
-  /// Forgets the node: nothing of the collection is observed any longer.
+  /// Forgets the node, because nothing of the collection is observed any longer.
   func detach() {
     (node, engine) = (nil, nil)
     (isJournaling, hasSlots) = (false, false)
@@ -82,6 +83,6 @@ public class ObservableCollection: KeyPathObservable {
   }
 }
 
-// Collections are confined to one thread, except where a program says otherwise.
+// Collections are confined to one thread, except if the program declares otherwise.
 @available(*, unavailable)
 extension ObservableCollection: Sendable {}

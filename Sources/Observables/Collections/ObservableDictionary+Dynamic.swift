@@ -1,4 +1,4 @@
-/// The dictionary as a bridge works on it.
+/// The dictionary in the form that a bridge uses.
 extension ObservableDictionary: DynamicDictionary {
   package var keyType: Any.Type { Key.self }
   package var elementType: Any.Type { Value.self }

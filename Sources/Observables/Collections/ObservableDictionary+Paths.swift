@@ -1,11 +1,11 @@
-/// The questions of key paths to a dictionary.
+/// Access to a dictionary by key paths.
 extension ObservableDictionary: KeyedAnswering {
   var typeName: String { "a dictionary" }
   var spreadsNames: Bool { false }
   package var valueCount: Int { count }
   var storedValues: Dictionary<Key, Value>.Values { values }
 
-  /// The key that a component names; nil where the keys are of another type.
+  /// The key that a component names; nil if the keys are of another type.
   private func key(_ component: Path.Component) -> Key? {
     switch component.kind {
     case .name: component.name as? Key
@@ -30,15 +30,16 @@ extension ObservableDictionary: KeyedAnswering {
 }
 
 extension ObservableDictionary {
-  /// Calls `callback` at the end of each turn in which a key changed, with what became of each
-  /// (C10).
+  /// Calls `callback` at the end of each turn in which a key changed, with the edits since the last
+  /// call (C10).
   ///
-  /// On the loop's thread, at most once per turn. Each key that has another value than the one that
-  /// was delivered last is delivered once. ``WatcherOptions/initial`` delivers all entries as new.
-  /// Ends with ``Watcher/stop()``, or when the dictionary is gone.
+  /// The callback runs on the loop's thread, at most once per turn. A key is delivered once if its
+  /// value differs from the last delivered one. ``WatcherOptions/initial`` delivers all entries as
+  /// new. Errors that the callback throws are reported to ``Loop/onError`` (T10). The watcher ends
+  /// with ``Watcher/stop()``, or when the dictionary is gone.
   ///
-  /// - Throws: ``PathError``, as each registration may.
-  /// - Complexity: O(1), and in each turn O(operations since the last call).
+  /// - Throws: ``PathError``, as for any registration.
+  /// - Complexity: O(1). In each turn, O(operations since the last call).
   @discardableResult
   public func observeEdits(
     in loop: Loop? = nil, options: WatcherOptions = WatcherOptions(),
@@ -63,15 +64,18 @@ extension ObservableDictionary {
     ) { engine, record in try engine.members.addEdits(to: record) }
   }
 
-  /// Calls `callback` for each of `keys` whose value is another one at the end of a turn than the
-  /// one that was delivered last, with the value before and the one now.
+  /// Calls `callback` at the end of a turn for each of `keys` whose value changed, with the old and
+  /// the new value.
   ///
-  /// In the order of `keys`, on the loop's thread, once per turn for each.
-  /// ``WatcherOptions/initial`` delivers those that are there, as new. Ends with
+  /// The comparison is with the value that was delivered last. The calls are in the order of
+  /// `keys`, on the loop's thread, once per turn and key. ``WatcherOptions/initial`` delivers
+  /// existing keys as new. An error that the callback throws for a key is reported to
+  /// ``Loop/onError``, and the other keys are still delivered. The watcher ends with
   /// ``Watcher/stop()``, or when the dictionary is gone.
   ///
-  /// - Throws: ``PathError``, as each registration may; never for a key.
-  /// - Complexity: O(keys), also for each turn in which one of them changed.
+  /// - Precondition: `keys` is not empty.
+  /// - Throws: ``PathError``, as for any registration, but never for a key.
+  /// - Complexity: O(keys), now and in each turn in which one of them changed.
   @discardableResult
   public func observeKeys(
     _ keys: [Key], in loop: Loop? = nil, options: WatcherOptions = WatcherOptions(),
@@ -93,7 +97,7 @@ extension ObservableDictionary {
           case (nil, nil): continue
           case (let old?, let new?) where same(old, new): continue
           case (let old, let new):
-            // An error with one key leaves the others.
+            // An error for one key doesn't affect the others.
             do { try callback(key, old, new, dictionary) } catch { watcher.report(error) }
           }
           // No call is made after the watcher was stopped (T7).

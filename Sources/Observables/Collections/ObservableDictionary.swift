@@ -1,13 +1,13 @@
-/// A dictionary that can be observed by key path: its keys, also before they exist, its size and
+/// A dictionary that can be observed by key path: its keys, even before they exist, its size, and
 /// the values of operators over it (C5).
 ///
-/// A class that is used like the standard library's `Dictionary`. In a path a name is a key (the
-/// text of a `String` key; ``Path/Component/key(_:)`` spells others), and `count` is the size.
-/// Copies and encoded dictionaries carry no observations (L7). Confined to the thread of the loop
-/// that observes it.
+/// It is a class, used like the standard library's `Dictionary`. In a path, a name is the text of a
+/// `String` key. ``Path/Component/key(_:)`` makes components for other keys, and `count` is the
+/// size. Copies and encoded dictionaries are not observed (L7). The dictionary is confined to the
+/// thread of the loop that observes it.
 ///
-/// Operations have the complexity of those of `Dictionary`. Reporting one adds O(keys that
-/// changed); those that take many entries at once look at all of them.
+/// Operations have the same complexity as in `Dictionary`. Reporting an operation adds O(changed
+/// keys). Operations that take several entries at once look at all of them.
 public final class ObservableDictionary<Key: Hashable, Value>: ObservableCollection {
   // Methods that read or write one key are inlined: a call of unspecialized code takes ten times as
   // long.
@@ -16,27 +16,27 @@ public final class ObservableDictionary<Key: Hashable, Value>: ObservableCollect
   @exclusivity(unchecked) var slots = KeyedSlots<Key>()
   @exclusivity(unchecked) private var knownTraits: ElementTraits<Value>?
 
-  /// An empty dictionary.
+  /// Makes an empty dictionary.
   public override init() {
     storage = [:]
     super.init()
     answering = self
   }
 
-  /// A dictionary with these entries.
+  /// Makes a dictionary with these entries.
   public init(_ entries: [Key: Value]) {
     storage = entries
     super.init()
     answering = self
   }
 
-  /// The entries as they are now, which costs nothing until the dictionary is changed (C11).
+  /// A copy of the current entries; it costs nothing until the dictionary is changed (C11).
   public var entries: [Key: Value] {
     access()
     return storage
   }
 
-  /// A dictionary with the same entries, which is not observed.
+  /// Makes a dictionary with the same entries, which is not observed.
   public func copy() -> ObservableDictionary { ObservableDictionary(entries) }
 
   var traits: ElementTraits<Value> {
@@ -64,13 +64,13 @@ public final class ObservableDictionary<Key: Hashable, Value>: ObservableCollect
     }
   }
 
-  /// The value of a key, or `value` where the key is not there; assigning stores it.
+  /// The value of a key, or `value` if the key does not exist; assigning stores a value.
   @inlinable public subscript(key: Key, default value: @autoclosure () -> Value) -> Value {
     get { self[key] ?? value() }
     set { updateValue(newValue, forKey: key) }
   }
 
-  /// Stores a value under a key; returns the one that was there, if any.
+  /// Stores a value under a key; returns the previous value, if any.
   @discardableResult
   @inlinable public func updateValue(_ value: Value, forKey key: Key) -> Value? {
     let old = storage.updateValue(value, forKey: key)
@@ -78,7 +78,9 @@ public final class ObservableDictionary<Key: Hashable, Value>: ObservableCollect
     return old
   }
 
-  /// Removes a key, which is no event where it is not there; returns its value, if any.
+  /// Removes a key; returns its value, if any.
+  ///
+  /// There is no event if the key does not exist.
   @discardableResult
   @inlinable public func removeValue(forKey key: Key) -> Value? {
     guard let old = storage.removeValue(forKey: key) else { return nil }
@@ -86,7 +88,7 @@ public final class ObservableDictionary<Key: Hashable, Value>: ObservableCollect
     return old
   }
 
-  /// Removes all entries: one event.
+  /// Removes all entries, as one event.
   public func removeAll(keepingCapacity: Bool = false) {
     let old = storage
     withExtendedLifetime(old) {
@@ -95,9 +97,9 @@ public final class ObservableDictionary<Key: Hashable, Value>: ObservableCollect
     }
   }
 
-  /// Adds entries: one event.
+  /// Adds entries, as one event.
   ///
-  /// `combine` decides where a key is there already; if it throws, nothing is added.
+  /// `combine` decides about keys that exist already. If it throws, nothing is added.
   ///
   /// - Complexity: O(others).
   public func merge(
@@ -116,7 +118,7 @@ public final class ObservableDictionary<Key: Hashable, Value>: ObservableCollect
     if node != nil { changed(changes) }
   }
 
-  /// Adds the entries of a dictionary: one event.
+  /// Adds the entries of a dictionary, as one event.
   ///
   /// - Complexity: O(others).
   public func merge(
@@ -125,7 +127,7 @@ public final class ObservableDictionary<Key: Hashable, Value>: ObservableCollect
     try merge(others.lazy.map { ($0.key, $0.value) }, uniquingKeysWith: combine)
   }
 
-  /// Becomes equal to `entries`: one event for the keys that differ.
+  /// Replaces the contents by `entries`, as one event for the keys that differ.
   public func set(_ entries: [Key: Value]) {
     let old = storage
     storage = entries
@@ -157,34 +159,34 @@ public final class ObservableDictionary<Key: Hashable, Value>: ObservableCollect
 }
 
 extension ObservableDictionary: Collection {
-  /// A place in the dictionary; any change makes it invalid.
+  /// A position in the dictionary; any change invalidates it.
   public typealias Index = Dictionary<Key, Value>.Index
 
-  /// The place of some first entry.
+  /// The position of the first entry; the order is arbitrary.
   public var startIndex: Index {
     access()
     return storage.startIndex
   }
-  /// The place behind the last entry.
+  /// The position after the last entry.
   public var endIndex: Index { storage.endIndex }
   /// The number of entries.
   @inlinable public var count: Int {
     access()
     return storage.count
   }
-  /// The place of a key; nil where it is not there.
+  /// The position of a key; nil if the key does not exist.
   public func index(forKey key: Key) -> Index? {
     access()
     return storage.index(forKey: key)
   }
-  /// The place after `index`.
+  /// The position after `index`.
   public func index(after index: Index) -> Index { storage.index(after: index) }
-  /// The entry at a place.
+  /// The entry at a position.
   public subscript(position: Index) -> (key: Key, value: Value) {
     access()
     return storage[position]
   }
-  /// The keys, in no order.
+  /// The keys, in arbitrary order.
   public var keys: Dictionary<Key, Value>.Keys {
     access()
     return storage.keys
@@ -197,14 +199,14 @@ extension ObservableDictionary: Collection {
 }
 
 extension ObservableDictionary: ExpressibleByDictionaryLiteral {
-  /// A dictionary with these entries.
+  /// Makes a dictionary with these entries.
   public convenience init(dictionaryLiteral elements: (Key, Value)...) {
     self.init(Dictionary(uniqueKeysWithValues: elements))
   }
 }
 
 extension ObservableDictionary: CustomStringConvertible {
-  /// The entries as `Dictionary` describes them.
+  /// The entries in the format of `Dictionary`.
   public var description: String { storage.description }
 }
 
@@ -221,7 +223,7 @@ extension ObservableDictionary: Encodable where Key: Encodable, Value: Encodable
 }
 
 extension ObservableDictionary: Decodable where Key: Decodable, Value: Decodable {
-  /// Decodes a dictionary from what `Dictionary` encodes.
+  /// Decodes a dictionary in the format of `Dictionary`.
   public convenience init(from decoder: any Decoder) throws {
     self.init(try [Key: Value](from: decoder))
   }

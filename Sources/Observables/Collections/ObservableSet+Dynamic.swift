@@ -1,4 +1,4 @@
-/// The set as a bridge works on it.
+/// The set in the form that a bridge uses.
 extension ObservableSet: DynamicSet {
   package var elementType: Any.Type { Element.self }
 

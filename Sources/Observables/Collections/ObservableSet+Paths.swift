@@ -1,4 +1,4 @@
-/// The questions of key paths to a set.
+/// Access to a set by key paths.
 extension ObservableSet: KeyedAnswering {
   var typeName: String { "a set" }
   var spreadsNames: Bool { true }
@@ -32,15 +32,16 @@ extension ObservableSet: KeyedAnswering {
 }
 
 extension ObservableSet {
-  /// Calls `callback` at the end of each turn in which members came or left, with those members
-  /// (C10).
+  /// Calls `callback` at the end of each turn in which members were added or removed, with those
+  /// members (C10).
   ///
-  /// On the loop's thread, at most once per turn. An edit's `new` is a member that came, its `old`
-  /// one that left. ``WatcherOptions/initial`` delivers all members as new. Ends with
+  /// The callback runs on the loop's thread, at most once per turn. An edit's `new` is an added
+  /// member, and its `old` a removed one. ``WatcherOptions/initial`` delivers all members as new.
+  /// Errors that the callback throws are reported to ``Loop/onError`` (T10). The watcher ends with
   /// ``Watcher/stop()``, or when the set is gone.
   ///
-  /// - Throws: ``PathError``, as each registration may.
-  /// - Complexity: O(1), and in each turn O(operations since the last call).
+  /// - Throws: ``PathError``, as for any registration.
+  /// - Complexity: O(1). In each turn, O(operations since the last call).
   @discardableResult
   public func observeEdits(
     in loop: Loop? = nil, options: WatcherOptions = WatcherOptions(),

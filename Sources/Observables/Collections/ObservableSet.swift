@@ -1,12 +1,12 @@
-/// A set that can be observed by key path: whether a member is there, its size, the properties of
-/// its members and the values of operators over them (C6).
+/// A set that can be observed by key path: the presence of a member, its size, the properties of
+/// its members, and the values of operators over them (C6).
 ///
-/// A class that is used like the standard library's `Set`. ``key(of:)`` spells a member, present or
-/// not, for use in a path. Copies and encoded sets carry no observations (L7). Confined to the
-/// thread of the loop that observes it.
+/// It is a class, used like the standard library's `Set`. ``key(of:)`` makes the path component for
+/// a member, even if it is not in the set. Copies and encoded sets are not observed (L7). The set
+/// is confined to the thread of the loop that observes it.
 ///
-/// Operations have the complexity of those of `Set`. Reporting one adds O(members that came or
-/// left).
+/// Operations have the same complexity as in `Set`. Reporting an operation adds O(added and removed
+/// members).
 public final class ObservableSet<Element: Hashable>: ObservableCollection {
   // Methods that look up, add or remove one member are inlined: a call of unspecialized code takes
   // eight times as long.
@@ -16,27 +16,27 @@ public final class ObservableSet<Element: Hashable>: ObservableCollection {
   @exclusivity(unchecked) var names = MemberNames<Element>()
   @exclusivity(unchecked) private var knownTraits: ElementTraits<Element>?
 
-  /// An empty set.
+  /// Makes an empty set.
   public override init() {
     storage = []
     super.init()
     answering = self
   }
 
-  /// A set of these members.
+  /// Makes a set of these members.
   public init(_ members: some Sequence<Element>) {
     storage = Set(members)
     super.init()
     answering = self
   }
 
-  /// The members as they are now, which costs nothing until the set is changed (C11).
+  /// A copy of the current members; it costs nothing until the set is changed (C11).
   public var members: Set<Element> {
     access()
     return storage
   }
 
-  /// A set with the same members, which is not observed.
+  /// Makes a set with the same members, which is not observed.
   public func copy() -> ObservableSet { ObservableSet(members) }
 
   var traits: ElementTraits<Element> {
@@ -53,7 +53,7 @@ public final class ObservableSet<Element: Hashable>: ObservableCollection {
 
   // MARK: Members
 
-  /// Adds a member, which is no event where it is there.
+  /// Adds a member; there is no event if it is already in the set.
   @discardableResult
   @inlinable public func insert(_ member: Element) -> (inserted: Bool, memberAfterInsert: Element) {
     let result = storage.insert(member)
@@ -61,7 +61,7 @@ public final class ObservableSet<Element: Hashable>: ObservableCollection {
     return result
   }
 
-  /// Adds a member, or puts it in the place of an equal one; returns that one, if any.
+  /// Adds a member, or replaces an equal one; returns the replaced member, if any.
   @discardableResult
   public func update(with member: Element) -> Element? {
     let old = storage.update(with: member)
@@ -78,8 +78,9 @@ public final class ObservableSet<Element: Hashable>: ObservableCollection {
     return old
   }
 
-  /// Removes a member, which is no event where it is not there; returns the member, if it was
-  /// there.
+  /// Removes a member; returns it if it was in the set.
+  ///
+  /// There is no event if it was not.
   @discardableResult
   @inlinable public func remove(_ member: Element) -> Element? {
     guard let old = storage.remove(member) else { return nil }
@@ -87,7 +88,7 @@ public final class ObservableSet<Element: Hashable>: ObservableCollection {
     return old
   }
 
-  /// Removes all members: one event.
+  /// Removes all members, as one event.
   public func removeAll(keepingCapacity: Bool = false) {
     let old = storage
     withExtendedLifetime(old) {
@@ -96,26 +97,27 @@ public final class ObservableSet<Element: Hashable>: ObservableCollection {
     }
   }
 
-  /// Adds members: one event.
+  /// Adds members, as one event.
   ///
   /// - Complexity: O(others).
   public func formUnion(_ others: some Sequence<Element>) {
     changed([], Array(others).filter { storage.insert($0).inserted })
   }
 
-  /// Removes all but these members: one event.
+  /// Removes all members except these, as one event.
   public func formIntersection(_ others: some Sequence<Element>) {
     assign { $0.formIntersection(others) }
   }
 
-  /// Removes members: one event.
+  /// Removes members, as one event.
   ///
   /// - Complexity: O(others).
   public func subtract(_ others: some Sequence<Element>) {
     changed(Array(others).compactMap { storage.remove($0) }, [])
   }
 
-  /// Adds those of `others` that are not there and removes those that are: one event.
+  /// Adds the members of `others` that are missing and removes the members that are present, as one
+  /// event.
   ///
   /// - Complexity: O(others).
   public func formSymmetricDifference(_ others: some Sequence<Element>) {
@@ -131,7 +133,7 @@ public final class ObservableSet<Element: Hashable>: ObservableCollection {
     changed(gone, new)
   }
 
-  /// Becomes equal to `members`: one event for those that differ.
+  /// Replaces the contents by `members`, as one event for the members that differ.
   public func set(_ members: some Sequence<Element>) { assign { $0 = Set(members) } }
 
   private func assign(_ change: (inout Set<Element>) -> Void) {
@@ -153,85 +155,86 @@ public final class ObservableSet<Element: Hashable>: ObservableCollection {
 
   // MARK: Names
 
-  /// The component of a key path that stands for a member, present or not: `Path(set.key(of: x))`.
+  /// The path component that represents a member, even if it is not in the set:
+  /// `Path(set.key(of: x))`.
   ///
-  /// Strings, numbers and truth values are spelled in it; other members get a number that no other
-  /// member of this set gets while they live.
+  /// Strings, numbers and truth values are represented by their text. Any other member gets a
+  /// number, which no other member of this set gets while both are alive.
   public func key(of member: Element) -> Path.Component {
     Path.Component(kind: .member, bytes: names.name(of: member))
   }
 
-  /// The member, present or not, for which ``key(of:)`` returned this component; nil where there is
-  /// none.
+  /// The member for which ``key(of:)`` returned this component, even if it is not in the set; nil
+  /// for any other component.
   public func object(for key: Path.Component) -> Element? {
     key.kind == .member ? names.member(named: key.bytes) : nil
   }
 }
 
 extension ObservableSet: Collection {
-  /// A place in the set; any change makes it invalid.
+  /// A position in the set; any change invalidates it.
   public typealias Index = Set<Element>.Index
 
-  /// The place of some first member.
+  /// The position of the first member; the order is arbitrary.
   public var startIndex: Index {
     access()
     return storage.startIndex
   }
-  /// The place behind the last member.
+  /// The position after the last member.
   public var endIndex: Index { storage.endIndex }
   /// The number of members.
   @inlinable public var count: Int {
     access()
     return storage.count
   }
-  /// The place after `index`.
+  /// The position after `index`.
   public func index(after index: Index) -> Index { storage.index(after: index) }
-  /// The member at a place.
+  /// The member at a position.
   public subscript(position: Index) -> Element {
     access()
     return storage[position]
   }
 
-  /// Whether a member is there.
+  /// Whether a member is in the set.
   ///
   /// - Complexity: O(1).
   @inlinable public func contains(_ member: Element) -> Bool {
     access()
     return storage.contains(member)
   }
-  /// A set of the members of both.
+  /// A set of the members of either.
   public func union(_ others: some Sequence<Element>) -> Set<Element> { members.union(others) }
-  /// A set of the members that are in both.
+  /// A set of the members of both.
   public func intersection(_ others: some Sequence<Element>) -> Set<Element> {
     members.intersection(others)
   }
-  /// A set of the members that are not among the others.
+  /// A set of the members that are not in `others`.
   public func subtracting(_ others: some Sequence<Element>) -> Set<Element> {
     members.subtracting(others)
   }
-  /// A set of the members that are in one only.
+  /// A set of the members of exactly one of the two.
   public func symmetricDifference(_ others: some Sequence<Element>) -> Set<Element> {
     members.symmetricDifference(others)
   }
-  /// Whether all members are among the others.
+  /// Whether all members are in `others`.
   public func isSubset(of others: some Sequence<Element>) -> Bool { members.isSubset(of: others) }
-  /// Whether all the others are members.
+  /// Whether all of `others` are members.
   public func isSuperset(of others: some Sequence<Element>) -> Bool {
     members.isSuperset(of: others)
   }
-  /// Whether no member is among the others.
+  /// Whether no member is in `others`.
   public func isDisjoint(with others: some Sequence<Element>) -> Bool {
     members.isDisjoint(with: others)
   }
 }
 
 extension ObservableSet: ExpressibleByArrayLiteral {
-  /// A set of these members.
+  /// Makes a set of these members.
   public convenience init(arrayLiteral elements: Element...) { self.init(elements) }
 }
 
 extension ObservableSet: CustomStringConvertible {
-  /// The members as `Set` describes them.
+  /// The members in the format of `Set`.
   public var description: String { storage.description }
 }
 
@@ -248,7 +251,7 @@ extension ObservableSet: Encodable where Element: Encodable {
 }
 
 extension ObservableSet: Decodable where Element: Decodable {
-  /// Decodes a set from what `Set` encodes.
+  /// Decodes a set in the format of `Set`.
   public convenience init(from decoder: any Decoder) throws {
     self.init(try Set<Element>(from: decoder))
   }

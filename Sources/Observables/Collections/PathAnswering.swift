@@ -1,19 +1,19 @@
-/// The questions of key paths to a collection; `CollectionKind` hands the engine's on.
+/// Access to a collection by key paths; `CollectionKind` forwards the engine's requests.
 protocol PathAnswering: ObservableCollection, PathReadable {
   /// The name of the type in messages.
   var typeName: String { get }
   /// Whether a name is looked up on each element (C8).
   var spreadsNames: Bool { get }
-  /// Whether a component stands for the size.
+  /// Whether a component means the size.
   func isSize(_ component: Path.Component) -> Bool
 
-  /// The slot of a component that stands for one key.
+  /// The slot of a component that means one key.
   func slot(
     _ component: Path.Component, at step: Int, of path: Path, on node: NodeRef
   ) throws -> SlotRef
-  /// The value of a component that stands for one key.
+  /// The value of a component that means one key.
   func value(_ component: Path.Component, of path: Path) -> Any?
-  /// The object at a component, as a node; nil where there is none.
+  /// The node of the object at a component; nil without an object.
   func child(_ component: Path.Component, of path: Path, in engine: Engine) -> NodeRef?
   func name(of slot: SlotRef) -> String
   func forget(_ slot: SlotRef)
@@ -42,7 +42,7 @@ protocol PathAnswering: ObservableCollection, PathReadable {
   func hasEdits(since position: Int) -> Bool
 }
 
-/// Collections without an order of their own follow no object by digits.
+/// Collections without an order don't follow objects by digits.
 extension PathAnswering {
   func anchorElement(
     _ component: Path.Component, at step: Int, of path: Path, on node: NodeRef
@@ -62,7 +62,7 @@ extension PathAnswering {
       detail: "\(typeName) has no '\(component)'\(hint)")
   }
 
-  /// Whether a component stands for the size: `count` and `@count`.
+  /// Whether a component means the size: `count` and `@count`.
   func isSize(_ component: Path.Component) -> Bool {
     component.isCount && (component.kind == .name || component.kind == .operation)
   }

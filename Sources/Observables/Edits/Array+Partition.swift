@@ -1,5 +1,6 @@
 extension Array {
-  /// The first index whose element satisfies `predicate`, where all behind it do too.
+  /// Finds the first index from which on all elements satisfy `predicate`, in an array partitioned
+  /// by it.
   ///
   /// - Complexity: O(log n).
   func partitioningIndex(where predicate: (Element) -> Bool) -> Int {

@@ -1,7 +1,9 @@
 extension CollectionDifference {
-  /// The effect of `edits` on a list of `count` elements, as the standard library represents it:
-  /// elements that were put in and taken out again are left out, and a move is a removal and an
-  /// insertion that belong together.
+  /// Makes the effect of `edits` on a list of `count` elements, in the form of the standard
+  /// library.
+  ///
+  /// Elements that were inserted and removed again are left out. A move is a removal associated
+  /// with an insertion.
   ///
   /// - Complexity: O(n · edits).
   public init(_ edits: some Sequence<CollectionEdit<ChangeElement>>, ofListWith count: Int) {
@@ -52,7 +54,7 @@ extension CollectionDifference {
   }
 }
 
-/// Where an element of an edited list came from.
+/// The origin of an element in an edited list.
 private enum Place {
   case old(Int)
   case moved(Int)

@@ -1,14 +1,14 @@
-/// One step from the former contents of a list to its present ones (C10).
+/// One step from the former contents of a list to its current ones (C10).
 ///
-/// Edits are applied in order; each position is that at the time of its application.
+/// Edits are applied in order. Each position is valid at the time when its edit is applied.
 public enum CollectionEdit<Element> {
-  /// An element was put in.
+  /// An element was inserted.
   case insert(Element, at: Int)
-  /// An element was taken out.
+  /// An element was removed.
   case remove(Element, at: Int)
   /// An element was replaced by another one.
   case replace(Element, with: Element, at: Int)
-  /// An element was taken out at `from` and then put in at `at`.
+  /// An element was removed at `from` and then inserted at `at`.
   case move(Element, from: Int, at: Int)
 }
 
@@ -29,7 +29,7 @@ extension CollectionEdit {
     }
   }
 
-  /// Takes this edit of a list back.
+  /// Undoes this edit of a list.
   func undo(in list: inout [Element]) {
     switch self {
     case .insert(_, let position): list.remove(at: position)
@@ -40,13 +40,13 @@ extension CollectionEdit {
   }
 }
 
-/// The change of one key of a dictionary, or one member of a set.
+/// The change of one key of a dictionary, or of one member of a set.
 public struct KeyedEdit<Key, Value> {
   /// The key, or the member of a set.
   public let key: Key
-  /// The value before; nil where the key was not there.
+  /// The previous value; nil if the key did not exist.
   public let old: Value?
-  /// The value now; nil where the key is not there any longer.
+  /// The current value; nil if the key no longer exists.
   public let new: Value?
 
   package init(key: Key, old: Value?, new: Value?) {

@@ -1,12 +1,12 @@
 /// A shortest script of single insertions, removals and replacements from one list to another.
 ///
-/// The algorithm finds the furthest-reaching points of the diagonals for 0, 1, 2 … edits, from the
-/// end of the lists on, so that each edit is as early as a shortest script has it; at one place
-/// replacements go before insertions, and those before removals. O(n + n·d) time and O(d²) memory
-/// for d edits; beyond `limit` edits what is before the common end is replaced position by
-/// position.
+/// The algorithm finds the furthest-reaching points of the diagonals for 0, 1, 2 … edits, starting
+/// at the end of the lists. So each edit is at the earliest place that a shortest script allows. At
+/// the same place, replacements precede insertions, and insertions precede removals. It takes O(n +
+/// n·d) time and O(d²) memory for d edits. If more than `limit` edits were necessary, everything
+/// before the common end is replaced position by position.
 package struct EditScript {
-  /// The most edits that a script is searched for with.
+  /// The maximum number of edits for which a script is searched.
   package static let limit = 256
 
   package enum Step: Equatable {
@@ -15,12 +15,13 @@ package struct EditScript {
     case replace(at: Int, old: Int, new: Int)
   }
 
-  /// The steps in order of application; each position is that at the time of its application.
+  /// The steps in order of application; each position is valid at the time when its step is
+  /// applied.
   package private(set) var steps: [Step] = []
 
-  /// The script from `old` elements to `new` ones; `same` is given an index in each.
+  /// Makes the script from `old` elements to `new` ones.
   ///
-  /// It has no steps where `isStopped` becomes true.
+  /// `same` receives an index into each list. If `isStopped` becomes true, the script has no steps.
   package init(
     from old: Int, to new: Int, limit: Int = EditScript.limit,
     same: (_ old: Int, _ new: Int) -> Bool, unless isStopped: () -> Bool = { false }
@@ -36,7 +37,8 @@ package struct EditScript {
       return i
     }
     let goal = new - old
-    // furthest[d][k + d]: the most old elements that d edits get past on the diagonal k = j - i.
+    // furthest[d][k + d] is the largest number of old elements that d edits pass on the diagonal k
+    // = j - i.
     var furthest: [[Int]] = [[slide(0, 0)]]
     let suffix = furthest[0][0]
     if goal.magnitude > limit {
@@ -82,8 +84,8 @@ package struct EditScript {
     case replacement, insertion, removal
   }
 
-  /// How far one more edit gets on a diagonal before it slides on, and which edit that is; below 0
-  /// where none does.
+  /// The furthest point that one more edit reaches on a diagonal, before sliding on, and the kind
+  /// of that edit; the point is below 0 if no edit reaches the diagonal.
   private static func step(
     to diagonal: Int, _ edits: Int, after last: [Int], _ old: Int, _ new: Int
   ) -> (point: Int, kind: Kind) {
@@ -107,7 +109,7 @@ package struct EditScript {
     return best
   }
 
-  /// Replaces what is before the common end, position by position.
+  /// Replaces everything before the common end, position by position.
   private mutating func replaceAll(_ old: Int, _ new: Int, _ same: (Int, Int) -> Bool) {
     for index in 0..<min(old, new) where !same(index, index) {
       steps.append(.replace(at: index, old: index, new: index))

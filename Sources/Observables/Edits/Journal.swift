@@ -1,10 +1,10 @@
 /// The changes of one list, for several readers that each remember a position (C10).
 ///
-/// Positions only grow; entries that all readers have passed are removed.
+/// Positions only grow. Entries that all readers have passed are removed.
 package struct Journal<Element> {
   private enum Entry {
     case edit(CollectionEdit<Element>)
-    /// The list was sorted, reversed or assigned; `old` are the contents before.
+    /// The list was sorted, reversed or assigned; `old` is the previous contents.
     case whole(old: [Element], isPermutation: Bool)
 
     var size: Int {
@@ -16,23 +16,23 @@ package struct Journal<Element> {
   }
 
   private var entries: [Entry] = []
-  /// The position of each entry; there are gaps where entries were combined.
+  /// The position of each entry; there are gaps after entries were combined.
   private var positions: [Int] = []
-  /// By how much the list had grown before each entry, and has now.
+  /// The growth of the list before each entry, and up to now.
   private var growths: [Int] = []
   private var growth = 0
-  /// The position of the last entry that is no edit.
+  /// The position of the last entry that is not an edit.
   private var lastWhole = -1
   private var next = 0
   /// The highest position that a reader may have.
   private var read = 0
-  /// How many elements the entries hold.
+  /// The number of elements that the entries hold.
   package private(set) var size = 0
   /// The size beyond which entries are combined.
   private var limit: Int
   private let minimalLimit: Int
 
-  /// A journal without entries; fewer than `minimalLimit` elements are always kept.
+  /// Makes a journal without entries; fewer than `minimalLimit` elements are always kept.
   package init(minimalLimit: Int = 1024) {
     (self.minimalLimit, limit) = (minimalLimit, minimalLimit)
   }
@@ -40,7 +40,7 @@ package struct Journal<Element> {
   package var isEmpty: Bool { entries.isEmpty }
   package var count: Int { entries.count }
 
-  /// The position behind the last entry, for a reader that has read all.
+  /// The position after the last entry, for a reader that has read everything.
   package var end: Int {
     mutating get {
       read = next
@@ -53,7 +53,7 @@ package struct Journal<Element> {
     append(.edit(edit))
   }
 
-  /// Adds the change of the list as a whole; `old` are its contents before.
+  /// Records a change of the list as a whole; `old` is the previous contents.
   package mutating func rearranged(
     from old: @autoclosure () -> [Element], isPermutation: Bool
   ) {
@@ -73,7 +73,7 @@ package struct Journal<Element> {
     next += 1
   }
 
-  /// Whether an unread change of the whole covers the next one.
+  /// Whether an unread change of the whole list covers the next change.
   private mutating func covers(isPermutation: Bool) -> Bool {
     guard let last = entries.last, positions[positions.count - 1] >= read,
       case .whole(let old, let wasPermutation) = last
@@ -91,7 +91,7 @@ package struct Journal<Element> {
     let count = index(of: position)
     if count == 0 { return }
     if count == entries.count, size > minimalLimit {
-      // Arrays keep the room that they once needed.
+      // Arrays keep the capacity that they once needed.
       (entries, positions, growths, size) = ([], [], [], 0)
     } else {
       for entry in entries[..<count] { size -= entry.size }
@@ -102,12 +102,11 @@ package struct Journal<Element> {
     if entries.isEmpty { limit = minimalLimit }
   }
 
-  /// Combines the entries between readers where they hold much more than the list does and readers
-  /// lag behind; `readers` are the positions of all readers.
+  /// Combines entries between readers, if they hold much more than the list and readers lag behind.
   ///
-  /// They stay as they are where `isStopped` becomes true.
+  /// `readers` are the positions of all readers. Nothing changes if `isStopped` becomes true.
   ///
-  /// - Complexity: O(1) as long as the entries hold little; else O(n · entries).
+  /// - Complexity: O(1) as long as the entries hold little; otherwise O(n · entries).
   package mutating func compact(
     for readers: [Int], current: () -> [Element], unless isStopped: () -> Bool = { false }
   ) {
@@ -132,7 +131,7 @@ package struct Journal<Element> {
     growths = Array(repeating: growth, count: entries.count)
     lastWhole = positions.last ?? -1
     size = entries.reduce(0) { $0 + $1.size }
-    // Where readers need different contents, the next pass waits until it pays.
+    // If readers need different contents, the next pass waits until it is worthwhile.
     limit = max(limit, 2 * size)
     read = next
   }
@@ -150,10 +149,11 @@ package struct Journal<Element> {
     entries[index(of: position)...]
   }
 
-  /// The first entry at or behind a position.
   private func index(of position: Int) -> Int { positions.partitioningIndex { $0 >= position } }
 
-  /// The contents at `position`; any where `isStopped` becomes true.
+  /// Returns the contents at `position`.
+  ///
+  /// They are arbitrary if `isStopped` becomes true.
   ///
   /// - Complexity: O(n · entries since).
   package func former(
@@ -179,11 +179,13 @@ package struct Journal<Element> {
     return state
   }
 
-  /// Edits that turn the contents at `position` into the present ones, the first to be applied
-  /// first; none where they are the same, or `isStopped` becomes true.
+  /// Returns the edits from the contents at `position` to the current ones, in order of
+  /// application.
   ///
-  /// - Complexity: O(edits) for insertions or removals only, and for one move of an element among
-  ///   others; O(n + n·d) otherwise.
+  /// There are none if both contents are the same, or if `isStopped` becomes true.
+  ///
+  /// - Complexity: O(edits) for insertions only, for removals only, and for one move of an element
+  ///   among others; otherwise O(n + n·d).
   package func edits(
     since position: Int, current: () -> [Element], same: (Element, Element) -> Bool,
     unless isStopped: () -> Bool = { false }
@@ -202,7 +204,7 @@ package struct Journal<Element> {
     if isComplete, recorded.allSatisfy(\.isInsertion) || recorded.allSatisfy(\.isRemoval) {
       return recorded
     }
-    // Nothing shorter does what one move does.
+    // No shorter script has the effect of one move.
     if isComplete, recorded.count == 1,
       Journal.changes(recorded[0], a: current(), same)
     {
@@ -210,7 +212,7 @@ package struct Journal<Element> {
     }
     let (old, new) = (former(at: position, current: current, unless: isStopped), current())
     if isStopped() { return [] }
-    // A longer script than what was recorded is of no use.
+    // A script longer than the recorded edits is useless.
     let limit = isComplete ? min(recorded.count, EditScript.limit) : EditScript.limit
     let script = EditScript(
       from: old.count, to: new.count, limit: limit, same: { same(old[$0], new[$1]) },
@@ -227,7 +229,7 @@ package struct Journal<Element> {
     }
   }
 
-  /// Whether an edit, which is the last one, is a move that has made another list of it.
+  /// Whether the last edit is a move that has changed the list.
   private static func changes(
     _ edit: CollectionEdit<Element>, a list: [Element], _ same: (Element, Element) -> Bool
   ) -> Bool {
@@ -235,7 +237,7 @@ package struct Journal<Element> {
     return list[min(from, place)...max(from, place)].contains { !same($0, element) }
   }
 
-  /// Whether there are edits since `position`; either where `isStopped` becomes true.
+  /// Whether there are edits since `position`; the result is arbitrary if `isStopped` becomes true.
   package func hasEdits(
     since position: Int, current: () -> [Element], same: (Element, Element) -> Bool,
     unless isStopped: () -> Bool = { false }
@@ -244,7 +246,7 @@ package struct Journal<Element> {
     if first == entries.count { return false }
     let unread = entries[first...]
     let isComplete = lastWhole < position
-    // A list of another length is another list.
+    // A list of another length has changed.
     if isComplete, growth != growths[first] { return true }
     if isComplete, unread.count == 1, case .edit(.replace(let old, let new, _)) = unread.first! {
       return !same(old, new)
@@ -259,9 +261,9 @@ package struct Journal<Element> {
     return zip(old, new).contains { isStopped() || !same($0, $1) }
   }
 
-  /// Calls `visit` with each element that came (+1) or left (-1) since `position`.
+  /// Calls `visit` with each element that was added (+1) or removed (-1) since `position`.
   ///
-  /// Returns false where that is not known: the list was assigned as a whole.
+  /// Returns false if this is not known, because the list was assigned as a whole.
   package func forEachMemberChange(
     since position: Int, _ visit: (Element, _ count: Int) -> Void
   ) -> Bool {

@@ -13,7 +13,7 @@ package struct KeyedJournal<Key: Hashable, Value> {
   private var limit: Int
   private let minimalLimit: Int
 
-  /// A journal without entries; fewer than `minimalLimit` elements are always kept.
+  /// Makes a journal without entries; fewer than `minimalLimit` elements are always kept.
   package init(minimalLimit: Int = 1024) {
     (self.minimalLimit, limit) = (minimalLimit, minimalLimit)
   }
@@ -21,7 +21,7 @@ package struct KeyedJournal<Key: Hashable, Value> {
   package var isEmpty: Bool { entries.isEmpty }
   package var count: Int { entries.count }
 
-  /// The position behind the last entry, for a reader that has read all.
+  /// The position after the last entry, for a reader that has read everything.
   package var end: Int { next }
 
   package mutating func record(_ key: Key, from old: Value?, to new: Value?) {
@@ -35,7 +35,7 @@ package struct KeyedJournal<Key: Hashable, Value> {
   package mutating func trim(before position: Int) {
     let count = index(of: position)
     if count == entries.count, count > minimalLimit {
-      // An array keeps the room that it once needed.
+      // An array keeps the capacity that it once needed.
       entries = []
     } else {
       entries.removeFirst(count)
@@ -43,7 +43,7 @@ package struct KeyedJournal<Key: Hashable, Value> {
     if entries.isEmpty { limit = minimalLimit }
   }
 
-  /// Combines the entries of each key where readers lag behind; `readers` are the positions of all
+  /// Combines the entries of each key if readers lag behind; `readers` are the positions of all
   /// readers.
   package mutating func compact(for readers: [Int], keyCount: Int) {
     if entries.count <= max(limit, 4 * keyCount + minimalLimit) { return }
@@ -51,7 +51,7 @@ package struct KeyedJournal<Key: Hashable, Value> {
     var starts = readers.sorted()[...]
     var segment = entries[...]
     while let first = segment.first {
-      // A reader may stand at the next position: no entries are combined across it.
+      // A reader may be at the next position, so entries are not combined across it.
       starts = starts.drop { $0 <= first.position }
       let end = starts.first ?? next
       let part = segment.prefix { $0.position < end }
@@ -62,8 +62,8 @@ package struct KeyedJournal<Key: Hashable, Value> {
     limit = max(limit, 2 * entries.count)
   }
 
-  /// One entry for each key, in the order of their first changes; none for a key that came and
-  /// left.
+  /// Returns one entry per key, in the order of first changes; a key that was added and removed
+  /// again has no entry.
   private static func puttingTogether(
     _ part: ArraySlice<Entry>, unless isStopped: () -> Bool = { false }
   ) -> [Entry] {
@@ -88,15 +88,13 @@ package struct KeyedJournal<Key: Hashable, Value> {
     entries[index(of: position)...]
   }
 
-  /// The first entry at or behind a position.
   private func index(of position: Int) -> Int {
     entries.partitioningIndex { $0.position >= position }
   }
 
-  /// The change of each key since `position`, in the order of their first changes; a key that has
-  /// its former value is left out.
+  /// Returns the change of each key since `position`, in the order of first changes.
   ///
-  /// There are none once `isStopped` is true.
+  /// A key that has its former value is left out. There are no changes if `isStopped` becomes true.
   package func edits(
     since position: Int, same: (Value, Value) -> Bool, unless isStopped: () -> Bool = { false }
   ) -> [KeyedEdit<Key, Value>] {
@@ -111,14 +109,14 @@ package struct KeyedJournal<Key: Hashable, Value> {
     }
   }
 
-  /// Whether there are edits since `position`; false where `isStopped` becomes true.
+  /// Whether there are edits since `position`; false if `isStopped` becomes true.
   package func hasEdits(
     since position: Int, same: (Value, Value) -> Bool, unless isStopped: () -> Bool = { false }
   ) -> Bool {
     !edits(since: position, same: same, unless: isStopped).isEmpty
   }
 
-  /// Calls `visit` with each value that came (+1) or left (-1) since `position`.
+  /// Calls `visit` with each value that was added (+1) or removed (-1) since `position`.
   package func forEachMemberChange(
     since position: Int, _ visit: (Key, Value, _ count: Int) -> Void
   ) {

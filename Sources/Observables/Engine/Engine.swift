@@ -1,20 +1,20 @@
 extension ObservationCore {
-  /// One engine serves every kind of observed object of a loop; it holds no values and is not
-  /// generic.
+  /// The engine of one loop, which serves every kind of observed object.
+  ///
+  /// It holds no values and is not generic. Its rooms (`Room`) hold the state of the graph and do
+  /// the work.
   ///
   /// Public only by name: programs use `Loop`. Confined to the loop's thread; takes no lock.
-  ///
-  /// Its rooms (`Room`) have the state of the graph, and do the work.
   @_documentation(visibility: internal)
   public final class Engine: Room {
-    /// Where its loop lives.
+    /// The thread, or the place known to its driver, where the loop runs.
     let home: LoopHome
-    /// How values of any thread know the loop.
+    /// The address by which values on any thread find the loop.
     let address: LoopAddress
     /// Where other threads leave messages for this engine's loop.
     package let inbox: Inbox
     package let rooms: Rooms
-    /// Who hears of the origins that apply changes.
+    /// The listeners for origins that apply changes.
     package let origins = ChangeOrigins()
 
     init(inbox: Inbox) {
@@ -40,7 +40,7 @@ extension ObservationCore {
       computing.free()
       dependents.free()
       tracking.free()
-      // The memory of the records, which all the others gave back to it.
+      // Last: the other rooms have given their records back.
       records.free()
       rooms.free()
     }
@@ -54,22 +54,22 @@ extension ObservationCore {
         node.pointee.isHooked = false
         nodes.unobserveWhenIdle(node)
       }
-      // The objects may be observed by another loop now.
+      // Another loop may observe the objects from now on.
       slots.rearmQuiet()
       nodes.unobserveIdle(isLast: true)
       delivery.letGoOfModels()
     }
 
-    /// True where the calling code runs where the loop lives.
+    /// True if the caller runs where the loop runs.
     var isHere: Bool { home.isHere }
-    /// The check of `isHere` for a bridge, whose callers may be on any thread.
+    /// `isHere` as a function, for a bridge whose callers may be on any thread.
     package var isHereCheck: @Sendable () -> Bool { { [home] in home.isHere } }
 
-    /// A callback, a hook or a getter is being called, or a batch is open: no flush can begin
-    /// (T12).
+    /// True if no flush can begin (T12), because a callback, hook or getter is running, or a batch
+    /// or transaction is open.
     package var isOccupied: Bool { occupation != nil }
 
-    /// The operation that code of the program is in, where no flush can begin.
+    /// The operation under way that prevents a flush; nil if a flush can begin.
     package var occupation: String? {
       if computing.isUnderWay || operations.wirings > 0 { return "a getter" }
       if hooks.isRunning { return "a hook" }
@@ -82,12 +82,12 @@ extension ObservationCore {
   }
 }
 
-/// How often things may happen before they are taken for endless.
+/// Limits above which a repetition counts as endless.
 package struct EngineLimits {
-  /// Turns in a row that only re-trigger watchers (T4).
+  /// Turns in a row in which watchers only re-trigger each other (T4).
   package var retriggers = 1000
-  /// Calls of an immediate watcher that it sets off itself (T9).
+  /// Calls of an immediate watcher that its own callback caused (T9), and hooks in a row (T12).
   package var immediates = 100
-  /// Native computations that are nested in each other (Z13).
+  /// Native computations nested in each other (Z13).
   package var computations = 10_000
 }

@@ -1,28 +1,29 @@
-/// An error that has no caller to go to.
+/// An error that cannot be thrown to a caller.
 package enum EngineError: Error {
-  /// These watchers only kept re-triggering themselves for the given number of turns; the calls
-  /// were dropped (T4).
+  /// These watchers only re-triggered themselves or each other for the given number of turns; their
+  /// calls were dropped (T4).
   case retriggered(watchers: [String], turns: Int)
-  /// Hooks of `object` observed and stopped what made them be called again, too often (T12).
+  /// The hooks of `object` caused their own calls too often, by observing and stopping (T12).
   case hookLoop(object: String, key: String, times: Int)
-  /// An immediate watcher set itself off too often; the call was dropped (T9).
+  /// An immediate watcher triggered itself too often; the call was dropped (T9).
   case immediateLoop(watcher: String, times: Int)
-  /// An operator met a value that it cannot take (C9); its watcher stays.
+  /// An operator met an operand of the wrong type (C9); its watcher stays.
   case operand(watcher: String, path: String, operation: Operation, element: Int?, value: String)
-  /// A path of this watcher has a misspelt name of an object that came later (P9); it stays.
+  /// A path of this watcher misspells a name of an object that appeared later (P9); the watcher
+  /// stays.
   case unknownName(watcher: String, message: String)
-  /// A registration that another thread asked for failed.
+  /// A registration requested by another thread failed.
   case registration(message: String)
-  /// The callback of this watcher has thrown (T10); it stays.
+  /// The callback of this watcher threw an error (T10); the watcher stays.
   case callback(WatcherError)
   /// A computation failed, and no code has read the property (Z8).
   case computation(property: String, message: String)
-  /// What this watcher hands on is not of the type that is expected there (K4); it goes on.
+  /// This watcher passed on a value of the wrong type (K4); it continues.
   case value(watcher: String, message: String)
 }
 
 extension EngineError {
-  /// The error that a callback has thrown, with its watcher; nil for the engine's own errors.
+  /// The error that a callback threw, with its watcher; nil for other errors.
   var thrown: WatcherError? {
     if case .callback(let error) = self { error } else { nil }
   }

@@ -1,11 +1,11 @@
-/// What the engine is made of.
+/// The namespace of the engine's types.
 ///
-/// It is public by name only, as classes that programs use inherit from some of it. Programs use
-/// none of it, and may have types of the same names.
+/// Public only by name, because some public classes inherit from these types. Programs do not use
+/// it, and may have types of the same names.
 @_documentation(visibility: internal)
 public enum ObservationCore {}
 
-// In this package the types go by their own names.
+// Inside this package the types are used without the namespace.
 
 @usableFromInline package typealias Engine = ObservationCore.Engine
 @usableFromInline package typealias Node = ObservationCore.Node

@@ -1,21 +1,21 @@
-/// The operations that the engine is in, and what must not change while code of the program runs
-/// inside of them.
+/// The engine's operations under way, and the guarantees that hold while they run code of the
+/// program.
 ///
-/// While something is taken out of the graph, and while links are made or values are taken along
-/// them, no node is freed: objects that die meanwhile wait (`WaitingNodes`).
+/// No node is freed while an operation removes records from the graph, makes links or takes values
+/// along them. Objects that die during such an operation wait (`WaitingNodes`).
 package struct Operations: Room {
   package let rooms: Rooms
 
   struct State {
-    /// How many operations take something out of the graph.
+    /// How many operations are removing records from the graph.
     fileprivate var removals = 0
-    /// How many operations make links, or take values along them.
+    /// How many operations are making links or taking values along them.
     fileprivate var wirings = 0
-    /// How many operations call a watcher because the program asked for it.
+    /// How many operations are calling a watcher because the program asked for it.
     fileprivate var runs = 0
     /// The watcher that the flush is about to call, while its paths are brought up to date.
     fileprivate var followed: WatcherRef?
-    /// The first error that kept a link of the current watcher from being made.
+    /// The first error that prevented a link of the current watcher from being made.
     fileprivate var failure: (any Error)?
   }
   private var state: State {
@@ -25,9 +25,9 @@ package struct Operations: Room {
     }
   }
 
-  /// How many operations make links, or take values along them.
+  /// How many operations are making links or taking values along them.
   var wirings: Int { state.wirings }
-  /// The first error that kept a link of the current watcher from being made.
+  /// The first error that prevented a link of the current watcher from being made.
   var failure: (any Error)? { state.failure }
 
   /// True while nodes must not be freed.
@@ -49,7 +49,7 @@ package struct Operations: Room {
     try body()
   }
 
-  /// Runs what makes links of one watcher; returns why some could not be made.
+  /// Runs `body`, which makes links of one watcher; returns the first error that prevented a link.
   @inline(__always)
   func collectingFailure<Failure: Error>(
     _ body: () throws(Failure) -> Void
@@ -61,8 +61,8 @@ package struct Operations: Room {
     return state.failure
   }
 
-  /// An object on a path could not be looked at because memory is short: the watcher whose links
-  /// are being made ends, and a registration fails.
+  /// Notes that memory was too short to read an object on a path: the watcher whose links are being
+  /// made ends, and a registration fails.
   package func noteUnreadable(_ error: any Error) {
     if state.wirings > 0 { state.failure = state.failure ?? error }
   }
@@ -76,8 +76,8 @@ package struct Operations: Room {
 
   /// Runs `body`, which brings the paths of `watcher` up to date in the flush.
   ///
-  /// Where another list has come to a place on them, an index in the path, such as `2`, is bound
-  /// now to the element that is there, and follows it from then on (C4); outside of the flush it
+  /// If a list on such a path was replaced, an index in the path, such as `2`, now binds to the
+  /// element at that position and follows it from then on (C4). Outside of the flush the index
   /// waits (`awaitsFlush`).
   @inline(__always)
   func following<Result>(_ watcher: WatcherRef, _ body: () -> Result) -> Result {

@@ -1,4 +1,4 @@
-/// Errors that have no caller, and counters.
+/// Errors that cannot be thrown to a caller, and counters.
 package struct Reports: Room {
   package let rooms: Rooms
   struct State {
@@ -28,7 +28,8 @@ package struct Reports: Room {
     @inline(__always) nonmutating set { state.statistics = newValue }
   }
 
-  /// The number of the turn under way, or else of the next one; `stats` has it at its end.
+  /// The number of the turn under way, or else of the next one; `stats` shows this number at its
+  /// end.
   package var currentTurn: Int { state.statistics.turns + 1 }
 }
 

@@ -1,15 +1,15 @@
-/// One part of the engine: state that only the room's own file touches, and the operations on it.
+/// One part of the engine: state that only the room's own file can access, and operations on it.
 ///
-/// A room is one pointer, to the memory that has the states of all rooms. So rooms call each other
-/// by name, and no call counts a reference: as classes they would retain and release one another in
-/// each step of a write (Decisions/rooms-of-the-engine.md).
+/// A room is one pointer to the memory with the states of all rooms. A call from room to room
+/// therefore counts no references; classes would retain and release each other at each step of a
+/// write (Decisions/rooms-of-the-engine.md).
 package protocol Room {
   var rooms: Rooms { get }
 }
 
 /// The rooms of one engine.
 package struct Rooms {
-  /// The states of the rooms, each with fields that are private to its room.
+  /// The states of the rooms; the fields of each state are private to its room.
   struct Memory {
     let engine: Unmanaged<Engine>
     var limits = EngineLimits()
@@ -49,8 +49,8 @@ package struct Rooms {
     memory.initialize(to: Memory(engine: .passUnretained(engine)))
   }
 
-  // The address of a state stays the same. It is taken here, and not by a coroutine (`_read`),
-  // which copies the state in a build without optimizations.
+  // The address of a state never changes. These functions are addressors because a coroutine
+  // (`_read`) would copy the state in a build without optimizations.
   @inline(__always)
   func address<State>(of state: UnsafePointer<State>) -> UnsafePointer<State> { state }
   @inline(__always)
@@ -58,7 +58,7 @@ package struct Rooms {
     of state: UnsafeMutablePointer<State>
   ) -> UnsafeMutablePointer<State> { state }
 
-  /// Frees the states, when nothing of the graph is left.
+  /// Frees the states, after all records.
   func free() {
     memory.deinitialize(count: 1)
     memory.deallocate()

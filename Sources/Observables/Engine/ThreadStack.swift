@@ -1,8 +1,8 @@
 import Glibc
 
-/// How much is left of the stack of a thread: computations that nest natively must not overflow it.
+/// The remaining stack of a thread, so that natively nested computations cannot overflow it.
 struct ThreadStack {
-  /// What code of the program may need below the deepest computation.
+  /// The stack that code of the program may need below the deepest computation.
   private static let reserve: UInt = 256 * 1024
   private var thread: pthread_t?
   private var limit: UInt = 0

@@ -1,20 +1,19 @@
-/// Finds what is connected with some objects: through the keys where observed objects are stored,
-/// the watchers of those, and lazy properties in both directions.
+/// Finds everything connected with some objects: through keys that hold observed objects, through
+/// watchers, and through lazy properties in both directions.
 ///
-/// An object that was replaced in this turn is shown where it is wired: nothing is re-wired, and no
-/// getter runs. Everything is iterative. The order is that of the search, and of names and
-/// registrations in it, so that the same program gives the same text.
+/// An object that was replaced in this turn is shown at the place where it is wired: nothing is
+/// re-wired, and no getter runs. Everything is iterative. The order follows the search, names and
+/// registrations, so the same program gives the same text.
 struct GraphBuilder {
   let name: (SlotRef) -> String
   let firstIndex: Int
-  /// The text that stands for a watcher or lazy property about which nothing else may be shown, not
-  /// even where it leads to; nil for all others.
+  /// The label of a watcher or lazy property whose details must be hidden, including where its
+  /// paths lead; nil for all others.
   let stranger: (WatcherRef) -> String?
-  /// Whether the graph is no longer wanted, and may be left incomplete.
+  /// Whether the graph is no longer needed, so that it can be left incomplete.
   let isStopped: () -> Bool
   var graph = ObservationGraph()
 
-  /// The objects found so far.
   private var found: [Found] = []
   private var indices: [NodeRef: Int] = [:]
   /// Watchers by their order of registration.
@@ -25,7 +24,7 @@ struct GraphBuilder {
   private struct Found {
     let node: NodeRef
     let place: String?
-    /// Its keys as far as they are known, and where they are in the graph.
+    /// The object's known keys, and their positions in the graph.
     var keys: [String: ObservationGraph.LazyKey?] = [:]
     var keyIndices: [String: Int] = [:]
   }
@@ -39,7 +38,7 @@ struct GraphBuilder {
     graph.isStopped = isStopped
   }
 
-  /// The graph of all that is connected with `roots`.
+  /// Builds the graph of everything connected with `roots`.
   static func graph(
     of roots: [NodeRef], firstIndex: Int, naming name: @escaping (SlotRef) -> String,
     hiding stranger: @escaping (WatcherRef) -> String?, unless isStopped: @escaping () -> Bool
@@ -124,14 +123,15 @@ struct GraphBuilder {
       .sorted { $0.key ?? "" < $1.key ?? "" }
   }
 
-  /// Adds the objects that are stored at a key, and those that paths pass to from it by `links`.
+  /// Adds the objects stored at a key, and the objects to which paths lead from there through
+  /// `links`.
   private mutating func hold(
     _ stored: [(key: String?, node: NodeRef)], at key: String, _ links: [LinkRef],
     of object: Int
   ) {
     let home = found[object].place
     func place(_ key: String) -> String? {
-      // A long name is cut to its end: names in a chain of objects would grow without limit.
+      // Only the end of a long name is kept: in a chain of objects, names would grow without limit.
       home.map { $0.isEmpty ? key : $0.utf8.count > 60 ? "….\(key)" : "\($0).\(key)" }
     }
     for (member, node) in stored {
@@ -152,7 +152,7 @@ struct GraphBuilder {
     }
   }
 
-  /// Adds what a watcher or a lazy property leads to.
+  /// Adds the objects to which a watcher or a lazy property leads.
   private mutating func follow(_ watcher: WatcherRef) {
     if stranger(watcher) != nil {
       if !watcher.pointee.traits.contains(.lazy) { watchers[watcher.pointee.id] = watcher }
@@ -232,7 +232,7 @@ struct GraphBuilder {
     found[object].keyIndices[key].map { .key(object: object, key: $0) }
   }
 
-  /// Where the paths of a watcher or a lazy property end.
+  /// The edges from a watcher or a lazy property to the ends of its paths.
   private func edges(
     from end: ObservationGraph.End, _ kind: ObservationGraph.Edge.Kind, _ watcher: WatcherRef
   ) -> [ObservationGraph.Edge] {
@@ -276,7 +276,8 @@ struct GraphBuilder {
     return edges
   }
 
-  /// The links at which the chains of a path end; an operator is an end, whatever its members are.
+  /// The links at which the chains of a path end; an operator counts as an end, whatever its
+  /// members are.
   private func leaves(below top: LinkRef, _ path: Path) -> [(link: LinkRef, isWhole: Bool)] {
     var leaves: [(link: LinkRef, isWhole: Bool)] = []
     var waiting = [top]

@@ -1,9 +1,9 @@
-/// How a graph is written down.
+/// The text format of a graph.
 public enum GraphFormat: String, CaseIterable, Sendable {
   /// The language of Graphviz: `dot -Tsvg` draws it.
   case dot
-  /// One object with the lists `objects`, `watchers` and `edges`.
+  /// A JSON object with the lists `objects`, `watchers` and `edges`.
   case json
-  /// A flow chart as Mermaid draws it, in Markdown for instance.
+  /// A Mermaid flow chart, which Markdown pages can contain, for example.
   case mermaid
 }

@@ -1,9 +1,9 @@
 extension KeyPathObservable {
-  /// The objects, watchers and lazy properties that are connected with this object, and what
-  /// observes and depends on what, as text.
+  /// A text that shows the objects, watchers and lazy properties connected with this object, and
+  /// how they observe and depend on each other.
   ///
-  /// The same program gives the same text. No getter runs, and nothing is kept alive; an object
-  /// that was replaced in this turn is shown where it was until the turn ends.
+  /// The same program gives the same text. No getter runs, and nothing is kept alive. Until the
+  /// turn ends, an object that was replaced in it is shown at its old place.
   ///
   /// - Complexity: O(n log n) for n objects, watchers and paths.
   public func graph(_ format: GraphFormat = .dot) -> String {

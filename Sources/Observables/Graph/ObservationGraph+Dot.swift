@@ -1,5 +1,5 @@
 extension ObservationGraph {
-  /// The language of Graphviz.
+  /// The graph in the language of Graphviz.
   var dot: String {
     var lines = [
       "digraph observation {", "  rankdir=LR;", "  node [fontname=\"Helvetica\", fontsize=11];",
@@ -47,12 +47,12 @@ extension ObservationGraph {
     }
   }
 
-  /// Text between quotes: backslashes begin escapes there, and `&` an entity.
+  /// Escapes text between quotes, where backslashes begin escapes and `&` begins an entity.
   private func text(_ text: String) -> String {
     escaped(text, "\\\"")
   }
 
-  /// Text in a field of a record, where more characters have a meaning.
+  /// Escapes text in a field of a record, where more characters have a meaning.
   private func field(_ text: String) -> String { escaped(text, "\\\"{}|<>") }
 
   private func escaped(_ text: String, _ marks: String) -> String {

@@ -1,5 +1,5 @@
 extension ObservationGraph {
-  /// One object with the lists `objects`, `watchers` and `edges`, an element a line.
+  /// A JSON object with the lists `objects`, `watchers` and `edges`, one element per line.
   var json: String {
     let objects = texts(of: self.objects.enumerated()) { index, object in
       let keys = object.keys.enumerated().map { position, key in
@@ -45,7 +45,7 @@ extension ObservationGraph {
     return texts
   }
 
-  /// The fields that have a value.
+  /// A JSON object of the fields that have a value.
   private func object(_ fields: [(name: String, value: String?)]) -> String {
     let texts = fields.compactMap { field in field.value.map { "\"\(field.name)\": \($0)" } }
     return "{\(texts.joined(separator: ", "))}"

@@ -1,5 +1,5 @@
 extension ObservationGraph {
-  /// A flow chart as Mermaid draws it.
+  /// The graph as a Mermaid flow chart.
   var mermaid: String {
     var lines = ["flowchart LR"]
     for (index, object) in wanted(objects.enumerated()) {
@@ -28,19 +28,19 @@ extension ObservationGraph {
     return (lines + [""]).joined(separator: "\n")
   }
 
-  /// The target of an edge, changed for an object that holds itself: Mermaid draws no edge from
-  /// within a box to that box.
+  /// The target of an edge; if an object holds itself, it is the key, because Mermaid draws no edge
+  /// from inside a box to that box.
   private func target(of edge: Edge) -> End {
     if case .key(let object, _) = edge.from, edge.to == .object(object) { return edge.from }
     return edge.to
   }
 
-  /// Text between quotes, in which only entities are safe.
+  /// Escapes text between quotes, where only entities are safe.
   private func quoted(_ text: String) -> String {
     var result = "\""
     for scalar in text.unicodeScalars {
       switch scalar {
-      // A text that is a mark of Markdown would be a list.
+      // A text that is a Markdown mark would become a list.
       case "\"", "#", "&", "<", ">", "`", "*":
         result += "#\(scalar.value);"
       default: result.unicodeScalars.append(visible(scalar))

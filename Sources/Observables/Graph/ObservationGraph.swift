@@ -1,4 +1,5 @@
-/// What observes what, and what depends on what, at one moment: values only, nothing is kept alive.
+/// A record of what observes what, and what depends on what, at one moment; it holds only values
+/// and keeps no object alive.
 package struct ObservationGraph {
   /// One observed key of an object, or a lazy property.
   package struct Key {
@@ -6,12 +7,12 @@ package struct ObservationGraph {
     var lazy: LazyKey?
   }
 
-  /// What a graph says of a lazy property.
+  /// The information about a lazy property in a graph.
   package struct LazyKey {
     let state: LazyState
-    /// "file:line" of its getter.
+    /// The place of its getter, as "file:line".
     var site: String?
-    /// Whether the property depends on what its getter read when it ran last.
+    /// Whether the property depends on the values that its getter read in its last run.
     var isTracked = false
 
     init(state: LazyState) { self.state = state }
@@ -34,17 +35,16 @@ package struct ObservationGraph {
   /// One object: its type, and where it was found.
   package struct Object {
     let type: String
-    /// The keys that lead to it from the root, empty for a root; nil where none do.
+    /// The keys that lead to it from the root: empty for a root, nil if no keys lead to it.
     let place: String?
     var keys: [Key] = []
   }
 
-  /// One registration.
   package struct Watcher {
     let name: String
-    /// "file:line", where that is known.
+    /// The place of registration, as "file:line", if it is known.
     let site: String?
-    /// What is special about it, as "pending" or "paused".
+    /// Special states, such as "pending" or "paused".
     let notes: [String]
   }
 
@@ -55,33 +55,32 @@ package struct ObservationGraph {
     case key(object: Int, key: Int)
   }
 
-  /// A connection.
   package struct Edge: Hashable {
     package enum Kind: String {
       /// From a watcher to a key that it watches.
       case watches
       /// From a computed property to a key that it depends on.
       case depends
-      /// From a key to an object that is stored there, or among what is stored there.
+      /// From a key to an object that is stored there, directly or as a member.
       case holds
     }
 
     let kind: Kind
     let from: End
     let to: End
-    /// The path that leads there; nil where an object is held.
+    /// The path that leads there; nil for an edge of kind `holds`.
     let path: String?
-    /// False for a path that ends before its end, or is not followed before the first computation.
+    /// False if the path leads no further, or is not followed before the first computation.
     let isWhole: Bool
   }
 
   var objects: [Object] = []
   var watchers: [Watcher] = []
   var edges: [Edge] = []
-  /// Whether the text is no longer wanted, and may be left incomplete.
+  /// Whether the text is no longer needed, so that it can be left incomplete.
   var isStopped: () -> Bool = { false }
 
-  /// About how many bytes the graph takes together with its text.
+  /// The approximate number of bytes that the graph and its text take.
   package var size: Int {
     let keys = objects.lazy.flatMap(\.keys)
     let texts =
@@ -101,12 +100,12 @@ package struct ObservationGraph {
     }
   }
 
-  /// The elements for the text, as long as it is wanted.
+  /// The elements for the text; the sequence ends early when the text is no longer needed.
   func wanted<Elements: Sequence>(_ elements: Elements) -> LazyPrefixWhileSequence<Elements> {
     elements.lazy.prefix { _ in !isStopped() }
   }
 
-  /// What an end is called in every format: the same object has the same name in all of them.
+  /// The identifier of an end, the same in every format.
   func id(_ end: End) -> String {
     switch end {
     case .watcher(let index): "w\(index + 1)"
@@ -126,13 +125,13 @@ package struct ObservationGraph {
     key.name + (key.lazy.map { " (\($0.state.rawValue))" } ?? "")
   }
 
-  /// The text of a watcher: its name and what is special about it.
+  /// The text of a watcher: its name and its special states.
   func title(_ watcher: Watcher) -> String {
     watcher.name + (watcher.notes.isEmpty ? "" : " (\(watcher.notes.joined(separator: ", ")))")
   }
 }
 
-/// A control character as a picture of itself, so that no format has to treat it.
+/// Replaces a control character by its visible symbol, so that no format has to escape it.
 func visible(_ scalar: Unicode.Scalar) -> Unicode.Scalar {
   if scalar.value < 0x20 { return Unicode.Scalar(0x2400 + scalar.value)! }
   return scalar.value == 0x7F ? "\u{2421}" : scalar

@@ -1,10 +1,11 @@
 /// Keeps the writes that `why` and `whyNot` need, and the events for a log (W4).
 ///
-/// Of values the records keep what `RecordedValue` does; the events for a log have the values
-/// themselves until the sink is called, where a bridge gives them.
+/// Records keep values as `RecordedValue`. If a bridge provides the values themselves, the events
+/// for a log have them until the sink is called.
 ///
-/// Notes are taken in the middle of the engine's operations; the sink of a log is called after
-/// them. A bridge overrides how keys are spelled, where writes are, and which watchers are its own.
+/// Notes are taken in the middle of the engine's operations, and the sink of a log is called after
+/// them. A bridge overrides the spelling of keys, the places of writes, and the parts of the
+/// program.
 @_documentation(visibility: internal)
 open class HistoryRecorder: ObservationCore.EngineRecorder {
   /// The recorded history of one watcher.
@@ -12,11 +13,11 @@ open class HistoryRecorder: ObservationCore.EngineRecorder {
     /// The part of the program to which the watcher belongs.
     package let owner: UInt32
     package fileprivate(set) var waiting: [RecordedWrite] = []
-    /// The writes among `waiting`, by position, whose objects may have left the path.
+    /// The writes in `waiting`, by position, whose objects may have left the path.
     fileprivate var suspects: [(position: Int, place: Place)] = []
-    /// The last write that was noted.
+    /// The number of the last write that was noted.
     fileprivate var writeNumber = 0
-    /// The writes behind the last call.
+    /// The writes that caused the last call.
     package fileprivate(set) var last: [RecordedWrite] = []
     package fileprivate(set) var lastTurn = 0
     /// The flush of the last call, within its turn; nil for a call outside of flushes.
@@ -25,7 +26,7 @@ open class HistoryRecorder: ObservationCore.EngineRecorder {
     fileprivate(set) var stoppedAt: String?
   }
 
-  /// An object on the way of a watcher or lazy property.
+  /// An object that a watcher or lazy property may depend on.
   fileprivate struct Place {
     let node: NodeRef
     let owner: WatcherID
@@ -33,7 +34,7 @@ open class HistoryRecorder: ObservationCore.EngineRecorder {
 
   /// Whether events are kept for a sink (`takeEvents`).
   package var isLogging = false
-  /// Whether `why` is to answer.
+  /// Whether histories are kept for `why`.
   package var keepsHistory = false {
     didSet {
       if keepsHistory { return }
@@ -45,13 +46,13 @@ open class HistoryRecorder: ObservationCore.EngineRecorder {
   private var histories: [UInt64: History] = [:]
   private var events: [LoopEvent] = []
   private var writeNumber = 0
-  /// Watchers that ended and whose histories are kept; the oldest are dropped first.
+  /// Ended watchers whose histories are kept; the oldest are dropped first.
   private var ended: [UInt64] = []
   private let endedLimit = 10_000
-  /// The values of lazy properties that are about to get another one.
+  /// The values of lazy properties that are about to be replaced.
   private var formerValues: [UInt64: AnyObject] = [:]
 
-  /// Makes a recorder for an engine that lives longer, or is closed before.
+  /// Makes a recorder for an engine that outlives it or is closed before it.
   package init(of engine: Engine) {
     self.engine = engine
     super.init()
@@ -65,13 +66,13 @@ open class HistoryRecorder: ObservationCore.EngineRecorder {
 
   /// Returns the events since the last call, and removes them.
   ///
-  /// Their memory is given back by `release` when they are not kept any longer.
+  /// The caller returns the memory of dropped events by `release`.
   package func takeEvents() -> [LoopEvent] {
     defer { events = [] }
     return events
   }
 
-  /// Drops the histories of the watchers whose owners `isUnwanted` returns true for.
+  /// Drops the histories of the watchers for whose owners `isUnwanted` returns true.
   ///
   /// - Complexity: O(histories).
   package func forgetHistories(where isUnwanted: (UInt32) -> Bool) {
@@ -88,17 +89,17 @@ open class HistoryRecorder: ObservationCore.EngineRecorder {
     for write in writes { release(write.size, of: owner) }
   }
 
-  // MARK: What bridges know better
+  // MARK: Details that bridges override
 
-  /// How the key of a write is spelled.
+  /// The spelling of a write's key.
   open func key(of change: ObservationCore.Change, _ slot: ObservationCore.SlotRef) -> String {
     change.observedValues?.name(in: change.node.kind) ?? change.node.kind.name(of: slot)
   }
 
-  /// Where the program writes now.
+  /// The place where the program is writing now.
   open func site(of change: ObservationCore.Change) -> String? { nil }
 
-  /// The values of a write that is under way; nil for those that are not known.
+  /// The values of a write that is under way; nil for values that are not known.
   open func values(
     of change: ObservationCore.Change
   ) -> (old: RecordedValue?, new: RecordedValue?) {
@@ -107,7 +108,7 @@ open class HistoryRecorder: ObservationCore.EngineRecorder {
     return (RecordedValue(values.old), RecordedValue(values.new))
   }
 
-  /// The values of a lazy property, which the kind of its object has saved.
+  /// The values of a lazy property, as saved by the kind of its object.
   open func values(ofSaved change: AnyObject) -> (old: RecordedValue?, new: RecordedValue?) {
     guard let write = (change as? SavedWrite)?.write else { return (nil, nil) }
     return (RecordedValue(write.old), RecordedValue(write.new))
@@ -116,39 +117,40 @@ open class HistoryRecorder: ObservationCore.EngineRecorder {
   /// The values of a write that is under way, as `EventValues` for the sink of a log.
   open func savedValues(of change: ObservationCore.Change) -> AnyObject? { nil }
 
-  /// The name of an object, as `describe` begins with it.
+  /// The name of an object, with which `describe` begins.
   open func title(of node: ObservationCore.NodeRef) -> String { node.kind.title(of: node) }
 
-  /// How a watcher is named and where it was registered; nil for one that is not to be shown.
+  /// The name of a watcher and the place of its registration; nil if the watcher must be hidden.
   open func label(of watcher: ObservationCore.WatcherRef) -> (name: String, site: String?)? {
     watcher.pointee.receiver._withUnsafeGuaranteedRef { $0.label(watcher) }
   }
 
   // MARK: Parts of a program
 
-  /// The part of the program that runs now, as the bridge numbers them; 0 where there are no parts.
+  /// The number of the part of the program that is running, as assigned by the bridge; 0 if there
+  /// are no parts.
   open var writer: UInt32 { 0 }
 
   /// The part of the program to which a watcher or a lazy property belongs.
   open func owner(of watcher: ObservationCore.WatcherRef) -> UInt32 { 0 }
 
-  /// Whether another part of the program causes an event of a part that happens now.
+  /// Whether a current event of a part of the program is caused by another part.
   open func isCausedByOthers(_ owner: UInt32) -> Bool { false }
 
-  /// Whether a sink gets the events of a part of the program.
+  /// Whether a sink receives the events of a part of the program.
   open func logs(_ owner: UInt32) -> Bool { true }
 
   /// Whether writes are kept for the watchers of a part of the program.
   open func records(_ owner: UInt32) -> Bool { true }
 
-  /// Takes memory of a part of the program for an event or a write that is about to be kept; false
-  /// where it does not have as much.
+  /// Reserves memory of a part of the program for an event or a write that is about to be kept;
+  /// returns false if the part does not have enough.
   open func reserve(_ bytes: Int, of owner: UInt32) -> Bool { true }
 
   /// Gives back memory that `reserve` has taken.
   open func release(_ bytes: Int, of owner: UInt32) {}
 
-  /// An event was dropped, as there was no memory for it.
+  /// Called when an event was dropped because there was no memory for it.
   open func missed(_ owner: UInt32) {}
 
   // MARK: EngineRecorder
@@ -187,7 +189,7 @@ open class HistoryRecorder: ObservationCore.EngineRecorder {
     formerValues[lazy.pointee.id] = receiver.value(of: lazy, isBase: false)
   }
 
-  /// The change of a lazy property that has another value now; nil where it keeps none.
+  /// The change of a lazy property that has a new value; nil if the property keeps no value.
   private func savedChange(
     of lazy: WatcherRef
   ) -> (values: (old: RecordedValue?, new: RecordedValue?), change: (any EventValues)?)? {
@@ -196,7 +198,7 @@ open class HistoryRecorder: ObservationCore.EngineRecorder {
     guard !lazy.pointee.traits.contains(.uncached), let saved = receiver.change(of: lazy, from: old)
     else { return nil }
     let values = values(ofSaved: saved)
-    // Where there was no value before, that is not the value nil.
+    // If there was no value before, that differs from the value nil.
     return ((old == nil ? nil : values.old, values.new), saved as? any EventValues)
   }
 
@@ -209,8 +211,8 @@ open class HistoryRecorder: ObservationCore.EngineRecorder {
     note(write, of: change)
   }
 
-  /// Notes a write for all watchers that it concerns, also those that are pending already: `why`
-  /// returns every write.
+  /// Notes a write for all watchers that it concerns, including pending ones, because `why` returns
+  /// every write.
   private func note(_ write: RecordedWrite, of change: Change) {
     let slots = [change.slot, change.every].compactMap { $0 }
     writeNumber += 1
@@ -228,8 +230,8 @@ open class HistoryRecorder: ObservationCore.EngineRecorder {
     }
   }
 
-  /// The watchers and lazy properties whose ways to a key have all changed nearer to the root since
-  /// they were looked up: the object may have left them.
+  /// The watchers and lazy properties whose paths to a key have all changed nearer to the root
+  /// since they were last looked up; the object may no longer be on these paths.
   private func suspects(in slots: [SlotRef]) -> Set<WatcherID> {
     var suspects: Set<WatcherID> = []
     var others: Set<WatcherID> = []
@@ -246,7 +248,7 @@ open class HistoryRecorder: ObservationCore.EngineRecorder {
     _ write: RecordedWrite, _ lazies: [WatcherRef], _ suspect: Place?, isSame: Bool,
     _ history: inout History
   ) {
-    // Several paths of a watcher may pass through the key that was written.
+    // Several paths of a watcher may pass through the written key.
     if history.writeNumber == writeNumber { return }
     history.writeNumber = writeNumber
     if !isSame, history.waiting.count >= 1000 { return }
@@ -268,7 +270,7 @@ open class HistoryRecorder: ObservationCore.EngineRecorder {
       var write = history.waiting.last
     else { return }
     write.isRecomputed = true
-    // Its value was not the same: that of the watched property is.
+    // The values of the write differ. Only the watched property's value is equal.
     (write.old, write.new) = (nil, nil)
     release(history.waiting, of: history.owner)
     if reserve(write.size, of: history.owner) { keepEqual(write, &history) }
@@ -353,9 +355,10 @@ open class HistoryRecorder: ObservationCore.EngineRecorder {
     add(.end, watcher)
   }
 
-  /// Whether no way of the watcher or lazy property leads to the object, as its links are now.
+  /// Whether no path of the watcher or lazy property leads to the object, according to its current
+  /// links.
   ///
-  /// False where they are not up to date.
+  /// Returns false if the links are not up to date.
   ///
   /// - Complexity: O(links).
   private func hasLeft(_ place: Place) -> Bool {

@@ -1,14 +1,14 @@
 internal import Glibc
 
-/// Finding out who writes.
+/// Finding the code that writes.
 extension KeyPathObservable {
   /// Stops the program in the debugger inside each write to an element of `path`, after the value
-  /// is stored: the code that writes is among the callers (W3).
+  /// is stored (W3).
   ///
-  /// Without a debugger a line about the change goes to the standard error stream. On the loop's
-  /// thread; ends as any watcher does.
+  /// The writing code is among the callers. Without a debugger, a line about the change is written
+  /// to the standard error stream. Call it on the loop's thread. It ends like any other watcher.
   ///
-  /// - Precondition: a loop is given, or exactly one is meant.
+  /// - Precondition: a loop is given, or exactly one is selected.
   /// - Throws: ``PathError`` for a component that its object cannot have (P9).
   /// - Complexity: O(length of the path).
   @discardableResult

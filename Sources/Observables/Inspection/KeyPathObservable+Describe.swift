@@ -1,10 +1,10 @@
 extension KeyPathObservable {
-  /// The watchers of this object, with the place of each registration and the full path, and which
-  /// of its properties are lazy: whether they are valid, what they depend on, and what depends on
-  /// them (W2).
+  /// Describes the watchers and lazy properties of this object as text (W2).
   ///
-  /// No property is computed for this. Of several loops those of this thread are described, one
-  /// after the other.
+  /// The text has the full path of each watcher and the place of its registration. For each lazy
+  /// property, it shows the validity, the dependencies and the dependents. No property is computed
+  /// for this. If several loops of this thread observe the object, they are described one after the
+  /// other.
   ///
   /// - Complexity: O(keys + paths).
   public func describe() -> String {

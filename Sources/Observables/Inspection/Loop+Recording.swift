@@ -1,12 +1,14 @@
 extension Loop {
-  /// Switches the record on or off that ``Watcher/why()`` and `whyNot` need (W4); while it is off
-  /// it costs one branch.
+  /// Switches recording on or off, which ``Watcher/why()`` and `whyNot` need (W4).
+  ///
+  /// While it is off, it costs one branch.
   public func record(_ isOn: Bool) { use { $0.keepsHistory = isOn } }
 
-  /// Reports to `sink` what happens to the watchers and lazy properties of this loop: at the end of
-  /// each turn, one event after the other; nil switches it off.
+  /// Reports all events of this loop's watchers and lazy properties to `sink`; nil switches the log
+  /// off.
   ///
-  /// Events that the sink causes itself are reported with the next turn.
+  /// The sink is called on the loop's thread at the end of each turn, once per event. Events that
+  /// the sink causes itself are reported with the next turn.
   public func log(_ sink: ((LoopEvent) -> Void)?) {
     self.sink = sink
     use { $0.isLogging = sink != nil }
@@ -18,7 +20,7 @@ extension Loop {
     engine.recording.use(recorder)
   }
 
-  /// The turn is over: calls the sink.
+  /// Called at the end of a turn: passes the events to the sink.
   func drainLog() {
     guard let sink, let recorder = engine.recording.history else { return }
     for event in recorder.takeEvents() { sink(event) }
@@ -26,13 +28,17 @@ extension Loop {
 }
 
 extension Watcher {
-  /// The writes that caused the last call (W4): all of them since ``Loop/record(_:)`` switched the
-  /// record on, none before, and none after its end.
+  /// The writes that caused the last call (W4).
+  ///
+  /// The list contains all of them since ``Loop/record(_:)`` switched recording on. It is empty
+  /// before that, and after the watcher has ended.
   ///
   /// - Complexity: O(writes).
   public func why() -> [RecordedWrite] { activeRecord.flatMap(history)?.last ?? [] }
 
-  /// Why the watcher was not called; in full where ``Loop/record(_:)`` has switched the record on.
+  /// The reason why the watcher was not called.
+  ///
+  /// It is complete only if ``Loop/record(_:)`` has switched recording on.
   public func whyNot() -> Silence {
     guard let record = activeRecord else {
       return Silence(reason: .stopped, detail: "it has ended")

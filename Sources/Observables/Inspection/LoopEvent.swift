@@ -1,8 +1,8 @@
-/// Something that happened in a loop, as ``Loop/log(_:)`` reports it.
+/// An event in a loop, as ``Loop/log(_:)`` reports it.
 ///
-/// It has a property for each thing that some kind of event tells.
+/// It has properties for all kinds of events. A property that does not apply is nil or false.
 public struct LoopEvent: Sendable {
-  /// What happened.
+  /// The kinds of events.
   public enum Kind: String, Sendable {
     /// An observed key was written.
     case write
@@ -18,33 +18,35 @@ public struct LoopEvent: Sendable {
     case compute
   }
 
-  /// What happened.
+  /// The kind of the event.
   public let kind: Kind
-  /// The object that was written, has the lazy property, or is observed, as `describe` names it.
+  /// The object that was written, has the lazy property, or is observed, by its name in `describe`.
   public package(set) var object: String?
   /// The key that was written, or the lazy property.
   public package(set) var key: String?
   /// The name of the watcher.
   public package(set) var name: String?
-  /// Where the watcher was registered, the lazy property is declared, or, in a script, the write
-  /// is.
+  /// The place where the watcher was registered or the lazy property is declared.
+  ///
+  /// For a script, also the place of a write.
   public package(set) var site: String?
   /// The path that was registered.
   public package(set) var path: String?
-  /// The value of before, of a write or a computation; nil where it is not known.
+  /// The value before a write or a computation; nil if it is not known.
   public package(set) var old: RecordedValue?
-  /// The value of afterwards, of a write or a computation; nil where it is not known.
+  /// The value after a write or a computation; nil if it is not known.
   public package(set) var new: RecordedValue?
   /// The turn of the loop in which it happened.
   public let turn: Int
   /// The flush within the turn, counted from 1; nil outside of flushes.
   public let flush: Int?
-  /// Whether the value is the one from before.
+  /// Whether the value is the same as before.
   public package(set) var isEqual = false
-  /// Whether the getter has thrown an error.
+  /// Whether the getter threw an error.
   public package(set) var hasFailed = false
 
-  /// The part of the program to which it belongs, decided when it happens; 0 for the rest of it.
+  /// The part of the program to which the event belongs, determined when it happens; 0 for the rest
+  /// of the program.
   package var owner: UInt32 = 0
   /// Whether another part of the program has caused it.
   package var isCausedByOthers = false
@@ -58,12 +60,12 @@ public struct LoopEvent: Sendable {
 
 /// The values of an event, in a form of a bridge.
 package protocol EventValues: AnyObject, Sendable {
-  /// About how many bytes they take outside of the memory of their language.
+  /// The approximate number of bytes that they take outside the memory of their language.
   var size: Int { get }
 }
 
 extension LoopEvent {
-  /// About how many bytes it takes.
+  /// The approximate number of bytes that the event takes.
   package var size: Int {
     let texts = [object, key, name, site, path].reduce(0) { $0 + ($1?.heapSize ?? 0) }
     let values = (old?.heapSize ?? 0) + (new?.heapSize ?? 0) + (self.values?.size ?? 0)
@@ -72,7 +74,7 @@ extension LoopEvent {
 }
 
 extension LoopEvent: CustomStringConvertible {
-  /// "turn 3, flush 1: write 'name' of Person ("Ann" → "Bob")", with what else is known.
+  /// "turn 3, flush 1: write 'name' of Person ("Ann" → "Bob")", plus other known details.
   public var description: String {
     var words = [turnText(turn, flush: flush) + ": \(kind.rawValue)"]
     if let key { words.append("'\(key)'") }

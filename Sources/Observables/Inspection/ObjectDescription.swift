@@ -1,4 +1,4 @@
-/// One key in the text of `describe`: what it is, then its watchers and the properties that depend
+/// One key in the text of `describe`: its title, then its watchers and the properties that depend
 /// on it.
 private struct DescribedKey {
   let name: String
@@ -6,23 +6,23 @@ private struct DescribedKey {
   var lines: [String] = []
   var isObserved = false
   var isLazy = false
-  /// The lazy properties that depend on it.
+  /// The lazy properties that depend on the key.
   var dependents: [WatcherRef] = []
 }
 
-/// An object in words (W2): its keys that are observed, lazy, or needed by one that is.
+/// A description of an object in words (W2): the keys that are observed, lazy, or needed by a lazy
+/// property.
 ///
 /// No property is computed for this.
 package struct ObjectDescription {
   private let engine: Engine
-  /// How keys are spelled.
+  /// The spelling of keys.
   private let name: (SlotRef) -> String
-  /// A watcher in one line.
+  /// Describes a watcher in one line.
   private let line: (WatcherRef, Path) -> String
   /// Whether the rest is to be left out.
   private let isStopped: () -> Bool
-  /// The text that stands for a watcher or lazy property about which nothing else may be shown; nil
-  /// for all others.
+  /// The label of a watcher or lazy property whose details must be hidden; nil for all others.
   private let stranger: (WatcherRef) -> String?
 
   package init(
@@ -35,8 +35,8 @@ package struct ObjectDescription {
     (self.stranger, self.isStopped) = (stranger, isStopped)
   }
 
-  /// The text for the object of `root`, which has the title `title`; nil where there is nothing to
-  /// describe.
+  /// The text for the object of `root`, which has the title `title`; `root` is nil if the object
+  /// has no node.
   package func text(of root: NodeRef?, title: String) -> String {
     engine.records.hold { textInside(of: root, title: title) }
   }
@@ -92,7 +92,7 @@ package struct ObjectDescription {
     return Array(keys.values)
   }
 
-  /// Which properties depend on an object that has neither watchers nor lazy properties: "'full' of
+  /// Names the properties that depend on an object without watchers and lazy properties: "'full' of
   /// View depends on its 'first' and 'last'".
   private func needs(_ keys: [DescribedKey], of root: NodeRef) -> String {
     let limit = 8
@@ -158,7 +158,7 @@ package struct ObjectDescription {
 }
 
 extension WatcherRef {
-  /// What is special about a watcher.
+  /// Special states of a watcher.
   var notes: [String] {
     let traits = pointee.traits
     return [
@@ -167,7 +167,7 @@ extension WatcherRef {
     ].filter(\.0).map(\.1)
   }
 
-  /// The notes as a suffix of its title: " [immediate, paused]".
+  /// The notes as a suffix of the watcher's title: " [immediate, paused]".
   package func notes(_ more: String...) -> String {
     let notes = more + notes
     return notes.isEmpty ? "" : " [\(notes.joined(separator: ", "))]"

@@ -1,7 +1,6 @@
-/// A value as records and logs keep it: small as it is, an object by its name.
+/// A value in the form that records and logs keep: a small value itself, an object by its name.
 ///
-/// It keeps nothing alive and no code of the program runs for it: an object is not asked how it
-/// describes itself.
+/// It keeps nothing alive and runs no code of the program: an object's `description` is not used.
 public enum RecordedValue: Sendable, Hashable {
   /// No value: nil.
   case none
@@ -11,17 +10,17 @@ public enum RecordedValue: Sendable, Hashable {
   case integer(Int)
   /// Another number.
   case number(Double)
-  /// A text; of a long one the first 60 characters, followed by "…".
+  /// A text; a long text is cut after 60 characters and followed by "…".
   case text(String)
   /// The name of an object, or the type of a value of any other kind.
   case object(String)
 }
 
 extension RecordedValue {
-  /// How many characters of a text are kept.
+  /// The number of characters of a text that are kept.
   package static let textLimit = 60
 
-  /// A value of Swift, which must not be a nested optional.
+  /// Makes the recorded form of a Swift value, which must not be a nested optional.
   init(_ value: Any?) {
     switch value {
     case nil: self = .none
@@ -45,7 +44,7 @@ extension RecordedValue {
     }
   }
 
-  /// A text, of which no more than the limit is kept.
+  /// A text, cut to the limit.
   package static func shortened(_ text: some StringProtocol) -> RecordedValue {
     let kept = text.prefix(textLimit)
     return .text(kept.endIndex == text.endIndex ? String(kept) : "\(kept)…")
@@ -53,7 +52,7 @@ extension RecordedValue {
 }
 
 extension RecordedValue {
-  /// Bytes that it takes besides its own.
+  /// The bytes that it takes outside its inline storage.
   var heapSize: Int {
     switch self {
     case .text(let text), .object(let text): text.heapSize
@@ -63,12 +62,12 @@ extension RecordedValue {
 }
 
 extension String {
-  /// Bytes that the text takes besides its own: short ones are kept within.
+  /// The bytes that the text takes outside its inline storage, which holds short texts.
   var heapSize: Int { utf8.count > 15 ? utf8.count + 32 : 0 }
 }
 
 extension RecordedValue: CustomStringConvertible {
-  /// "nil", "true", "1", "1.5", a text in quotes, the name of an object.
+  /// "nil", "true", "1", "1.5", a text in quotes, or the name of an object.
   public var description: String {
     switch self {
     case .none: "nil"
@@ -80,7 +79,7 @@ extension RecordedValue: CustomStringConvertible {
     }
   }
 
-  /// "old → new"; an old value that is not known is left out.
+  /// "old → new"; an unknown old value is left out.
   static func text(from old: RecordedValue?, to new: RecordedValue?) -> String? {
     guard let new else { return nil }
     return old.map { "\($0) → \(new)" } ?? "→ \(new)"

@@ -1,22 +1,23 @@
-/// One write of an observed key, or the invalidation of a lazy one, as it was recorded (W4).
+/// A recorded write to an observed key, or a recorded invalidation of a lazy one (W4).
 public struct RecordedWrite: Sendable {
   /// The key that was written.
   public let key: String
-  /// The object that was written, as `describe` names it.
+  /// The object that was written, by its name in `describe`.
   public package(set) var object: String?
-  /// The value of before; nil where it is not known.
+  /// The value before the write; nil if it is not known.
   public package(set) var old: RecordedValue?
-  /// The value of afterwards; nil where it is not known, and for an invalidation.
+  /// The value after the write; nil if it is not known, and for an invalidation.
   public package(set) var new: RecordedValue?
-  /// Where the program wrote it, "file:line"; nil where that is not known, as in Swift.
+  /// The place in the program that wrote, as "file:line"; nil if it is not known, as in Swift.
   public let site: String?
-  /// The turn of the loop in which the write was.
+  /// The turn of the loop in which the write happened.
   public let turn: Int
-  /// The flush of that turn in which it was, counted from 1; nil outside of flushes.
+  /// The flush of that turn in which it happened, counted from 1; nil outside of flushes.
   public let flush: Int?
-  /// Whether a program invalidated the key, which is lazy.
+  /// Whether the program invalidated the key, which is lazy.
   public let isInvalidation: Bool
-  /// The lazy properties through which it concerns a watcher, the nearest to the write first.
+  /// The lazy properties through which the write concerns a watcher, the nearest to the write
+  /// first.
   public internal(set) var through: [String] = []
   /// Whether the object that was written was no longer on the path when the watcher was called.
   public internal(set) var hasLeft = false
@@ -32,7 +33,7 @@ public struct RecordedWrite: Sendable {
 }
 
 extension RecordedWrite {
-  /// About how many bytes it takes.
+  /// The approximate number of bytes that the record takes.
   var size: Int {
     let texts = key.heapSize + (object?.heapSize ?? 0) + (site?.heapSize ?? 0)
     let values = (old?.heapSize ?? 0) + (new?.heapSize ?? 0)
@@ -51,7 +52,7 @@ extension RecordedWrite: CustomStringConvertible {
     return through.isEmpty ? text : "\(text), which changed \(throughText)"
   }
 
-  /// Why a watcher was not called for this write.
+  /// The reason why a watcher was not called for this write.
   var reasonForSilence: String {
     guard isRecomputed else {
       let value = new.map { ": \($0)" } ?? ""
@@ -65,7 +66,7 @@ extension RecordedWrite: CustomStringConvertible {
 
   private var place: String { site.map { " at \($0)" } ?? "" }
 
-  /// The lazy properties as text; only both ends of a long chain.
+  /// The lazy properties as text; a long chain is shortened to its two ends.
   private var throughText: String {
     let names = through.map { "'\($0)'" }
     if names.count <= 8 { return names.joined(separator: ", ") }

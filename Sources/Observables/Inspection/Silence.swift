@@ -1,11 +1,11 @@
-/// Why a watcher was not called.
+/// The reason why a watcher was not called.
 public struct Silence: Sendable {
-  /// The kind of reason.
+  /// The kinds of reasons.
   public enum Reason: String, Sendable {
     /// The key that was written, or the property that was computed again, has the same value as
     /// before.
     case equal
-    /// The path ends before its end: there is no object.
+    /// The path leads to an object that does not exist.
     case unreachable
     /// The watcher is paused.
     case paused
@@ -21,7 +21,7 @@ public struct Silence: Sendable {
     case unwritten
   }
 
-  /// The kind of reason.
+  /// The kind of the reason.
   public let reason: Reason
   /// The reason in words.
   public package(set) var detail: String

@@ -1,4 +1,4 @@
-/// The object as a bridge works on it: a dictionary of the properties that are loaded.
+/// The object in the form that a bridge uses: a dictionary of the loaded properties.
 extension DictionaryModel: DynamicDictionary {
   package var keyType: Any.Type { String.self }
   package var elementType: Any.Type { Value.self }

@@ -1,10 +1,10 @@
-/// The questions of key paths to the object: its properties by name.
+/// Access by key paths: properties by name.
 extension DictionaryModel: PathAnswering {
   var typeName: String { "a DictionaryModel" }
   var spreadsNames: Bool { false }
   package var valueCount: Int { loaded.count }
 
-  /// A property may be called 'count'; `@count` is how many have a value.
+  /// A property may have the name 'count'; `@count` is the number of properties with a value.
   func isSize(_ component: Path.Component) -> Bool {
     component.isCount && component.kind == .operation
   }

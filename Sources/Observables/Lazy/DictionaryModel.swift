@@ -1,8 +1,8 @@
-/// An object whose properties are the entries of a store: each is loaded when it is read for the
-/// first time, kept, and written through.
+/// An object whose properties are the entries of a store.
 ///
-/// This is for classes whose properties are kept in a dictionary, a file of settings, a row of a
-/// database. The names are not declared; each is a lazy property (Z1):
+/// Each property is loaded on first read, kept, and written through. This is for classes whose
+/// properties are kept in a dictionary, a settings file, or a database row. The names are not
+/// declared; each name is a lazy property (Z1):
 ///
 /// ```swift
 /// let settings = DictionaryModel<Int>(
@@ -13,23 +13,23 @@
 /// settings.invalidate("zoom")         // the store has another value now
 /// ```
 ///
-/// A path names properties as it does in a model, but any name is fine. Over an
-/// ``ObservableDictionary`` nothing has to be invalidated: the properties follow its changes. A
-/// script uses such an object as a dictionary. Confined to the thread of the loop that observes it.
+/// A path names properties as in a model, and any name is valid. The properties of a model over an
+/// ``ObservableDictionary`` follow its changes, so you don't have to invalidate them. A script uses
+/// such an object as a dictionary. It is confined to the thread of the loop that observes it.
 @dynamicMemberLookup
 public final class DictionaryModel<Value>: ObservableCollection {
   private let load: (String) throws -> Value?
   private let store: (String, Value?) -> Void
-  /// The dictionary whose changes the properties follow, where the store is an observable one.
+  /// The dictionary whose changes the properties follow, if the store is observable.
   private let dictionary: ObservableDictionary<String, Value>?
   private var properties: [String: Lazy<Value?>] = [:]
   var slots = KeyedSlots<String>()
   private(set) lazy var traits = ElementTraits<Value>()
 
-  /// Properties over a store that is read by `load`, where nil is a value too, and written by
-  /// `store`.
+  /// Makes properties over a store.
   ///
-  /// Neither may capture this object: it would never be freed.
+  /// `load` reads it, where nil is also a value, and `store` writes it. Neither closure may capture
+  /// this object, because it would never be freed.
   public init(
     load: @escaping (_ name: String) throws -> Value?,
     store: @escaping (_ name: String, _ value: Value?) -> Void
@@ -39,7 +39,7 @@ public final class DictionaryModel<Value>: ObservableCollection {
     answering = self
   }
 
-  /// Properties over the entries of a dictionary, whose changes they follow.
+  /// Makes properties over the entries of a dictionary, and follows its changes.
   public init(_ dictionary: ObservableDictionary<String, Value>) {
     self.dictionary = dictionary
     load = { dictionary[$0] }
@@ -55,10 +55,10 @@ public final class DictionaryModel<Value>: ObservableCollection {
 
   // MARK: Properties
 
-  /// The value of a property, loaded if it is not valid; assigning stores it, and makes it valid.
+  /// The value of a property, loaded if it is not valid.
   ///
-  /// Where it cannot be loaded, reading gives the previous value, or nil, and the error is
-  /// reported; `get` throws it.
+  /// Assigning stores a value and makes it valid. If loading fails, reading returns the previous
+  /// value, or nil, and the error is reported. `get` throws it instead.
   public subscript(name: String) -> Value? {
     get {
       let property = attachedProperty(name)
@@ -72,45 +72,45 @@ public final class DictionaryModel<Value>: ObservableCollection {
     set {
       let property = attachedProperty(name)
       store(name, newValue)
-      // An observable dictionary has notified the property of the write already, and may have
+      // An observable dictionary has already notified the property of the write, and may have
       // stored another value.
       if dictionary == nil { property.assign(newValue) }
     }
   }
 
-  /// The value of the property of this name: `settings.zoom` is `settings["zoom"]`.
+  /// The value of the property with this name: `settings.zoom` is `settings["zoom"]`.
   public subscript(dynamicMember name: String) -> Value? {
     get { self[name] }
     set { self[name] = newValue }
   }
 
-  /// The value of a property, loaded if it is not valid.
+  /// Returns the value of a property, loaded if it is not valid.
   ///
-  /// - Throws: what loading throws; the next read tries again (Z8).
+  /// - Throws: the error of loading. The next read tries again (Z8).
   public func get(_ name: String) throws -> Value? { try attachedProperty(name).get() }
 
-  /// The value of a property, if it is valid; nothing is loaded.
+  /// Returns the value of a property if it is valid; nothing is loaded.
   public func peek(_ name: String) -> Value? { properties[name]?.peek.flatMap { $0 } }
 
   // MARK: Validity
 
-  /// The property is loaded again when it is read.
+  /// Makes the next read of a property load it again.
   ///
-  /// Watchers are called if that gives another value.
+  /// Watchers are called if the value then differs.
   public func invalidate(_ name: String) { properties[name]?.invalidate() }
 
-  /// Every property is loaded again when it is read.
+  /// Makes the next read of every property load it again.
   ///
-  /// Watchers are called if that gives another value.
+  /// Watchers are called if a value then differs.
   public func invalidate() { for property in properties.values { property.invalidate() } }
 
-  /// Whether reading the property loads nothing.
+  /// Whether the property is valid, so that reading it loads nothing.
   public func isValid(_ name: String) -> Bool { properties[name]?.isValid ?? false }
 
-  /// The names of the properties that are valid, in order.
+  /// The names of the valid properties, in alphabetical order.
   public var validNames: [String] { properties.filter { $0.value.isValid }.keys.sorted() }
 
-  /// The names of the properties that were used and are not valid, in order.
+  /// The names of the properties that were used and are not valid, in alphabetical order.
   public var invalidNames: [String] { properties.filter { !$0.value.isValid }.keys.sorted() }
 
   /// Loads every property that was used and is not valid.
@@ -124,7 +124,7 @@ public final class DictionaryModel<Value>: ObservableCollection {
     if let first { throw first }
   }
 
-  // MARK: Where they are observed
+  // MARK: Observation
 
   private func property(_ name: String) -> Lazy<Value?> {
     if let property = properties[name] { return property }
@@ -148,8 +148,10 @@ public final class DictionaryModel<Value>: ObservableCollection {
     return property
   }
 
-  /// A property, with a record in the engine where it needs one: where it depends on another
-  /// object, where this object is observed, and where a tracked computation reads the property.
+  /// Returns a property, with a record in the engine if it needs one.
+  ///
+  /// It needs one if it depends on another object, if this object is observed, and if a tracked
+  /// computation reads it.
   private func attachedProperty(_ name: String) -> Lazy<Value?> {
     let property = property(name)
     let isTracked = isAnythingTracked

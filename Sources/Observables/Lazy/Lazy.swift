@@ -1,18 +1,19 @@
 /// A property of a model that is computed when it is read, and kept until it is invalidated (Z1).
 ///
-/// The class declares it with `@Lazy var`, and says in its `properties` how it is computed, and
-/// from what:
+/// The class declares it with `@Lazy var`. Its `properties` contain the getter and the paths that
+/// the value depends on:
 ///
 /// ```swift
 /// Property("full", lazy: { $0.$full }, from: ["first", "last"]) { "\($0.first) \($0.last)" }
 /// ```
 ///
-/// Reading gives the value; assigning overrides it until the next invalidation (Z5). A value that
-/// is written next to the declaration (`@Lazy var size = 0`) is used where a plain read meets an
-/// error and there was no value before; without one such a read is a programming error and traps.
-/// `$full` has the rest: `try $full.get()`, `isValid`, `invalidate()`, `peek`.
+/// Reading returns the value. Assigning overrides it until the next invalidation (Z5). The
+/// declaration can have an initial value (`@Lazy var size = 0`). A plain read returns it if the
+/// getter fails and there is no previous value. Without an initial value, such a read is a
+/// programming error and traps. `$full` gives access to everything else: `try $full.get()`,
+/// `isValid`, `invalidate()`, `peek`.
 ///
-/// Confined to the thread of the loop that observes the model.
+/// It is confined to the thread of the loop that observes the model.
 @propertyWrapper
 public final class Lazy<Value>: LazyStorage {
   /// The value that was computed or assigned last.
@@ -27,24 +28,26 @@ public final class Lazy<Value>: LazyStorage {
     super.init(unbound: ())
   }
 
-  /// A property whose values are compared by their dynamic type: objects by identity, others by
-  /// their `==`.
+  /// Makes a property whose values are compared by their dynamic type: objects by identity, others
+  /// by `==`.
   ///
-  /// For values that cannot be compared, each computation is a change.
+  /// If the values cannot be compared, each computation is a change.
   public convenience init() { self.init(standIn: nil) { isSameValue($0 as Any, $1 as Any) } }
-  /// A property whose values are compared by their dynamic type; the value stands in for errors.
+  /// Makes a property whose values are compared by their dynamic type.
+  ///
+  /// The initial value replaces values that fail.
   public convenience init(wrappedValue: Value) {
     self.init(standIn: wrappedValue) { isSameValue($0 as Any, $1 as Any) }
   }
 
-  /// Only a property of a model can be lazy.
+  /// Unavailable, because only a property of a model can be lazy.
   @available(*, unavailable, message: "@Lazy is for properties of classes that are ObservableModel")
   public var wrappedValue: Value {
     get { fatalError("@Lazy is for properties of models") }
     set { _ = newValue }
   }
 
-  /// The property of a model.
+  /// The value of the property in a model.
   @inlinable
   public static subscript<Model: ObservableModel>(
     _enclosingInstance model: Model,
@@ -55,7 +58,7 @@ public final class Lazy<Value>: LazyStorage {
     set { model[keyPath: storage].assign(newValue, in: model) }
   }
 
-  /// The lazy property itself, with what else it offers.
+  /// The lazy property itself, with its other members.
   @inlinable
   public static subscript<Model: ObservableModel>(
     _enclosingInstance model: Model,
@@ -67,17 +70,17 @@ public final class Lazy<Value>: LazyStorage {
     return lazy
   }
 
-  /// Only a property of a model can be lazy.
+  /// Unavailable, because only a property of a model can be lazy.
   @available(*, unavailable, message: "@Lazy is for properties of classes that are ObservableModel")
   public var projectedValue: Lazy { self }
 
   // MARK: Reading
 
-  /// The value, computed if it is invalid.
+  /// Returns the value, computed if it is invalid.
   ///
-  /// - Throws: what the getter throws (Z8), and ``LazyError`` for a cycle (Z11), a chain of tracked
-  ///   getters that is too deep (Z13), and a getter that writes to what it depends on. The property
-  ///   stays invalid, and the next read computes again.
+  /// - Throws: the error of the getter (Z8), and ``LazyError`` for a cycle (Z11), for a chain of
+  ///   tracked getters that is too deep (Z13), and for a getter that writes to one of its
+  ///   dependencies. The property stays invalid, and the next read computes it again.
   public func get() throws -> Value {
     noteRead()
     if validity.pointee, let stored { return stored }
@@ -85,20 +88,20 @@ public final class Lazy<Value>: LazyStorage {
     return stored!
   }
 
-  /// The value if it is valid; nothing is computed or tracked, nor created (Z7).
+  /// The value if it is valid; nothing is computed, tracked or created (Z7).
   public var peek: Value? { isValid ? stored : nil }
 
-  /// The value that was kept last, where there was one.
+  /// The value that was kept last, if there was one.
   var last: Value? { stored }
 
-  /// The value in a model, which is bound to it if it is not yet.
+  /// The value in a model; the property is bound to the model if it is not yet bound.
   @inlinable @inline(__always)
   func value(in model: some ObservableModel) -> Value {
     if validity.pointee, trackingStamp.pointee == 0, let stored { return stored }
     return valueSlowly(in: model)
   }
 
-  // Nothing is called in the quick case, so that the property is not retained there.
+  // The fast path calls nothing, so that it doesn't retain the property.
   @inlinable @inline(never)
   func valueSlowly(in model: some ObservableModel) -> Value {
     bind(to: model)
@@ -109,13 +112,14 @@ public final class Lazy<Value>: LazyStorage {
     return computedValue(in: model)
   }
 
-  /// Finds the declaration of the property, which another wrapper than `@Lazy` has made.
+  /// Finds the declaration of the property, which was made by a wrapper other than `@Lazy`.
   package func join(_ model: some ObservableModel) { bind(to: model) }
 
-  /// The value in a model; where it cannot be computed, that of `fail`, which is to report the
-  /// error.
+  /// Returns the value in a model.
   ///
-  /// A getter that reads the property fails with it instead.
+  /// If it cannot be computed, the result is the value of `fail`, which has to report the error
+  /// unless `isHeard` is true. `isHeard` is true if a getter reads the property: that getter then
+  /// fails with the error.
   package func value(
     in model: some ObservableModel, orIfItFails fail: (_ error: any Error, _ isHeard: Bool) -> Value
   ) -> Value {
@@ -165,7 +169,7 @@ public final class Lazy<Value>: LazyStorage {
 
   private func isNone(_ value: Value) -> Bool { flattened(value) == nil }
 
-  /// Makes a value the present one; returns how it compares with the one before.
+  /// Makes a value the current one; returns how it compares with the previous one.
   @inlinable
   func keep(_ value: Value) -> Computation {
     guard let old = stored else {
@@ -175,8 +179,8 @@ public final class Lazy<Value>: LazyStorage {
     }
     if isEqual(old, value) { return .same }
     let replacing = beginReplacing()
-    // A result is no value where it was computed from one that stood in, or where a dependency
-    // changed meanwhile.
+    // The result is not a value if a replacement value was used in computing it, or if a dependency
+    // changed during the computation.
     if replacing.isFlawed { return .failed }
     if replacing.isBased, let base, isEqual(base, value) {
       stored = value

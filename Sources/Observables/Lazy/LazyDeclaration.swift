@@ -1,4 +1,5 @@
-/// How a class computes one of its lazy properties; the declaration is the same for every instance.
+/// The way in which a class computes one of its lazy properties; all instances share the
+/// declaration.
 @usableFromInline
 final class LazyDeclaration: @unchecked Sendable {
   // The declaration does not change once its class has its list of properties.
@@ -10,11 +11,10 @@ final class LazyDeclaration: @unchecked Sendable {
   let isArmedByNil: Bool
   /// Whether a loader stores the value itself (Z6).
   let isLoaded: Bool
-  /// The property of an instance.
   let storage: (AnyObject) -> LazyStorage
   /// Computes the property of an instance and keeps the value.
   let run: (AnyObject, LazyStorage) throws -> Computation
-  /// Its place among the properties of the class.
+  /// Its position among the properties of the class.
   fileprivate(set) var slot = -1
 
   @usableFromInline
@@ -33,7 +33,7 @@ final class LazyDeclaration: @unchecked Sendable {
   /// Whether changes of other properties make it invalid.
   var isDependent: Bool { !dependencies.isEmpty || traits.contains(.tracking) }
 
-  /// The key that is delivered to an immediate watcher as the one that was written.
+  /// The key that an immediate watcher receives as the written one.
   var key: ObservedValues.Key { slot < 0 ? .value(AnyHashable(name)) : .property(slot) }
 
   func place(at slot: Int) { self.slot = slot }
@@ -44,8 +44,7 @@ final class LazyDeclaration: @unchecked Sendable {
   }
 }
 
-/// Something that a computed property depends on: a key path, from the model itself or from another
-/// object.
+/// A dependency of a computed property: a key path from the model itself or from another object.
 public struct Dependency: ExpressibleByStringLiteral {
   let path: Path
   let object: (() -> (any KeyPathObservable)?)?
@@ -62,14 +61,15 @@ public struct Dependency: ExpressibleByStringLiteral {
   public init(stringLiteral text: String) { self.init(Path(stringLiteral: text)) }
 }
 
-/// A lazy property could not be computed.
+/// The error when a lazy property cannot be computed.
 public enum LazyError: Error, Equatable, Sendable {
-  /// Properties depend on each other in a circle (Z11): their names in order, the first one again
-  /// at the end.
+  /// Properties depend on each other in a cycle (Z11).
+  ///
+  /// The names are in order, and the first one is repeated at the end.
   case cycle(names: [String])
   /// Tracked getters are nested too deeply (Z13).
   case tooDeep(first: String, last: String, depth: Int)
-  /// A getter wrote to something that its property depends on.
+  /// A getter wrote to a dependency of its property.
   case disturbed(property: String, by: String)
   /// A getter invalidated its own property.
   case invalidated(property: String)
@@ -78,7 +78,7 @@ public enum LazyError: Error, Equatable, Sendable {
 }
 
 extension LazyError: CustomStringConvertible {
-  /// The sentence that a user sees.
+  /// The sentence to show to the user.
   public var description: String {
     switch self {
     case .cycle(let names):

@@ -1,4 +1,4 @@
-/// The lazy properties of an object, as a bridge asks for them by name (Z14).
+/// The lazy properties of an object, which a bridge accesses by name (Z14).
 package protocol LazyHolder {
   var validNames: [String] { get }
   var invalidNames: [String] { get }
@@ -12,7 +12,6 @@ extension DictionaryModel: LazyHolder {
   package func peekAny(_ name: String) -> Any? { peek(name).flatMap { flattened($0) } }
 }
 
-/// The lazy properties of a model.
 private struct ModelLazies: LazyHolder {
   let model: any ObservableModel
 
@@ -24,7 +23,7 @@ private struct ModelLazies: LazyHolder {
   func force() throws { try model.force() }
 }
 
-/// The lazy properties of an object, if it may have some.
+/// Returns the lazy properties of an object, if it may have some.
 package func lazyHolder(_ object: AnyObject) -> (any LazyHolder)? {
   if let model = object as? any ObservableModel { return ModelLazies(model: model) }
   return object as? any LazyHolder

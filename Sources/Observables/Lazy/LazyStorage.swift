@@ -1,35 +1,39 @@
 import Synchronization
 
-/// The part of a lazy property of a model that does not depend on its type: where it is declared,
-/// and its record in the engine, which it has once it is observed or depends on something.
+/// The part of a model's lazy property that does not depend on its type: its declaration, and its
+/// record in the engine.
+///
+/// The property has a record once it is observed or depends on something.
 public class LazyStorage: ObservationCore.Receiver {
-  // All is in one object, as each lazy property of each model is one.
+  // Each lazy property of each model has one of these, so all fields are in one object.
 
   @exclusivity(unchecked) private final var record: WatcherRef?
   @exclusivity(unchecked) private final var owner: Unmanaged<AnyObject>?
   @exclusivity(unchecked) private final var known: LazyDeclaration?
-  /// The declaration again, for code where counting references would cost too much.
+  /// A second reference to the declaration, for code in which reference counting would cost too
+  /// much.
   @exclusivity(unchecked) private final var knownReference: Unmanaged<LazyDeclaration>?
   @exclusivity(unchecked) private final var engineReference: Unmanaged<Engine>?
-  /// The address of the engine that computes the property, or 0: loops of several threads may
+  /// The address of the engine that computes the property, or 0; loops of several threads may
   /// observe its model.
   private final let claim = Atomic<UInt>(0)
   /// Whether `owner` and the declaration are set; they never change after that.
   private final let isBound = Atomic(false)
-  /// The lock that is held while any property is bound, which may bind it once more.
+  /// The lock for binding any property; binding one may try to bind it again.
   private static let bindingLock = RecursiveLock()
-  /// Whether the value is up to date: in the slot, or, without a record, one of two constants.
+  /// Whether the value is up to date; it points into the slot, or, without a record, to one of two
+  /// constants.
   @usableFromInline @exclusivity(unchecked) final var validity = LazyStorage.invalid
-  /// Points at a number that is not 0 where a read may have to be noted: the number of the tracked
-  /// computation that is running, or, without a record, a constant.
+  /// Points to a nonzero number if a read may have to be noted: the number of the running tracked
+  /// computation, or, without a record, a constant.
   @usableFromInline @exclusivity(unchecked) final var trackingStamp = LazyStorage.unknownStamp
   @exclusivity(unchecked) private final var isRunning = false
   @exclusivity(unchecked) private final var hasResult = false
   @exclusivity(unchecked) private final var loadedResult: Computation?
-  /// Why the last computation failed.
+  /// The reason why the last computation failed.
   @exclusivity(unchecked) private final var failure: (any Error)?
 
-  /// Makes an unbound property, which has only what a `Lazy` needs.
+  /// Makes an unbound property, for `Lazy`.
   init(unbound: Void) { super.init() }
 
   private static let constants = {
@@ -49,12 +53,12 @@ public class LazyStorage: ObservationCore.Receiver {
     UnsafePointer(bitPattern: unknownStampAddress)!
   }
 
-  /// Whether the value is up to date: reading it computes nothing then.
+  /// Whether the value is up to date, so that reading it computes nothing.
   public final var isValid: Bool { validity.pointee }
 
-  /// Makes the next read compute anew.
+  /// Makes the next read compute the value again.
   ///
-  /// Watchers are called if that gives another value. Does nothing where the property is invalid.
+  /// Watchers are called if the value then differs. Does nothing if the property is invalid.
   public final func invalidate() {
     attachIfHeard()
     guard let record else {
@@ -92,7 +96,7 @@ public class LazyStorage: ObservationCore.Receiver {
     know(entry.lazy!)
   }
 
-  /// Binds the property where its declaration is known already.
+  /// Binds the property to a known declaration.
   final func bind(to object: AnyObject, _ declaration: LazyDeclaration) {
     if isBound.load(ordering: .acquiring) { return }
     LazyStorage.bindingLock.lock()
@@ -115,8 +119,8 @@ public class LazyStorage: ObservationCore.Receiver {
     engineReference.map { $0._withUnsafeGuaranteedRef { $0 } }
   }
 
-  /// Makes the record of the property, as its key is observed or read by a tracked computation;
-  /// does nothing where another loop computes it.
+  /// Makes the record of the property, because its key is observed or read by a tracked
+  /// computation; does nothing if another loop computes the property.
   final func attach(
     to slot: SlotRef, of object: AnyObject, _ declaration: LazyDeclaration, in engine: Engine
   ) {
@@ -157,8 +161,8 @@ public class LazyStorage: ObservationCore.Receiver {
     UInt(bitPattern: Unmanaged.passUnretained(engine).toOpaque())
   }
 
-  /// Makes the record where the property needs one: to be notified of its dependencies, or because
-  /// all properties of its object are watched.
+  /// Makes the record if the property needs one: to be notified of its dependencies, or because all
+  /// properties of its object are watched.
   final func attachIfHeard() {
     guard record == nil, let model = model as? any ObservableModel else { return }
     let node = model.existingObservation?.existingNode
@@ -169,7 +173,7 @@ public class LazyStorage: ObservationCore.Receiver {
     model.attachLazy(slotIndex, in: engine)
   }
 
-  /// Notes that the tracked computation that is running has read the property.
+  /// Notes that the running tracked computation has read the property.
   @usableFromInline @inline(never)
   final func noteRead() {
     if !isAnythingTracked { return }
@@ -180,7 +184,7 @@ public class LazyStorage: ObservationCore.Receiver {
     }
   }
 
-  /// Prepares for another value to take the place of the present one.
+  /// Prepares for the replacement of the current value.
   @usableFromInline
   final func beginReplacing() -> (isFlawed: Bool, isBased: Bool, keepsBase: Bool) {
     guard let record, let engine else { return (false, false, false) }
@@ -211,7 +215,7 @@ public class LazyStorage: ObservationCore.Receiver {
       return
     }
     hasResult = false
-    // The value was computed even where the object did not survive its getter.
+    // The value was computed even if the object did not survive its getter.
     if engine.settling.settle(record) || (hasResult && self.record == nil) { return }
     guard let failure else { throw LazyError.cycle(names: engine.lazies.cycle(to: record)) }
     throw failure
@@ -241,7 +245,7 @@ public class LazyStorage: ObservationCore.Receiver {
   /// Whether a loader is running that may store the value.
   final var isLoading: Bool { isRunning && declaration.isLoaded }
   final func loaded(with result: Computation) {
-    // A second store does not matter: the value before the loader is the one that is compared.
+    // A second store makes no difference: the comparison is with the value before the loader.
     if case .changed? = loadedResult { return }
     loadedResult = result
   }
@@ -259,20 +263,22 @@ public class LazyStorage: ObservationCore.Receiver {
     }
   }
 
-  /// Handles an error of a plain read: the getter that reads fails with it; where none is running
-  /// it is reported.
+  /// Handles an error of a plain read.
+  ///
+  /// The getter that reads the property fails with it. If no getter is running, it is reported.
   final func noteUnheard(_ error: any Error) {
     if failReader(error) { return }
     engine?.report(.computation(property: title, message: "\(error)"))
   }
 
-  /// Makes the getter that reads the property, if one is running, fail with an error.
+  /// Makes the getter that reads the property fail with an error; returns false if no getter is
+  /// running.
   final func failReader(_ error: any Error) -> Bool {
     engine?.computing.failRunning(error) == true
       || LoopsHere().all.contains { $0.engine !== engine && $0.engine.computing.failRunning(error) }
   }
 
-  /// How errors name the property.
+  /// The name of the property in error messages.
   final var title: String {
     model.map { "\(type(of: $0)).\(declaration.name)" } ?? declaration.name
   }
@@ -352,6 +358,6 @@ public class LazyStorage: ObservationCore.Receiver {
   }
 }
 
-// Lazy properties are confined to one thread, except where a program says otherwise.
+// Lazy properties are confined to one thread, except if the program declares otherwise.
 @available(*, unavailable)
 extension LazyStorage: Sendable {}

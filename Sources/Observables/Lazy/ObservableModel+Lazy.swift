@@ -1,8 +1,8 @@
 extension ObservableModel {
-  /// The lazy properties of this object that are valid, in the order of their declaration (Z14).
+  /// The names of the valid lazy properties of this object, in the order of declaration (Z14).
   public var validNames: [String] { lazies.filter { $0.storage.isValid }.map(\.declaration.name) }
 
-  /// The lazy properties of this object that are not valid, in the order of their declaration.
+  /// The names of the invalid lazy properties of this object, in the order of declaration.
   public var invalidNames: [String] {
     lazies.filter { !$0.storage.isValid }.map(\.declaration.name)
   }
@@ -14,15 +14,19 @@ extension ObservableModel {
     try storage(of: name)?.isValid ?? false
   }
 
-  /// Makes the next read of a lazy property compute anew; does nothing for one that is not lazy.
+  /// Makes the next read of a lazy property compute it again.
+  ///
+  /// Does nothing if the property is not lazy.
   ///
   /// - Throws: ``ModelError`` for an unknown name.
   public func invalidate(_ name: String) throws(ModelError) { try storage(of: name)?.invalidate() }
 
-  /// Makes the next read of each lazy property compute anew.
+  /// Makes the next read of each lazy property compute it again.
   public func invalidate() { for (_, storage) in lazies { storage.invalidate() } }
 
-  /// The value of a property, if it is valid; nothing is computed or tracked.
+  /// Returns the value of a property if it is valid.
+  ///
+  /// Nothing is computed or tracked.
   ///
   /// - Throws: ``ModelError`` for an unknown name.
   public func peek(_ name: String) throws(ModelError) -> Any? {
@@ -64,7 +68,7 @@ extension ObservableModel {
   /// Notes that a tracked computation reads the property in `slot`.
   package func access(_ slot: Int) { observation.access(slot, of: self) }
 
-  /// Gives the lazy property in `slot` its record.
+  /// Makes the record of the lazy property in `slot`.
   func attachLazy(_ slot: Int, in engine: Engine) {
     let node = node(in: engine)
     let kind = Self.dynamicProperties(of: self).kind

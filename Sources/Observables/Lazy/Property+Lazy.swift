@@ -1,10 +1,10 @@
 extension Property {
-  /// A lazy property: computed by `get` when it is read, and kept until one of the paths changes
-  /// that it is computed from, or `invalidate` is called (Z1, Z2).
+  /// Makes a lazy property, which `get` computes on read (Z1, Z2).
   ///
-  /// The paths are of any kind: through nil, collections and operators, other lazy properties,
-  /// tables of scripts. `isCached: false` makes a property that is computed at each read and
-  /// reports changes of those paths (Z3).
+  /// The value is kept until something on one of the paths changes, or until `invalidate` is
+  /// called. The paths can be of any kind: through nil, collections and operators, other lazy
+  /// properties, or tables of scripts. With `isCached: false`, the property is computed at each
+  /// read and reports changes of its paths (Z3).
   @inlinable
   public init<Value>(
     _ name: String, lazy storage: @escaping (Model) -> Lazy<Value>, from paths: [Dependency] = [],
@@ -15,8 +15,9 @@ extension Property {
       run: { model, lazy in lazy.keep(try get(model)) })
   }
 
-  /// A computed property that depends on what `get` read when it ran last (Z10): other lazy
-  /// properties, observable collections, and properties that call
+  /// Makes a tracked property, which depends on the values that `get` read in its last run (Z10).
+  ///
+  /// Reads are tracked of other lazy properties, observable collections, and properties that call
   /// ``ModelObservation/access(_:of:)``.
   @inlinable
   public init<Value>(
@@ -28,10 +29,11 @@ extension Property {
       run: { model, lazy in lazy.keep(try get(model)) })
   }
 
-  /// A property that is stored by a loader, which is given its name and may serve many (Z6).
+  /// Makes a property that a loader stores.
   ///
-  /// A loader that stores nothing leaves nil where the property is optional; else that is an error.
-  /// It must not read what it is loading before it has stored it.
+  /// The loader receives the property's name, so it can serve many (Z6). If the loader stores
+  /// nothing, the property is nil if it is optional; otherwise this is an error. The loader must
+  /// not read the property before it has stored it.
   public init<Value>(
     _ name: String, lazy storage: @escaping (Model) -> Lazy<Value>, from paths: [Dependency] = [],
     isReadOnly: Bool = false, loader: @escaping (Model, String) throws -> Void
@@ -49,9 +51,9 @@ extension Property {
       })
   }
 
-  /// A property that is created when it is read for the first time, and then configured, once (Z7).
+  /// Makes a property that is created on first read, and then configured once (Z7).
   ///
-  /// Assigning nil makes the next read create another one. While it is configured it can be read.
+  /// `configure` can read the property. Assigning nil makes the next read create another value.
   public init<Value>(
     _ name: String, lazy storage: @escaping (Model) -> Lazy<Value?>,
     create: @escaping () throws -> Value,
@@ -67,10 +69,10 @@ extension Property {
       })
   }
 
-  /// A property that is created when it is read for the first time, and then configured without
-  /// being given what was created, once (Z7).
+  /// Makes a property that is created on first read, and then configured once by a closure without
+  /// the created value (Z7).
   ///
-  /// All else is as for one that is given it.
+  /// Everything else is as for a closure that receives the value.
   public init<Value>(
     _ name: String, lazy storage: @escaping (Model) -> Lazy<Value?>,
     create: @escaping () throws -> Value, configure: @escaping (Model) throws -> Void
@@ -78,10 +80,10 @@ extension Property {
     self.init(name, lazy: storage, create: create, configure: { model, _ in try configure(model) })
   }
 
-  /// A property that is created from an argument when it is read for the first time, and then
-  /// configured with the same argument, once (Z7).
+  /// Makes a property that is created from an argument on first read, and then configured once with
+  /// the same argument (Z7).
   ///
-  /// All else is as without one.
+  /// Everything else is as without an argument.
   public init<Value, Argument>(
     _ name: String, lazy storage: @escaping (Model) -> Lazy<Value?>, with argument: Argument,
     create: @escaping (Argument) throws -> Value,
@@ -92,8 +94,9 @@ extension Property {
       configure: { model, value in try configure(model, value, argument) })
   }
 
-  /// The same property, which is set by name with `set`: for one whose value is derived from what
-  /// `set` writes.
+  /// A copy of the property that `set` writes when it is set by name.
+  ///
+  /// This is for a value that is derived from the properties that `set` writes.
   public func settable<Value>(_ set: @escaping (Model, Value) -> Void) -> Property {
     var property = self
     property.write = { model, value in
@@ -152,7 +155,8 @@ extension Property {
   }
 }
 
-/// A value of unknown type as a `Value`, which may be optional; nil where it is of another type.
+/// Casts a value of unknown type to `Value`, which may be optional; nil if the value has another
+/// type.
 private func cast<Value>(_ value: Any?, to type: Value.Type) -> Value? {
   if let value { return value as? Value }
   return (type as? any ExpressibleByNilLiteral.Type).map { $0.init(nilLiteral: ()) as! Value }

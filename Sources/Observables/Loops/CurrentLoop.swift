@@ -1,6 +1,6 @@
 import Glibc
 
-/// The loops of each thread, held weakly, in the order in which they were made.
+/// The loops of each thread, held weakly, in order of creation.
 enum CurrentLoop {
   private struct Entry {
     weak var loop: Loop?
@@ -18,7 +18,7 @@ enum CurrentLoop {
     return key
   }()
 
-  /// The loop of this thread that was made last and is still there.
+  /// The newest loop of this thread that still exists.
   static var value: Loop? {
     guard let raw = pthread_getspecific(key) else { return nil }
     return Unmanaged<Box>.fromOpaque(raw)._withUnsafeGuaranteedRef { box in
@@ -30,7 +30,7 @@ enum CurrentLoop {
     }
   }
 
-  /// The loops of this thread that are still there.
+  /// The loops of this thread that still exist.
   static var all: LoopsHere {
     guard let raw = pthread_getspecific(key) else { return .none }
     return Unmanaged<Box>.fromOpaque(raw)._withUnsafeGuaranteedRef { box in

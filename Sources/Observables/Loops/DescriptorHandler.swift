@@ -1,26 +1,27 @@
 import Glibc
 
-/// A callback that a loop makes while a file descriptor can be read, or while it can be written.
+/// A callback that a loop calls while a file descriptor is readable, or while it is writable.
 ///
-/// Each call is a turn of the loop. It is made again and again while the descriptor is ready: the
-/// callback reads what is there, or ends the handler. At the end of a file or pipe a descriptor can
-/// be read, too. Ends with ``stop()``; dropping it ends nothing. Confined to the loop's thread.
+/// Each call is a turn of the loop. The call repeats while the descriptor is ready, so the callback
+/// has to read the available data or end the handler. At the end of a file or pipe, a descriptor
+/// counts as readable too. The handler ends with ``stop()``; dropping it doesn't end it. It is
+/// confined to the loop's thread.
 public final class DescriptorHandler {
   /// The descriptor that was passed to `onReadable` or `onWritable`.
   public let descriptor: Int32
-  /// False after ``stop()``, or when the descriptor was found closed.
+  /// False after ``stop()``, or after the descriptor was found closed.
   public private(set) var isActive = true
-  /// Whether the loop waits for it (`unref` of scripts sets it to false).
+  /// Whether the handler keeps the loop running; in scripts, `unref` sets this to false.
   public var keepsLoopRunning = true {
     didSet { if isActive, oldValue != keepsLoopRunning { loop?.noteReference(of: self) } }
   }
   /// `POLLIN` or `POLLOUT`.
   let events: Int16
-  /// What is known of the stream that the descriptor belongs to.
+  /// The state of the stream that the descriptor belongs to.
   private let stream: (() -> DescriptorState)?
-  /// Whether it waits, until this is false again, whatever becomes of the descriptor.
+  /// Whether the handler is paused, regardless of the state of the descriptor.
   package var isPaused = false
-  /// Called when the descriptor was found closed, instead of `Loop.onError`.
+  /// Called instead of `Loop.onError` if the descriptor is found closed.
   package var onClose: (() -> Void)?
   private weak var loop: Loop?
   private(set) var body: (() -> Void)?
@@ -33,9 +34,9 @@ public final class DescriptorHandler {
     (self.loop, self.body) = (loop, body)
   }
 
-  /// No call is made after this returns.
+  /// Ends the handler: no call is made after this returns.
   ///
-  /// Does nothing when the handler has ended. The descriptor stays open.
+  /// Does nothing if the handler has ended. The descriptor stays open.
   public func stop() {
     guard isActive else { return }
     isActive = false
@@ -45,27 +46,27 @@ public final class DescriptorHandler {
 
   var state: DescriptorState { isPaused ? .unknown : stream?() ?? .unknown }
 
-  /// What the system is asked for.
+  /// The entry for `poll`.
   var polled: pollfd {
     pollfd(fd: isPaused ? -1 : descriptor, events: events, revents: 0)
   }
 }
 
-/// What the stream of a descriptor says of itself.
+/// The state that a stream reports for its descriptor.
 package enum DescriptorState {
-  /// The descriptor has to be asked.
+  /// The descriptor has to be polled.
   case unknown
   /// The stream holds bytes that were read already.
   case ready
-  /// The stream was closed; another file may have its descriptor.
+  /// The stream was closed, and another file may have its descriptor.
   case closed
 }
 
-/// Waits for descriptors, of which each may be wanted several times, and some be none; as `poll`
-/// otherwise.
+/// Does the same as `poll`, but accepts more entries.
 ///
-/// The system takes no more entries than the process may have descriptors: where they are more, an
-/// entry stands for all of its descriptor.
+/// A descriptor may occur several times, and an entry may have no descriptor. The system accepts no
+/// more entries than the process may have descriptors. If there are more, all entries for a
+/// descriptor are merged.
 func poll(_ polled: inout [pollfd], timeout: Int32) -> Int32 {
   let result = Glibc.poll(&polled, nfds_t(polled.count), timeout)
   guard result < 0, errno == EINVAL else { return result }
@@ -88,7 +89,7 @@ func poll(_ polled: inout [pollfd], timeout: Int32) -> Int32 {
   return count
 }
 
-/// A file descriptor cannot be waited for: it is not open.
+/// The error when a file descriptor cannot be waited for, because it is not open.
 public struct ClosedDescriptor: Error, CustomStringConvertible {
   /// The descriptor that is not open.
   public let descriptor: Int32

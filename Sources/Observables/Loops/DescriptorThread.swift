@@ -1,17 +1,17 @@
 import Glibc
 import Synchronization
 
-/// The thread that waits for the descriptors of loops that live in other ones: those can't wait
+/// The thread that waits for descriptors on behalf of loops with a driver, which cannot wait
 /// themselves.
 ///
-/// It starts when the first such loop waits for a descriptor, and lasts as long as the process. May
-/// be used on any thread.
+/// It starts when the first such loop waits for a descriptor, and lasts as long as the process. It
+/// can be used on any thread.
 final class DescriptorThread: Sendable {
   private static let shared = Mutex<DescriptorThread?>(nil)
 
-  /// The thread of the process, which is started where it does not run yet.
+  /// Returns the thread of the process, and starts it if it does not run yet.
   ///
-  /// - Throws: what the system refused; it is asked again the next time.
+  /// - Throws: the system's refusal. The next call tries again.
   static func started() throws(SystemRefusal) -> DescriptorThread {
     // The lock takes no closure with a typed error.
     let result: Result<DescriptorThread, SystemRefusal> = shared.withLock { shared in
@@ -25,7 +25,7 @@ final class DescriptorThread: Sendable {
     return try result.get()
   }
 
-  /// What a loop waits for.
+  /// The descriptors that one loop waits for, and the way to wake it.
   private struct Wait {
     let descriptors: [pollfd]
     let wake: @Sendable () -> Void
@@ -47,8 +47,8 @@ final class DescriptorThread: Sendable {
     }
   }
 
-  /// Has `wake` called once, when one of the descriptors is ready or closed; it takes the place of
-  /// what the same loop waited for.
+  /// Calls `wake` once, when one of the descriptors is ready or closed; this replaces the previous
+  /// wait of the same loop.
   func wait(
     for descriptors: [pollfd], of loop: UInt64, _ wake: @escaping @Sendable () -> Void
   ) {
@@ -63,7 +63,7 @@ final class DescriptorThread: Sendable {
     for wait in current { polled += wait.value.descriptors }
     guard poll(&polled, timeout: -1) > 0 else { return }
     if polled[0].revents != 0 {
-      // What is waited for has changed: what was found may be of a descriptor that was closed.
+      // The descriptors have changed, so the results may be about a descriptor that was closed.
       pipe.empty()
       return
     }

@@ -1,18 +1,15 @@
 import Synchronization
 
-/// Where other threads leave messages for a loop.
+/// A queue in which other threads leave messages for a loop.
 ///
-/// May be used on any thread.
-///
-/// Each message is a turn of the loop (T1); an idle loop wakes for it (T8). Messages that were
-/// never handled, because the loop ended, are dropped.
+/// It can be used on any thread. Each message is a turn of the loop (T1), and an idle loop wakes
+/// for it (T8). If the loop ends, its remaining messages are dropped.
 public final class Inbox: Sendable {
   private struct State {
     var messages: [@Sendable () -> Void] = []
-    /// What ends watchers when the next turn begins.
+    /// Calls that end watchers when the next turn begins.
     var endings: [@Sendable () -> Void] = []
-    /// Whether a message that makes the endings is among the messages, or was taken and not yet
-    /// called.
+    /// Whether a message that makes the endings is queued, or was taken but not called yet.
     var isEndingPosted = false
     var isClosed = false
   }
@@ -21,20 +18,21 @@ public final class Inbox: Sendable {
   private let lock = RecursiveLock()
   /// Whether there are endings; each turn reads this without the lock.
   private let hasEndings = Atomic(false)
-  /// Wakes the loop; nil where a driver is notified instead, or the system has refused a pipe.
+  /// Wakes the loop; nil if a driver is notified instead, or if the system refused a pipe.
   private let pipe: WakePipe?
   private let wakeDriver: (@Sendable () -> Void)?
-  /// Why there is no pipe to wake the loop: no other thread may wake it, and it does not wait.
+  /// The reason why there is no pipe; without a pipe, other threads cannot wake the loop, and it
+  /// does not wait.
   package let refusal: SystemRefusal?
   /// The loop that handles the messages.
   // The reference is only used on the loop's thread.
   nonisolated(unsafe) weak var loop: Loop?
-  /// Where that loop lives.
+  /// The place where that loop lives.
   let home: LoopHome
-  /// How other threads find the inbox.
+  /// The address by which other threads find the inbox.
   let address: LoopAddress
 
-  /// An inbox whose loop is woken by `wake`.
+  /// Makes an inbox whose loop is woken by `wake`.
   init(home: LoopHome, wake: @escaping @Sendable () -> Void) {
     (pipe, wakeDriver, refusal) = (nil, wake, nil)
     self.home = home
@@ -42,7 +40,7 @@ public final class Inbox: Sendable {
     address.enter(self)
   }
 
-  /// An inbox for a loop of the current thread.
+  /// Makes an inbox for a loop of the current thread.
   init() {
     wakeDriver = nil
     home = .currentThread
@@ -57,15 +55,18 @@ public final class Inbox: Sendable {
 
   deinit { pipe?.close() }
 
-  /// A descriptor that is readable when there is something to do; -1 where there is none.
+  /// A descriptor that is readable while the loop has something to do; -1 if there is no pipe.
   var wakeDescriptor: Int32 { pipe?.input ?? -1 }
 
-  /// Runs `body` under a lock that sanitizers see: what a message holds was written before.
+  /// Runs `body` under a lock that sanitizers recognize: writes before a message was posted are
+  /// visible to it.
   private func withState<Result>(_ body: (inout State) -> Result) -> Result {
     lock.withLock { body(&state) }
   }
 
-  /// Has `message` called on the loop's thread, in a turn of its own.
+  /// Posts a message, which is called on the loop's thread in a separate turn.
+  ///
+  /// Can be called on any thread.
   public func post(_ message: @escaping @Sendable () -> Void) {
     let isFirst = withState { state in
       if state.isClosed { return false }
@@ -75,10 +76,11 @@ public final class Inbox: Sendable {
     if isFirst { wake() }
   }
 
-  /// Has `ending` called on the loop's thread when its next turn begins, whoever makes that.
+  /// Posts a call for the beginning of the loop's next turn, on its thread, whoever starts that
+  /// turn.
   ///
-  /// At most one message is there for all of them: a loop whose program only makes turns itself
-  /// takes none.
+  /// There is at most one message for all endings, because a program that makes all turns itself
+  /// takes no messages.
   func postEnding(_ ending: @escaping @Sendable () -> Void) {
     let isFirst = withState { state in
       if state.isClosed { return false }
@@ -94,7 +96,7 @@ public final class Inbox: Sendable {
     }
   }
 
-  /// Calls the endings; on the loop's thread.
+  /// Calls the endings, on the loop's thread.
   func makeEndings() {
     guard hasEndings.load(ordering: .acquiring) else { return }
     let endings = withState { state in
@@ -107,13 +109,13 @@ public final class Inbox: Sendable {
 
   /// Wakes the loop if it waits.
   ///
-  /// Async-signal-safe where there is no driver.
+  /// Async-signal-safe for a loop without a driver.
   package func wake() {
     if let wakeDriver { return wakeDriver() }
     pipe?.wake()
   }
 
-  /// How many messages wait.
+  /// The number of waiting messages.
   package var messageCount: Int { withState { $0.messages.count } }
 
   var isEmpty: Bool { withState { $0.messages.isEmpty } }
@@ -126,10 +128,10 @@ public final class Inbox: Sendable {
     }
   }
 
-  /// Drops the messages, and those that still come: the loop is gone.
+  /// Drops all messages, including future ones, because the loop is gone.
   func shut() {
     address.leave()
-    // The messages are dropped outside of the lock: what they captured may post again.
+    // The messages are dropped outside the lock, because values that they captured may post again.
     let dropped = withState { state in
       defer { (state.messages, state.endings) = ([], []) }
       state.isClosed = true

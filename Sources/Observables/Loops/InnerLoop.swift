@@ -1,21 +1,21 @@
-/// The event loop of a library, which runs inside of a loop: that waits for both, and each
-/// iteration is a turn.
+/// The event loop of a library that runs inside a loop.
 ///
-/// Called on the loop's thread only.
+/// The outer loop waits for both, and each iteration is a turn. Called on the loop's thread only.
 package protocol InnerLoop: AnyObject {
-  /// Whether anything of it is still to come that keeps a program running.
+  /// Whether it has pending work that keeps a program running.
   var isAlive: Bool { get }
-  /// Readable when it has something to do.
+  /// A descriptor that is readable when the inner loop has something to do.
   var descriptor: Int32 { get }
-  /// Seconds until its next timer; nil without one.
+  /// Seconds until its next timer; nil without a timer.
   ///
-  /// What was begun since the last iteration may not count yet.
+  /// Timers that were started since the last iteration may not count yet.
   var secondsToNext: Double? { get }
-  /// Takes note of the time: its timers count from the last note.
+  /// Updates its time, from which new timers count.
   func updateTime()
-  /// Does what can be done without waiting, and returns whether there was anything.
+  /// Does everything that can be done without waiting, and returns whether there was anything to
+  /// do.
   ///
-  /// `isNeeded` tells that the outer loop has other reasons to go on: what does not keep a program
-  /// running is served, too.
+  /// If `isNeeded` is true, the outer loop has other reasons to go on. Work that does not keep a
+  /// program running is then done as well.
   func iterate(isNeeded: Bool) -> Bool
 }

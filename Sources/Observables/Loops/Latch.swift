@@ -1,10 +1,10 @@
 import Glibc
 
-/// An event that happens once, and for which threads can wait.
+/// An event that happens once and that threads can wait for.
 ///
-/// May be used on any thread.
+/// It can be used on any thread.
 package final class Latch: Sendable {
-  // The state is only used with the mutex locked; mutex and condition are the system's.
+  // The state is only used while the mutex is locked. Mutex and condition are the system's.
   private nonisolated(unsafe) let state = UnsafeMutablePointer<State>.allocate(capacity: 1)
 
   private struct State {
@@ -37,7 +37,7 @@ package final class Latch: Sendable {
 
   package var isOpen: Bool { locked { $0.isOpen } }
 
-  /// Opens the latch; returns false where it is open already.
+  /// Opens the latch; returns false if it is open already.
   @discardableResult
   package func open() -> Bool {
     locked { state in
@@ -54,11 +54,11 @@ package final class Latch: Sendable {
     }
   }
 
-  /// Waits until the latch is open, at most for so many seconds; returns whether it is.
+  /// Waits until the latch is open, but at most `seconds`; returns whether it is open.
   package func wait(seconds: Double) -> Bool {
     var deadline = timespec()
     clock_gettime(CLOCK_MONOTONIC, &deadline)
-    // A century stands for ever; NaN stands for no time.
+    // A century counts as forever, and NaN as no time.
     let seconds = seconds > 0 ? min(seconds, 3e9) : 0
     let nanoseconds = deadline.tv_nsec + Int((seconds - seconds.rounded(.down)) * 1e9)
     deadline.tv_sec += Int(seconds) + nanoseconds / 1_000_000_000

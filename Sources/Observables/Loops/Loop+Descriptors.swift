@@ -1,17 +1,18 @@
 import Glibc
 
 extension Loop {
-  /// Calls `body`, in a turn of its own, whenever `descriptor` can be read or is at its end.
+  /// Calls `body` in a separate turn whenever `descriptor` is readable or at its end.
   ///
-  /// It must be read in `body`, or the handler stopped: it is called again while there is something
-  /// to read. The loop runs until the handler is stopped. In a loop that has a driver a thread of
-  /// the library waits.
+  /// `body` has to read from the descriptor or stop the handler, because it is called again while
+  /// there is something to read. The loop keeps running until the handler is stopped. For a loop
+  /// with a driver, a thread of the library does the waiting. Call this method on the loop's
+  /// thread, where `body` is called, too.
   ///
-  /// Where the descriptor is found closed later, the handler ends, and ``onError`` gets a
+  /// If the descriptor is found closed later, the handler ends and ``onError`` receives a
   /// ``ClosedDescriptor``.
   ///
-  /// - Complexity: O(1); each wait of the loop costs O(handlers).
-  /// - Throws: if the descriptor is not open.
+  /// - Complexity: O(1). Each wait of the loop costs O(handlers).
+  /// - Throws: ``ClosedDescriptor`` if the descriptor is not open.
   @discardableResult
   public func onReadable(
     _ descriptor: Int32, _ body: @escaping () -> Void
@@ -19,11 +20,11 @@ extension Loop {
     try add(descriptor, POLLIN, stream: nil, body)
   }
 
-  /// Calls `body`, in a turn of its own, whenever bytes can be written to `descriptor`.
+  /// Calls `body` in a separate turn whenever `descriptor` is writable.
   ///
-  /// As ``onReadable(_:_:)`` otherwise: it is called again and again until it is stopped.
+  /// The call repeats until the handler is stopped. Everything else is as for ``onReadable(_:_:)``.
   ///
-  /// - Throws: if the descriptor is not open.
+  /// - Throws: ``ClosedDescriptor`` if the descriptor is not open.
   @discardableResult
   public func onWritable(
     _ descriptor: Int32, _ body: @escaping () -> Void
@@ -31,14 +32,14 @@ extension Loop {
     try add(descriptor, POLLOUT, stream: nil, body)
   }
 
-  /// A handler of a stream, which knows more than its descriptor.
+  /// Adds a handler for a stream, which may hold bytes that were read already.
   package func onReadable(
     _ descriptor: Int32, stream: @escaping () -> DescriptorState, _ body: @escaping () -> Void
   ) throws(ClosedDescriptor) -> DescriptorHandler {
     try add(descriptor, POLLIN, stream: stream, body)
   }
 
-  /// A handler of a stream, which knows when it was closed.
+  /// Adds a handler for a stream, which knows whether it was closed.
   package func onWritable(
     _ descriptor: Int32, stream: @escaping () -> DescriptorState, _ body: @escaping () -> Void
   ) throws(ClosedDescriptor) -> DescriptorHandler {
@@ -74,22 +75,23 @@ extension Loop {
     inputs.handlers.removeAll { $0 === handler }
   }
 
-  /// Lets the loop of a library run inside of this one from now on; nil for none.
+  /// Runs the loop of a library inside this one from now on; nil removes it.
   package func run(inside inner: (any InnerLoop)?) {
     inputs.inner = inner
     driven?.ask()
   }
 
-  /// The main queue where this loop serves it: it owns the main thread.
+  /// The main queue, if this loop serves it because it owns the main thread.
   var servedMainQueue: MainQueue? {
     inputs.isOnMainThread && driven == nil ? MainQueue.shared : nil
   }
 
-  /// Calls the handlers of descriptors that are ready, each in a turn, after it has waited for one,
-  /// for the inbox, the main queue and the inner loop.
+  /// Waits for a descriptor, the inbox, the main queue or the inner loop, and calls the ready
+  /// handlers, each in a turn.
   ///
-  /// - Parameter timeout: milliseconds; 0 not to wait, -1 for ever.
-  /// - Returns: whether a handler was called that keeps the loop running: virtual time has to wait.
+  /// - Parameter timeout: milliseconds; 0 doesn't wait, -1 waits without limit.
+  /// - Returns: whether a handler was called that keeps the loop running. If so, virtual time has
+  ///   to wait.
   @discardableResult
   func lookAtDescriptors(timeout: Int32) -> Bool {
     let waiting = inputs.handlers
@@ -108,7 +110,7 @@ extension Loop {
       turn { mainQueue.drain() }
     }
     for (index, handler) in waiting.enumerated() {
-      // An earlier one may have stopped it.
+      // An earlier handler may have stopped it.
       guard !isStopping, let body = handler.body else { continue }
       let found = polled[index].revents
       if states[index] == .closed || found & Int16(POLLNVAL) != 0 {
@@ -122,7 +124,7 @@ extension Loop {
     return hasServed
   }
 
-  /// Whether one of the handlers would be called, or the inner loop has something to read.
+  /// Whether a handler would be called now, or the inner loop has something to read.
   var hasReadyDescriptor: Bool {
     if inputs.handlers.isEmpty, inputs.inner == nil { return false }
     if inputs.handlers.contains(where: { $0.state != .unknown }) { return true }
@@ -130,7 +132,7 @@ extension Loop {
     return poll(&polled, timeout: 0) > 0
   }
 
-  /// Ends a handler whose descriptor is closed: nothing will be read from it any more.
+  /// Ends a handler whose descriptor is closed.
   private func end(_ handler: DescriptorHandler) {
     let onClose = handler.onClose
     handler.stop()
@@ -139,7 +141,7 @@ extension Loop {
     report(ClosedDescriptor(descriptor: handler.descriptor))
   }
 
-  /// What has to be waited for by somebody else, where this loop lives in another one.
+  /// The descriptors that another thread has to wait for, if this loop has a driver.
   var descriptorsToWaitFor: [pollfd] {
     var polled = inputs.handlers.map(\.polled)
     if let inner = inputs.inner {

@@ -2,14 +2,13 @@ internal import CMainQueue
 import Synchronization
 
 extension Loop {
-  /// The loop of an app on the main Dispatch queue (T13): it is made when it is first used, and
-  /// lives as long as the process.
+  /// The loop of an app on the main Dispatch queue (T13).
   ///
-  /// The turn of a write that the app's code makes ends with an item of the queue that the first
-  /// write enqueued; timers and messages from other threads are items, too. `run()` is not for this
-  /// loop: the app serves the main queue, by `dispatchMain()`, a run loop, or `async` code of its
-  /// main function. Callbacks run on the main actor, as jobs of it;
-  /// `MainActor.assumeIsolated` makes that known to the compiler.
+  /// It is made on first use and lives as long as the process. If the app's code makes a write, the
+  /// first write enqueues an item of the queue, which ends the turn. Timers and messages from other
+  /// threads are items, too. Don't call `run()` on this loop: the app serves the main queue by
+  /// `dispatchMain()`, a run loop, or `async` code of its main function. Callbacks run on the main
+  /// actor, as jobs; `MainActor.assumeIsolated` lets the compiler know.
   @MainActor public static let main: Loop = {
     let loop = Loop(driver: .mainQueue)
     MainQueueLoop.loop = loop
@@ -18,8 +17,7 @@ extension Loop {
   }()
 }
 
-/// Makes the main loop available to code of which the compiler cannot see that it runs on the main
-/// actor.
+/// Makes the main loop available to code that runs on the main actor without the compiler knowing.
 enum MainQueueLoop {
   static let isThere = Atomic(false)
   // The loop is set once, before `isThere`, and only used on the main queue.
@@ -32,7 +30,7 @@ enum MainQueueLoop {
     return loop
   }
 
-  /// The main loop, made where it is not there yet, for code on the main queue.
+  /// The main loop, made if necessary; only for code on the main queue.
   static var made: Loop? {
     MainActor.assumeIsolated { _ = Loop.main }
     return loop
@@ -40,7 +38,7 @@ enum MainQueueLoop {
 }
 
 extension LoopDriver {
-  /// The main Dispatch queue of a program that serves it: by `dispatchMain()`, a run loop, or
+  /// The main Dispatch queue of a program that serves it by `dispatchMain()`, a run loop, or
   /// `async` code of its main function.
   public static let mainQueue: LoopDriver = LoopDriver(isHere: { MainQueueWork.isMain }) {
     seconds, work in
@@ -48,7 +46,7 @@ extension LoopDriver {
   }
 }
 
-/// What the main queue does for others than a loop that serves it.
+/// Work on the main queue for loops that don't serve it themselves.
 enum MainQueueWork {
   /// The queue is marked once, so that code can find out whether it runs there.
   private static let isMarked: Void = cmq_mark()
@@ -59,13 +57,13 @@ enum MainQueueWork {
     return cmq_ismain()
   }
 
-  /// Has `work` done by the main actor.
+  /// Schedules `work` on the main actor.
   ///
-  /// Not by an item of Dispatch, in which Swift does not see that actor where the queue has left
-  /// the first thread: casts to conformances that are isolated to it fail there.
+  /// It doesn't use an item of Dispatch. If the queue has left the first thread, Swift doesn't
+  /// recognize the main actor in such items, and casts to conformances isolated to it fail there.
   static func perform(after seconds: Double, _ work: @escaping @Sendable () -> Void) {
     let operation: @MainActor @Sendable () async -> Void = {
-      // A century stands for never.
+      // A century counts as never.
       if seconds > 0 { try? await Task.sleep(nanoseconds: UInt64(min(seconds, 3e9) * 1e9)) }
       work()
     }

@@ -1,11 +1,11 @@
 import Glibc
 
 extension Loop {
-  /// Handles what is due, each in its turn, without waiting.
+  /// Handles everything that is due, each item in a separate turn, without waiting.
   ///
-  /// This is for a host with a loop of its own.
+  /// This is for a host with a separate event loop. Call it on the loop's thread.
   ///
-  /// - Returns: whether anything could still happen: a timer or message is to come.
+  /// - Returns: whether a timer, message or other event is still expected.
   @discardableResult
   public func step() -> Bool {
     assertOnThread()
@@ -17,20 +17,24 @@ extension Loop {
     return isAlive
   }
 
-  /// Opens what the loop otherwise opens when it first waits.
+  /// Opens the descriptors that the loop would otherwise open when it first waits.
   ///
-  /// For a process that is about to lose the right to open anything, as by seccomp.
+  /// This is for a process that is about to lose the right to open anything, for example by
+  /// seccomp.
   public func prepareToWait() {
     assertOnThread()
     _ = servedMainQueue
   }
 
-  /// Handles messages and timers until nothing could wake the loop any more, or `stop()`.
+  /// Handles messages and timers until nothing could wake the loop any more, or until `stop()`.
   ///
-  /// Sleeps when idle; on the main thread the main queue's work goes on meanwhile.
+  /// The loop sleeps when idle. On the main thread, it also serves the main queue.
+  ///
+  /// - Precondition: the loop has no driver.
   public func run() { run { true } }
 
-  /// As ``run()``, while `condition` is true as well: it is asked before the loop sleeps.
+  /// Does the same as ``run()`` while `condition` is true; the condition is checked before the loop
+  /// sleeps.
   package func run(while condition: () -> Bool) {
     assertOnThread()
     precondition(driven == nil, "A loop that has a driver gets its turns from that")
@@ -44,13 +48,15 @@ extension Loop {
   }
 
   /// Lets virtual time pass: everything due within `seconds` happens, in order.
+  ///
+  /// - Precondition: the loop has a virtual clock.
   public func advance(by seconds: Double) {
     precondition(schedule.clock == .virtual, "Only a loop with virtual time can be advanced")
     let end = schedule.virtualNow + seconds
     defer { isStopping = false }
     if engine.delivery.hasPending { endTurn() }
     handleDue()
-    // An inner loop that is never idle is not served for ever.
+    // An inner loop that is never idle is not served forever.
     var extraRounds = 100
     while !isStopping {
       let due = min(nextDue ?? end, end)
@@ -69,7 +75,9 @@ extension Loop {
     if !isStopping { schedule.virtualNow = end }
   }
 
-  /// Makes ``run()`` return after the turn under way, or at once when it is called next.
+  /// Makes ``run()`` return after the turn under way.
+  ///
+  /// If the loop is not running, the next `run()` returns at once.
   public func stop() {
     isStopping = true
     inbox.wake()
@@ -82,7 +90,7 @@ extension Loop {
       || inputs.inner?.isAlive == true
   }
 
-  /// Whether the loop of a library, which runs inside this one, waits for something.
+  /// Whether the library's loop inside this one waits for something.
   package var isInnerLoopAlive: Bool { inputs.inner?.isAlive == true }
 
   /// Whether ``step()`` has something to do.
@@ -92,8 +100,8 @@ extension Loop {
       || hasReadyDescriptor || isInnerDue
   }
 
-  /// Code outside of the loop's own turns has run: what it began in the loop of a library is
-  /// registered in the next iteration of that.
+  /// Notes that code outside the loop's turns has run; an inner loop registers operations that such
+  /// code began in its next iteration.
   package func noteOuterCode() { if inputs.inner != nil { inputs.isInnerBusy = true } }
 
   /// Whether a timer of the inner loop is due.
@@ -105,10 +113,10 @@ extension Loop {
 
   private var hasMessages: Bool { !calls.ready.isEmpty || !inbox.isEmpty }
 
-  /// Whether there is nothing that could be done at once.
+  /// Whether there is nothing to do at once.
   private var isIdle: Bool { !hasMessages && !inputs.isInnerBusy }
 
-  /// When the next timer is due.
+  /// The time at which the next timer is due.
   public var nextDue: Double? { schedule.timers.first?.due }
 
   private func handleDue() {
@@ -132,8 +140,8 @@ extension Loop {
       }
       turn(body)
     }
-    // Timers made meanwhile are not due before the next round, however short: a timer of 0 seconds
-    // that makes another must not keep messages waiting.
+    // Timers made during this round are not due before the next one, however short they are.
+    // Otherwise a timer of 0 seconds that makes another one could keep messages waiting forever.
     let (time, newest) = (now, schedule.sequence)
     var made: [LoopTimer] = []
     while !isStopping, let timer = schedule.timers.first, timer.due <= time {
@@ -150,7 +158,7 @@ extension Loop {
       let isNeeded = references > 0
       turn { inputs.isInnerBusy = inner.iterate(isNeeded: isNeeded) }
       if schedule.clock == .virtual, !inner.isAlive {
-        // Time does not wait for what keeps no program running.
+        // Time does not wait for work that doesn't keep a program running.
         inputs.isInnerBusy = false
         schedule.passedUntil = nil
       }
@@ -170,16 +178,16 @@ extension Loop {
 
   // MARK: Waiting
 
-  /// Sleeps until there is something to do; in virtual time it jumps there.
+  /// Sleeps until there is something to do.
   ///
-  /// While the loop of a library is alive, virtual time passes as real time: what that waits for
-  /// does.
+  /// In virtual time it jumps there. While the loop of a library is alive, virtual time passes like
+  /// real time, because that loop waits in real time.
   package func wait(until due: Double?) {
     let hasInputs = !inputs.handlers.isEmpty || inputs.inner != nil
     let passesTime = schedule.clock == .virtual && inputs.inner?.isAlive == true
     let start = passesTime ? schedule.passedUntil ?? monotonicSeconds() : 0
     defer { if passesTime { passTime(since: start, until: due) } }
-    // What is ready must not keep the main queue and the inputs waiting for ever.
+    // Ready work must not keep the main queue and the inputs waiting forever.
     if !isIdle {
       if inputs.isOnMainThread || hasInputs { lookAtDescriptors(timeout: 0) }
       return
@@ -201,7 +209,7 @@ extension Loop {
       schedule.virtualNow, min(schedule.virtualNow + time - start, due ?? .infinity))
   }
 
-  /// Seconds until a timer is due, of this loop or the inner one; nil without any.
+  /// Seconds until a timer of this loop or the inner one is due; nil if there is no timer.
   private func secondsToWait(until due: Double?) -> Double? {
     let own = due.map { $0 - now }
     guard let inner = inputs.inner, inner.isAlive, let next = inner.secondsToNext else {
@@ -210,7 +218,7 @@ extension Loop {
     return own.map { min($0, next) } ?? next
   }
 
-  /// Asks the driver for what is to come.
+  /// Asks the driver for the steps that the loop needs next.
   private func askForSteps(_ driven: DrivenLoop, soon: Bool) {
     if soon || !isIdle || !calls.unread.isEmpty || engine.delivery.hasPending {
       return driven.ask()

@@ -2,14 +2,20 @@ extension Loop {
   /// Seconds on the loop's clock, which never goes back.
   public var now: Double { schedule.clock == .virtual ? schedule.virtualNow : monotonicSeconds() }
 
-  /// Calls `body` in a turn of its own, `seconds` from now.
+  /// Calls `body` once, in a separate turn, `seconds` from now.
+  ///
+  /// Call it on the loop's thread. It ends with ``LoopTimer/stop()``.
   @discardableResult
   public func after(_ seconds: Double, _ body: @escaping () -> Void) -> LoopTimer {
     schedule(in: seconds, every: nil, body)
   }
 
-  /// Calls `body` every `seconds`, each time in a turn of its own; calls that were missed are not
-  /// made up for.
+  /// Calls `body` every `seconds`, each time in a separate turn.
+  ///
+  /// Missed calls are not repeated. Call it on the loop's thread. It ends with
+  /// ``LoopTimer/stop()``.
+  ///
+  /// - Precondition: `seconds` is above 0.
   @discardableResult
   public func every(_ seconds: Double, _ body: @escaping () -> Void) -> LoopTimer {
     precondition(seconds > 0, "A repeating timer needs an interval above 0, not \(seconds)")
@@ -22,14 +28,14 @@ extension Loop {
     driven?.ask()
   }
 
-  /// Calls `body` at the beginning of the next turn: one of its own, if no other one is made.
+  /// Calls `body` at the beginning of the next turn; if no other turn is made, one is made for it.
   package func deferToNextTurn(_ body: @escaping () -> Void) {
     calls.deferred.append(body)
     if calls.hasTurnForDeferred { return }
     calls.hasTurnForDeferred = true
     nextTurn { [unowned self] in
       calls.hasTurnForDeferred = false
-      // A turn within another one has not begun with the deferred calls.
+      // If this turn is nested in another one, it has not begun with the deferred calls.
       makeDeferredCalls()
     }
   }
@@ -57,9 +63,9 @@ extension Loop {
   func noteReference(of timer: LoopTimer) { references += timer.keepsLoopRunning ? 1 : -1 }
   func dropReference() { references -= 1 }
 
-  /// Keeps ``run()`` from returning until the matching `release()`: something outside of the loop
-  /// will post to its inbox.
+  /// Keeps ``run()`` from returning until the matching `release()`, because something outside the
+  /// loop will post to its inbox.
   public func retain() { references += 1 }
-  /// Takes one `retain()` back.
+  /// Undoes one `retain()`.
   public func release() { references -= 1 }
 }

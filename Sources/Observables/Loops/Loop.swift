@@ -2,40 +2,48 @@ import Glibc
 
 /// A loop of turns: it handles messages and timers, and calls watchers when a turn ends (T1).
 ///
-/// Confined to the thread that made it, but for its ``inbox``. It can own that thread (``run()``,
-/// which sleeps when idle), be stepped by a host that has a loop of its own (``step()``), live in a
-/// queue or another event loop (``init(driver:file:line:)``, ``main``), or run in virtual time
-/// without waiting (`Loop(clock: .virtual)`, for tests): <doc:Threads>.
+/// Except for its ``inbox``, a loop is confined to the thread that made it. There are four ways to
+/// run it (<doc:Threads>):
 ///
-/// `observe` puts its watchers on the loop that already observes the object, else on the one whose
-/// turn is under way, else on the only one of the thread, unless it is given one.
+/// - It owns its thread: ``run()``, which sleeps when idle.
+/// - A host with a separate event loop steps it: ``step()``.
+/// - It lives in a queue or another event loop: ``init(driver:file:line:)``, ``main``.
+/// - It runs in virtual time without waiting, for tests: `Loop(clock: .virtual)`.
+///
+/// If you pass no loop to `observe`, it uses the first of these: the loop that already observes the
+/// object, the loop whose turn is under way, and the only loop of the thread.
 public final class Loop {
-  /// Where other threads leave messages.
+  /// The queue in which other threads leave messages.
   public let inbox: Inbox
   package let engine: Engine
-  /// Where it was made.
+  /// The place where the program made the loop.
   private let place: (file: StaticString, line: UInt)
   var schedule: Schedule
   var calls = Calls()
   private var turns = Turns()
   var inputs = Inputs()
-  /// How many timers, handlers and owners keep ``run()`` from ending.
+  /// The number of timers, handlers and owners that keep ``run()`` from returning.
   var references = 0
   var isStopping = false
   let driven: DrivenLoop?
   /// Called with each event of the log (`log`).
   var sink: ((LoopEvent) -> Void)?
 
-  /// Called with errors that have no caller, on the loop's thread.
+  /// Called on the loop's thread with errors that have no caller.
   ///
-  /// Such errors come from watchers that trigger themselves without end (T4, T9), lazy properties
-  /// that fail where no code reads them (Z8), names that an object which came into a path doesn't
-  /// have, descriptors that were closed while they were waited for, from `bind`, `values` and
-  /// `observe(_:on:)` after they returned, and from callbacks that throw: those are a
-  /// ``WatcherError``. Without a handler they are written to the standard error stream.
+  /// Such errors come from:
+  ///
+  /// - watchers that trigger themselves without end (T4, T9),
+  /// - lazy properties that fail where no code reads them (Z8),
+  /// - names that a new object on a path doesn't have,
+  /// - descriptors that are closed while a handler waits for them,
+  /// - `bind`, `values` and `observe(_:on:)`, after they returned,
+  /// - callbacks that throw, as a ``WatcherError``.
+  ///
+  /// Without a handler, errors are written to the standard error stream.
   public var onError: ((any Error) -> Void)?
 
-  /// A loop for the current thread, to be run or stepped.
+  /// Makes a loop for the current thread, to be run or stepped.
   public convenience init(
     clock: LoopClock = .system, file: StaticString = #fileID, line: UInt = #line
   ) {
@@ -43,8 +51,8 @@ public final class Loop {
     if let refusal = inbox.refusal { preconditionFailure("A loop cannot be made: \(refusal)") }
   }
 
-  /// A loop for the current thread that may lack what it needs (`refusal`): it must not be run
-  /// then.
+  /// Makes a loop for the current thread, even if the system refuses its resources; if `refusal` is
+  /// not nil, the loop must not be run.
   package convenience init(
     unchecked clock: LoopClock, file: StaticString = #fileID, line: UInt = #line
   ) {
@@ -52,13 +60,13 @@ public final class Loop {
     CurrentLoop.add(self)
   }
 
-  /// Why the loop cannot wait for anything; nil where it can.
+  /// The reason why the loop cannot wait for anything; nil if it can.
   package var refusal: SystemRefusal? { inbox.refusal }
 
-  /// A loop for the current thread that gets its turns from `driver`: after the first write that
-  /// makes a watcher pending, for messages, and for timers.
+  /// Makes a loop for the current thread that gets its turns from `driver`.
   ///
-  /// The code that drives the loop has to keep it alive, too.
+  /// It asks for a turn after the first write that makes a watcher pending, for messages, and for
+  /// timers. The code that drives the loop also has to keep it alive.
   public convenience init(
     driver: LoopDriver, file: StaticString = #fileID, line: UInt = #line
   ) {
@@ -90,7 +98,7 @@ public final class Loop {
     engine.close()
   }
 
-  /// Hands on an error that has no caller.
+  /// Reports an error that has no caller.
   package func report(_ error: any Error) {
     if let onError { onError(error) } else { Self.write(error) }
   }
@@ -100,8 +108,9 @@ public final class Loop {
     _ = text.withCString { Glibc.write(STDERR_FILENO, $0, strlen($0)) }
   }
 
-  /// The loop that was made last on this thread and is still there; in code on the main queue
-  /// `main`, once that is there.
+  /// The newest loop of this thread that still exists.
+  ///
+  /// In code on the main queue it is `main`, if that was made.
   public static var current: Loop? { MainQueueLoop.current ?? CurrentLoop.value }
 
   /// Whether a turn or a callback of the loop is under way.
@@ -109,12 +118,12 @@ public final class Loop {
 
   // MARK: Turns
 
-  /// Whether a driver gives it its turns.
+  /// Whether the loop gets its turns from a driver.
   package var isDriven: Bool { driven != nil }
 
   /// Runs `body` as a turn: watchers are called when it returns or throws.
   ///
-  /// Inside of another turn it ends that one, too.
+  /// Inside another turn, it also ends that turn. Call it on the loop's thread.
   ///
   /// - Precondition: no watcher, hook, getter or batch is under way.
   @discardableResult
@@ -133,26 +142,26 @@ public final class Loop {
 
   private func beginTurn() {
     inbox.makeEndings()
-    // What was done outside of any turn was not a part of this one.
+    // Writes outside of turns don't belong to this one.
     engine.delivery.turnNumber.pointee += 1
     engine.delivery.goesOn = false
     if !calls.deferred.isEmpty { makeDeferredCalls() }
     for turnGuard in turns.guards { turnGuard.turnBegins() }
   }
 
-  /// Whether ``turn(_:)`` runs its body.
+  /// Whether ``turn(_:)`` is running its body.
   package var isInTurn: Bool { turns.depth > 0 }
 
-  /// Ends the turn under way: calls pending watchers, and those that these trigger (T4).
+  /// Ends the turn under way: calls pending watchers, and the watchers that these trigger (T4).
   ///
-  /// For programs that write outside of ``turn(_:)``.
+  /// This is for programs that write outside of ``turn(_:)``. Call it on the loop's thread.
   ///
   /// - Precondition: no watcher, hook, getter or batch is under way.
   public func endTurn() {
     precondition(!engine.isOccupied, "A turn cannot end inside \(engine.occupation ?? "")")
     if turns.guards.isEmpty { flushTurn() } else { flushGuardedTurn() }
     finishTurn()
-    // What scripts have caused for others may be left to the next turn.
+    // Calls that scripts have caused for others may be left to the next turn.
     if engine.delivery.hasPending, !engine.delivery.isEnding {
       nextTurn { [engine] in engine.delivery.goesOn = true }
     }
@@ -173,14 +182,14 @@ public final class Loop {
     func takeBack() -> Bool { turns.guards.reduce(false) { $1.takeBack() || $0 } }
     _ = takeBack()
     flushTurn()
-    // Watchers that were called are called for the way back, where they may write again, and what
-    // they write may be taken back as well.
+    // When a turn is undone, the called watchers are called again. They may write, and these writes
+    // may be undone as well.
     for _ in 0..<3 where takeBack() { flushTurn() }
     _ = takeBack()
     for turnGuard in turns.guards { turnGuard.turnEnds() }
   }
 
-  /// Tells `turnGuard` where turns begin and end, from the next one on.
+  /// Notifies `turnGuard` of the beginning and end of turns, from the next one on.
   package func add(_ turnGuard: any TurnGuard) { turns.guards.append(turnGuard) }
 
   package func remove(_ turnGuard: any TurnGuard) { turns.guards.removeAll { $0 === turnGuard } }
@@ -190,24 +199,26 @@ public final class Loop {
       let bodies = turns.endings
       turns.endings = []
       for body in bodies { body() }
-      // Nobody may be there who makes a turn for the watchers of what was changed here.
+      // The watchers of changes made here need a turn, which no other code may start.
       if engine.delivery.hasPending { nextTurn {} }
     }
     drainLog()
   }
 
-  /// Calls `body` once, when the turn under way has called its watchers; outside of turns, at the
-  /// end of the next one, which is made if need be.
+  /// Calls `body` once, after the turn under way has called its watchers.
+  ///
+  /// Outside of turns, the call comes at the end of the next one, which is made if necessary.
   package func whenTurnEnds(_ body: @escaping () -> Void) {
     turns.endings.append(body)
     if turns.depth == 0, turns.endings.count == 1 { nextTurn {} }
   }
 
-  /// Calls now what is pending; watchers that ran in this flush and were triggered again stay
-  /// pending.
+  /// Calls the pending watchers now.
   ///
-  /// It must not be called from within a watcher.
+  /// A watcher that was called in this flush and triggered again stays pending. Call it on the
+  /// loop's thread.
   ///
+  /// - Precondition: no watcher, hook, getter or batch is under way.
   /// - Returns: the number of calls.
   @discardableResult
   public func flush() -> Int {
@@ -215,7 +226,7 @@ public final class Loop {
     return engine.delivery.flush()
   }
 
-  /// Immediate watchers triggered in `body` are called once each, after it (T9).
+  /// Calls each immediate watcher triggered in `body` once, after `body` (T9).
   public func batch<Result, Failure: Error>(
     _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -224,7 +235,7 @@ public final class Loop {
     return try body()
   }
 
-  /// What has happened so far.
+  /// Counts of the loop's work so far.
   public var statistics: LoopStatistics {
     inbox.makeEndings()
     engine.nodes.buryDead()
@@ -246,10 +257,11 @@ extension Loop {
   struct Schedule {
     let clock: LoopClock
     var virtualNow = 0.0
-    /// The real time up to which virtual time has passed; nil while it does not pass as real time.
+    /// The real time up to which virtual time has passed; nil while virtual time doesn't follow
+    /// real time.
     var passedUntil: Double?
     var timers = TimerQueue()
-    /// The number of the timer that was made last.
+    /// The number of the newest timer.
     var sequence: UInt64 = 0
   }
 
@@ -257,17 +269,17 @@ extension Loop {
     var ready: [() -> Void] = []
     /// Messages that arrived before the loop was stopped.
     var unread: [@Sendable () -> Void] = []
-    /// Calls with which the next turn begins.
+    /// Calls for the beginning of the next turn.
     var deferred: [() -> Void] = []
-    /// Whether a turn for `deferred` is among the messages that are ready.
+    /// Whether `ready` contains a turn for `deferred`.
     var hasTurnForDeferred = false
   }
 
   private struct Turns {
     var depth = 0
-    /// Calls with which the turn ends.
+    /// Calls for the end of the turn.
     var endings: [() -> Void] = []
-    /// What may undo turns.
+    /// Guards that can undo turns.
     var guards: [any TurnGuard] = []
     var secondsInFlush = 0.0
   }
@@ -275,9 +287,9 @@ extension Loop {
   struct Inputs {
     lazy var isOnMainThread = MainQueue.isMainThread()
     var handlers: [DescriptorHandler] = []
-    /// The loop of a library that runs inside of this one.
+    /// The loop of a library that runs inside this one.
     var inner: (any InnerLoop)?
-    /// Whether the inner loop had something to do: it is asked once more before this one sleeps.
+    /// Whether the inner loop had something to do; it then runs once more before this loop sleeps.
     var isInnerBusy = false
   }
 }
@@ -289,7 +301,7 @@ extension Loop: CustomStringConvertible {
   }
 }
 
-/// What a loop has done so far.
+/// Counts of a loop's work so far.
 public struct LoopStatistics: Sendable {
   /// Turns that have ended.
   public let turns: Int
@@ -297,12 +309,12 @@ public struct LoopStatistics: Sendable {
   public let calls: Int
   /// Watchers that have not ended.
   public let watchers: Int
-  /// Objects that are observed, or were until a moment ago.
+  /// Objects that are observed, or were until recently.
   public let observedObjects: Int
   /// Watchers that wait for the flush.
   public let pending: Int
   /// Errors that had no caller.
   public let errors: Int
-  /// Time spent calling watchers at the end of turns.
+  /// The time spent calling watchers at the end of turns, in seconds.
   public let secondsInFlush: Double
 }

@@ -1,13 +1,15 @@
-/// Which loop observes an object where the program names none.
+/// The rules that select a loop for an object if the program doesn't name one.
 ///
-/// That is the loop of this thread that observes the object already; else the one whose turn is
-/// under way; else the only one. Where several are meant alike, the program has to say which: a
-/// guess would be right until somebody makes another loop.
+/// The first of these is used: the loop of this thread that already observes the object, the loop
+/// whose turn is under way, and the only loop of this thread. If several loops are equally
+/// possible, the program has to name one. A guess would be right only until some code makes another
+/// loop.
 enum LoopChoice {
-  /// The loop for an object that is observed, on this thread, in `places`.
+  /// Selects the loop for an object that is observed, on this thread, in `places`.
   ///
-  /// nil where there is no loop on this thread, and where the object is one for any thread: a task
-  /// meets the loops of a thread by chance, but for those whose turn it is part of.
+  /// Returns nil if this thread has no loop. Also returns nil for an object that any thread can
+  /// use, in a task that is not part of a loop's turn: such a task meets the loops of a thread by
+  /// chance.
   static func loop(
     _ places: ObservationPlaces, isForAnyThread: @autoclosure () -> Bool
   ) -> Loop? {
@@ -31,8 +33,8 @@ enum LoopChoice {
     loops.only(for: "observes the object", namedBy: "in:")
   }
 
-  /// The engine of a loop for a read, which cannot name one: of several that are meant alike any
-  /// serves.
+  /// The engine of a loop for a read, which cannot name a loop; if several are equally possible,
+  /// any of them is used.
   static var engineForReading: Engine? {
     switch LoopsHere().meant {
     case .none: nil
@@ -41,8 +43,9 @@ enum LoopChoice {
     }
   }
 
-  /// The engine whose tracked computation is running on this thread: that of the object that it
-  /// reads, or another one; nil where none is.
+  /// The engine whose tracked computation is running on this thread; nil if none is running.
+  ///
+  /// `known` is the engine of the object that is read, and is preferred.
   static func trackingEngine(_ known: Engine?) -> Engine? {
     if let known, known.tracking.isOn { return known }
     switch LoopsHere() {
@@ -81,10 +84,11 @@ enum LoopsHere {
     }
   }
 
-  /// Those whose turn is under way.
+  /// The loops whose turn is under way.
   var underWay: LoopsHere { LoopsHere(all.filter(\.isUnderWay)) }
 
-  /// Those that are meant where the program names none: whose turn is under way, else all.
+  /// The candidates if the program names no loop: the loops whose turn is under way, or else all
+  /// loops.
   var meant: LoopsHere {
     guard case .several = self else { return self }
     let underWay = underWay
@@ -92,9 +96,10 @@ enum LoopsHere {
     return underWay
   }
 
-  /// The one that is meant; nil where there is none.
+  /// The single candidate; nil without a loop.
   ///
-  /// - Precondition: no two are meant alike: `role` is what the loop does, `label` what names it.
+  /// - Precondition: there is at most one candidate. For the message, `role` describes the loop's
+  ///   task, and `label` names the argument.
   func only(for role: String, namedBy label: String) -> Loop? {
     switch meant {
     case .none: return nil
@@ -118,17 +123,18 @@ enum LoopsHere {
 }
 
 extension Loop {
-  /// The loop of this thread that is meant where the program names none: the one whose turn is
-  /// under way, else the only one; nil where there is none.
+  /// Selects the loop of this thread if the program names none: the loop whose turn is under way,
+  /// or else the only one; nil without a loop.
   ///
-  /// - Precondition: no two are meant alike: `role` is what the loop does, `label` what names it.
+  /// - Precondition: there is at most one candidate. For the message, `role` describes the loop's
+  ///   task, and `label` names the argument.
   package static func only(for role: String, namedBy label: String) -> Loop? {
     LoopsHere().only(for: role, namedBy: label)
   }
 }
 
 extension KeyPathObservable {
-  /// The engine of `loop`, or of the loop that is meant where none is given.
+  /// The engine of `loop`, or of the selected loop if `loop` is nil.
   ///
   /// - Throws: ``PathError`` for a model that several threads use, on a thread without the loop.
   @inline(__always)
@@ -148,7 +154,7 @@ extension KeyPathObservable {
     LoopChoice.failWithoutLoop()
   }
 
-  /// The error for a registration on another thread than that of its loop.
+  /// The error for a registration on a thread that is not the loop's.
   @inline(never)
   private func misplaced() -> PathError {
     precondition(

@@ -1,11 +1,11 @@
 import Glibc
 
-/// What a loop takes for time.
+/// The clock of a loop.
 public enum LoopClock: Sendable {
   /// The system's monotonic clock; an idle loop sleeps.
   case system
-  /// Time that passes only when nothing else is left to do: an idle loop jumps to its next timer.
-  /// For tests.
+  /// Virtual time, for tests: an idle loop jumps to its next timer, and time passes only when
+  /// nothing else is left to do.
   case virtual
 }
 

@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-/// What gives turns to a loop that lives in something else: a queue, an event loop, a run loop.
+/// A source of turns for a loop that lives in a queue, an event loop, or a run loop.
 ///
 /// ```swift
 /// let driver = LoopDriver { seconds, work in eventLoop.scheduleTask(in: seconds, work) }
@@ -11,12 +11,13 @@ public struct LoopDriver: Sendable {
   /// Whether the calling code runs where the loop lives; nil for the thread that makes the loop.
   let isHere: (@Sendable () -> Bool)?
 
-  /// A driver that has `work` called once on the loop's thread, `seconds` from now or as soon as
-  /// possible for 0; not before `perform` has returned.
+  /// Makes a driver from a function that schedules work.
   ///
-  /// `perform` may be called on any thread. Work is called on the thread that makes the loop, or,
-  /// for a queue that goes from thread to thread, where `isHere` is true; there is never more than
-  /// one at a time.
+  /// `perform` has to call `work` once on the loop's thread, `seconds` from now, or as soon as
+  /// possible if `seconds` is 0. It must not call `work` before it returns. `perform` itself can be
+  /// called on any thread. "The loop's thread" is the thread that makes the loop, or, for a queue
+  /// that moves from thread to thread, any place where `isHere` is true. Never run more than one
+  /// work item at a time.
   public init(
     isHere: (@Sendable () -> Bool)? = nil,
     _ perform:
@@ -26,7 +27,7 @@ public struct LoopDriver: Sendable {
   }
 }
 
-/// Joins a loop and its driver: asks for steps, each only once.
+/// Joins a loop and its driver, and asks for each step only once.
 final class DrivenLoop: Sendable {
   private let driver: LoopDriver
   private let isAsked = Atomic(false)
@@ -46,7 +47,7 @@ final class DrivenLoop: Sendable {
     number = Self.made.add(1, ordering: .relaxed).newValue
   }
 
-  /// Asks for a step soon; may be called on any thread.
+  /// Asks for a step soon; can be called on any thread.
   func ask() {
     if isAsked.exchange(true, ordering: .sequentiallyConsistent) { return }
     driver.perform(0) { [weak self] in self?.performed() }
@@ -68,7 +69,7 @@ final class DrivenLoop: Sendable {
       waitsForDescriptors = !descriptors.isEmpty
       isRefused = false
     } catch {
-      // The next step tries again; it is reported once.
+      // The next step tries again. The refusal is reported once.
       if !isRefused { loop?.report(error) }
       isRefused = true
     }
@@ -82,7 +83,7 @@ final class DrivenLoop: Sendable {
   }
 
   private func performed(_ due: Double) {
-    // Where `nextDue` is later, a step was asked for that is still to come.
+    // If `nextDue` is later, another step was requested and is still to come.
     if due >= nextDue { nextDue = .infinity }
     step()
   }
@@ -90,8 +91,8 @@ final class DrivenLoop: Sendable {
   private func step() {
     guard let loop else { return }
     if loop.engine.isOccupied {
-      // The driver gives this turn in the middle of a callback; another step is asked for after
-      // that.
+      // The driver gives this turn in the middle of a callback, so another step is requested for
+      // later.
       ask()
     } else {
       loop.step()

@@ -1,6 +1,6 @@
-/// Runs the parts of tasks on a loop's thread, each as a message, and so in a turn of its own.
+/// Runs the parts of tasks on a loop's thread.
 ///
-/// A task does not go on when its loop has ended.
+/// Each part is a message and thus a separate turn. A task does not go on after its loop has ended.
 package final class LoopExecutor: TaskExecutor {
   private let inbox: Inbox
 

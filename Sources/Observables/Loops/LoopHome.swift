@@ -1,8 +1,8 @@
 import Glibc
 
-/// Where a loop lives: on a thread, or where its driver says.
+/// The place where a loop lives: a thread, or a place that its driver recognizes.
 ///
-/// The main queue may use several threads, one after the other.
+/// The main queue may move from thread to thread.
 enum LoopHome: Sendable {
   case thread(pthread_t)
   case driver(@Sendable () -> Bool)

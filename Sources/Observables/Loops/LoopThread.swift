@@ -3,17 +3,17 @@ import Synchronization
 
 /// A thread with a loop that runs until it is stopped, for servers and tools.
 ///
-/// May be used on any thread; objects of the loop are made in `prepare` and in messages.
+/// It can be used on any thread. Make objects for the loop in `prepare` and in messages.
 public final class LoopThread: Sendable {
-  /// Where to leave messages for the loop.
+  /// The queue in which other threads leave messages for the loop.
   public let inbox: Inbox
   private let thread: Mutex<pthread_t?>
   private let start: Start
 
-  /// Starts a thread, makes a loop there, and hands it to `prepare`, in a turn of its own.
+  /// Starts a thread, makes a loop there, and passes it to `prepare` in a turn.
   ///
-  /// Returns when that turn is over: watchers that `prepare` registers are notified of every write
-  /// from then on. So `prepare` must not wait for the calling thread.
+  /// It returns after that turn, so watchers that `prepare` registers are notified of every later
+  /// write. `prepare` must not wait for the calling thread.
   public init(clock: LoopClock = .system, prepare: @escaping @Sendable (Loop) -> Void) {
     let start = Start(clock: clock, prepare: prepare)
     self.start = start
@@ -24,14 +24,14 @@ public final class LoopThread: Sendable {
 
   /// Ends the loop after the turn under way, and waits for its thread.
   ///
-  /// It must not be called on that thread.
+  /// Don't call it on that thread.
   public func stop() {
     guard let thread = askToStop() else { return }
     pthread_join(thread, nil)
   }
 
   deinit {
-    // Without an explicit stop the thread ends by itself; no code waits for it.
+    // Without an explicit `stop()`, the thread ends by itself and is not joined.
     if let thread = askToStop() { pthread_detach(thread) }
   }
 
@@ -42,7 +42,7 @@ public final class LoopThread: Sendable {
   }
 }
 
-/// The values that a new thread gets, and those that it returns.
+/// The values passed to a new thread, and the values that it returns.
 private final class Start: Sendable {
   private let clock: LoopClock
   private let prepare: @Sendable (Loop) -> Void
@@ -58,7 +58,7 @@ private final class Start: Sendable {
     let loop = Loop(clock: clock)
     self.loop.value = loop
     inbox.withLock { $0 = loop.inbox }
-    // The loop runs until it is asked to stop, also while it has nothing to do.
+    // The loop runs until it is asked to stop, even while it has nothing to do.
     loop.retain()
     loop.turn { prepare(loop) }
     ready.open()

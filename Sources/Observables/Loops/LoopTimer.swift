@@ -1,15 +1,15 @@
-/// A callback that a loop makes when its time has come, once or again and again.
+/// A callback that a loop calls at a certain time, once or repeatedly.
 ///
-/// Each call is a turn of the loop. Ends with ``stop()``, or after the call if it doesn't repeat;
-/// dropping it ends nothing. Confined to the loop's thread.
+/// Each call is a turn of the loop. The timer ends with ``stop()``, or after its call if it doesn't
+/// repeat. Dropping it doesn't end it. It is confined to the loop's thread.
 public final class LoopTimer {
-  /// When it is due, on the loop's clock.
+  /// The time of the next call, on the loop's clock.
   public internal(set) var due: Double
   /// Seconds between calls; nil for a timer that is called once.
   public let interval: Double?
   /// False after ``stop()``, or after the only call.
   public internal(set) var isActive = true
-  /// Whether the loop waits for it (`unref` of scripts sets it to false).
+  /// Whether the timer keeps the loop running; in scripts, `unref` sets this to false.
   public var keepsLoopRunning = true {
     didSet { if isActive, oldValue != keepsLoopRunning { loop?.noteReference(of: self) } }
   }
@@ -24,9 +24,9 @@ public final class LoopTimer {
     (self.loop, self.body) = (loop, body)
   }
 
-  /// No call is made after this returns.
+  /// Ends the timer: no call is made after this returns.
   ///
-  /// Does nothing when the timer has ended.
+  /// Does nothing if the timer has ended.
   public func stop() {
     guard isActive else { return }
     if keepsLoopRunning { loop?.dropReference() }
@@ -39,10 +39,10 @@ public final class LoopTimer {
   }
 }
 
-/// Timers by the time they are due; those due together in the order in which they were made.
+/// Timers in the order of their due times, and then of their creation.
 struct TimerQueue {
   private var heap: [LoopTimer] = []
-  /// With more timers than this, the stopped ones are removed.
+  /// If there are more timers than this, the stopped ones are removed.
   private var limit = 64
 
   var first: LoopTimer? {
@@ -62,7 +62,7 @@ struct TimerQueue {
       child = parent
     }
     // Stopped timers stay until they are due, or until there are twice as many timers as were
-    // active at the last check: a check at each push would make many timers slow.
+    // active at the last check. A check at each push would be slow with many timers.
     if heap.count > limit {
       let active = heap.filter(\.isActive)
       limit = max(64, 2 * active.count)

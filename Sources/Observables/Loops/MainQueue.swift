@@ -7,7 +7,9 @@ struct MainQueue {
 
   static func isMainThread() -> Bool { cmq_isfirstthread() }
 
-  /// nil where the system has no descriptor left for it; the next wait asks again.
+  /// The main queue; nil if the system has no descriptor left for it.
+  ///
+  /// The next wait tries again.
   static var shared: MainQueue? {
     let descriptor = cmq_descriptor()
     return descriptor < 0 ? nil : MainQueue(descriptor: descriptor)

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A lock that its owner may take again.
+/// A lock that its owner can take again.
 final class RecursiveLock: Sendable {
   // The mutex is made for use by several threads.
   private nonisolated(unsafe) let mutex: UnsafeMutablePointer<pthread_mutex_t>

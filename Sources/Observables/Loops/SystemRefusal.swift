@@ -1,8 +1,9 @@
 import Glibc
 
-/// The system has refused what a loop needs: the process has no more of it, or may have no more.
+/// The error when the system refuses a resource that a loop needs: the process has reached a limit,
+/// or lacks the permission.
 package struct SystemRefusal: Error, CustomStringConvertible {
-  /// What was asked for: "a pipe for the loop".
+  /// The name of the resource, such as "a pipe for the loop".
   let resource: String
   /// The number of the system's error.
   package let number: Int32

@@ -1,10 +1,10 @@
 package import Glibc
 
-/// Starts a thread that runs `body`, and keeps that until it is done.
+/// Starts a thread that runs `body`, and retains `body` until it is done.
 ///
 /// The caller has to join or detach the thread.
 ///
-/// - Throws: if the system has no thread left.
+/// - Throws: an error if the system has no thread left.
 func startThread(
   _ body: @escaping @Sendable () -> Void
 ) throws(SystemRefusal) -> pthread_t {
@@ -23,7 +23,8 @@ func startThread(
   return thread
 }
 
-/// As `startThread`, for programs: one that can have no thread ends with a sentence.
+/// Does the same as `startThread`, but ends the program with a sentence if the system has no thread
+/// left.
 package func startNeededThread(_ body: @escaping @Sendable () -> Void) -> pthread_t {
   do throws(SystemRefusal) { return try startThread(body) } catch {
     preconditionFailure("A thread is needed, but \(error)")

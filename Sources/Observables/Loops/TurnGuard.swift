@@ -1,11 +1,11 @@
-/// What may undo whole turns of a loop; called on its thread.
+/// An object that can undo whole turns of a loop; called on the loop's thread.
 package protocol TurnGuard: AnyObject {
-  /// A turn begins: what is written from now on belongs to it.
+  /// A turn begins: later writes belong to it.
   func turnBegins()
-  /// Takes back what was written in the turn, where that is to be; false where nothing was.
+  /// Undoes the writes of the turn if necessary; returns whether there was anything to undo.
   ///
-  /// Called before the watchers are, and after that.
+  /// Called before the watchers are called, and again afterwards.
   func takeBack() -> Bool
-  /// The turn is over.
+  /// The turn has ended.
   func turnEnds()
 }

@@ -1,11 +1,11 @@
 import Glibc
 
-/// A pipe by which a thread is woken that waits for its `input`.
+/// A pipe that wakes a thread waiting for its `input`.
 struct WakePipe {
   let input: Int32
   private let output: Int32
 
-  /// - Throws: if the process has no descriptors left.
+  /// - Throws: an error if the process has no descriptors left.
   init() throws(SystemRefusal) {
     var ends: [Int32] = [-1, -1]
     guard pipe(&ends) == 0 else { throw Self.refusal }
@@ -20,8 +20,8 @@ struct WakePipe {
     (input, output) = (ends[0], ends[1])
   }
 
-  /// The descriptor, or another one in its place: it must not be that of a standard stream, which
-  /// the process may have been started without.
+  /// Moves the descriptor if it has the number of a standard stream, because the process may have
+  /// been started without that stream.
   private static func moved(_ descriptor: Int32) throws(SystemRefusal) -> Int32 {
     if descriptor > STDERR_FILENO { return descriptor }
     let moved = fcntl(descriptor, F_DUPFD, STDERR_FILENO + 1)
@@ -32,11 +32,11 @@ struct WakePipe {
 
   private static var refusal: SystemRefusal { SystemRefusal("a pipe for the loop", number: errno) }
 
-  /// Wakes the thread that waits.
+  /// Wakes the waiting thread.
   ///
   /// Async-signal-safe.
   func wake() {
-    // A pipe that is full wakes it as well.
+    // A full pipe wakes the thread as well.
     var byte: UInt8 = 1
     _ = write(output, &byte, 1)
   }

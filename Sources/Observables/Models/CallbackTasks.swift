@@ -1,14 +1,14 @@
-/// The tasks of an asynchronous callback: one for each delivery, and never two at once.
+/// The tasks of an asynchronous callback: one per delivery, and never two at once.
 ///
-/// The tasks run on the loop's thread, and so may use what belongs to it. A delivery that comes
-/// while one runs is remembered, and made again when that is over: the watcher is scheduled, so
-/// that pausing and stopping it mean what they mean otherwise. Owned by the callback, and confined
-/// to the loop's thread.
+/// The tasks run on the loop's thread, so they can use everything that is confined to it. A
+/// delivery that arrives while a task runs is remembered and repeated when the task ends. The
+/// repetition goes through the watcher's schedule, so pausing and stopping the watcher work as
+/// usual. The callback owns this object, which is confined to the loop's thread.
 package final class CallbackTasks {
-  /// The state that a running task shares, which the callback may not outlive.
+  /// The state shared with a running task, which can outlive the callback.
   private final class State {
     var task: Task<Void, Never>?
-    /// There was a delivery while the task ran.
+    /// Whether a delivery arrived while the task ran.
     var isDue = false
   }
 
@@ -23,11 +23,11 @@ package final class CallbackTasks {
     isOnce = options.once
   }
 
-  // The callback goes when its watcher ends. That of a watcher that ends after one call has not
-  // been stopped by anyone.
+  // The callback is released when its watcher ends. A `once` watcher ends by itself, so its task
+  // goes on.
   deinit { if !isOnce { state.task?.cancel() } }
 
-  /// Runs `body` as a task, or, where one is running, has the watcher called again after that.
+  /// Runs `body` as a task; if a task is running already, the watcher is called again after it.
   package func start(for watcher: Watcher, _ body: @escaping () async throws -> Void) {
     guard state.task == nil else {
       state.isDue = true
@@ -35,14 +35,14 @@ package final class CallbackTasks {
     }
     // The loop goes on as long as the task runs.
     inbox.loop?.retain()
-    // All three are used on the loop's thread only: the task runs there, except for calls that its
-    // closure makes to other actors.
+    // All three are used on the loop's thread only: the task runs there, except for its calls to
+    // other actors.
     nonisolated(unsafe) let (body, state, observer) = (body, state, watcher.observing)
     state.task = Task(executorPreference: executor) { [inbox] in
       var failure: (any Error)?
       do { try await body() } catch { failure = error }
       withExtendedLifetime(observer) {}
-      // A task that was cancelled says so itself, or is asked for nothing more.
+      // A cancellation is not reported as a failure.
       if let failure, !(Task.isCancelled && failure is CancellationError) {
         watcher.report(failure)
       }

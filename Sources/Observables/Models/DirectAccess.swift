@@ -1,29 +1,33 @@
-/// How a bridge reads and writes a property whose values another language has, too: without `Any`,
-/// and without a test of the type.
+/// Accessors by which a bridge reads and writes a property without `Any` and without testing its
+/// type.
 ///
-/// The object is of the class that declares the property, or of a subclass.
+/// They exist for types that the other language also has. The object passed in is of the class that
+/// declares the property, or of a subclass.
 @usableFromInline
 package enum DirectAccess {
-  /// The property is only accessible by `Any`.
+  /// The property can only be accessed through `Any`.
   case none
   case integer(get: (AnyObject) -> Int, set: ((AnyObject, Int) -> Void)?)
   case number(get: (AnyObject) -> Double, set: ((AnyObject, Double) -> Void)?)
   case boolean(get: (AnyObject) -> Bool, set: ((AnyObject, Bool) -> Void)?)
   case text(get: (AnyObject) -> String, set: ((AnyObject, String) -> Void)?)
-  /// The property holds a value of one of these types or nil; `set` returns false where the value
-  /// is of another one.
+  /// The property holds an optional value of one of these types.
+  ///
+  /// `set` returns false if the value has another type.
   case optional(get: (AnyObject) -> DirectValue, set: ((AnyObject, DirectValue) -> Bool)?)
-  /// The property holds an object; `set` returns false where the value is of another one, or must
-  /// not be nil.
+  /// The property holds an object.
+  ///
+  /// `set` returns false if the value is of another class, or if it is nil and the property cannot
+  /// be nil.
   case object(get: (AnyObject) -> AnyObject?, set: ((AnyObject, AnyObject?) -> Bool)?)
 
-  /// The case for the type, if there is one.
+  /// Chooses the case for the type, or `none`.
   @inlinable
   init<Model: AnyObject, Value>(
     _ get: @escaping (Model) -> Value, _ set: ((Model, Value) -> Void)?
   ) {
-    // Where the type is known, the compiler removes the branches, and the casts in them. `map` is
-    // not used over closures: its result would be called through one more.
+    // If the type is known, the compiler removes the branches and their casts. `map` is avoided for
+    // closures because it would add another closure call.
     if Value.self == Int.self {
       self = .integer(
         get: { get(unsafeDowncast($0, to: Model.self)) as! Int },
@@ -53,7 +57,7 @@ package enum DirectAccess {
     }
   }
 
-  /// The access to a property whose type is `Wrapped?`.
+  /// Access to a property whose type is `Wrapped?`.
   @inlinable @inline(__always)
   init<Model: AnyObject, Value, Wrapped: DirectlyAccessible>(
     optional type: Wrapped.Type, _ get: @escaping (Model) -> Value, _ set: ((Model, Value) -> Void)?
@@ -70,7 +74,7 @@ package enum DirectAccess {
         })
   }
 
-  /// The access to a property that may hold an object; `set` takes nil if `isOptional`.
+  /// Access to a property that may hold an object; `set` accepts nil if `isOptional`.
   init<Model: AnyObject, Value: ObservableReference>(
     reference get: @escaping (Model) -> Value?, _ set: ((Model, Value?) -> Void)?, isOptional: Bool
   ) {
@@ -102,7 +106,7 @@ package enum DirectAccess {
   }
 }
 
-/// A value of a property that another language has, too.
+/// A property's value, of a type that the other language also has.
 @frozen @usableFromInline
 package enum DirectValue {
   case nothing
@@ -116,11 +120,11 @@ package enum DirectValue {
   }
 }
 
-/// A type whose values another language has, too.
+/// A type that the other language also has.
 @usableFromInline
 protocol DirectlyAccessible {
   var direct: DirectValue { get }
-  /// The value; nil where it is of another type.
+  /// Converts a value; nil if it has another type.
   init?(direct: DirectValue)
 }
 
@@ -133,7 +137,7 @@ extension Int: DirectlyAccessible {
   }
 }
 
-/// Integers count as numbers, as everywhere.
+/// Integers are accepted as numbers, as everywhere.
 extension Double: DirectlyAccessible {
   @inlinable var direct: DirectValue { .number(self) }
 

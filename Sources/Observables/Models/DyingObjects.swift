@@ -1,16 +1,15 @@
-/// Distinguishes objects whose `deinit` runs from those that live: they must not be retained beyond
-/// it.
+/// Recognizes objects whose `deinit` is running: they must not be retained beyond it.
 ///
-/// The runtime has no call for that on all systems, but a bit in the header of each object, which
-/// has been in the same place since Swift 5. Where a test, made once, finds that it is not, no
-/// object is taken for a dying one.
+/// The runtime has no call for this on all systems. It keeps a bit in the header of each object, at
+/// the same place since Swift 5. A test, made once, checks that the bit is there. If it isn't, no
+/// object counts as dying.
 package enum DyingObjects {
   package static func contain(_ object: Unmanaged<AnyObject>) -> Bool {
     isKnown && isMarked(object.toOpaque())
   }
 
-  /// The header is the type and the reference counts, which move to a table of their own for an
-  /// object that has weak references.
+  /// The header consists of the type and the reference counts; if an object has weak references,
+  /// the counts are in a separate table.
   private static func isMarked(_ object: UnsafeMutableRawPointer) -> Bool {
     var counts = object.load(fromByteOffset: 8, as: UInt64.self)
     if counts >> 63 != 0 {

@@ -1,6 +1,6 @@
-/// `value` as a `Value`: itself, or the case of an enumeration that has it as its raw value.
+/// Converts `value` to `Value`: the value itself, or the enumeration case with that raw value.
 ///
-/// nil fits optional types only.
+/// nil fits only optional types.
 package func fitting<Value>(_ value: Any?, _ type: Value.Type = Value.self) -> Value? {
   // A cast to `Any` would succeed with the optional itself.
   guard let value else { return type is any OptionalValue.Type ? value as? Value : nil }
@@ -11,7 +11,7 @@ package func fitting<Value>(_ value: Any?, _ type: Value.Type = Value.self) -> V
   return made as? Value
 }
 
-/// The values that a property of a type takes, as an error names them.
+/// Names the values that a property of a type accepts, for an error message.
 package func expectation(of type: Any.Type) -> String {
   let type = unwrapped(type)
   guard let cases = type as? any CaseIterable.Type else { return "\(type)" }
@@ -27,14 +27,14 @@ private func rawValues<Cases: CaseIterable>(of type: Cases.Type) -> [String] {
   type.allCases.compactMap { ($0 as? any RawRepresentable).map { "\($0.rawValue)" } }
 }
 
-/// The type inside of an optional one, however deep; any other type itself.
+/// Removes all optional layers from a type.
 package func unwrapped(_ type: Any.Type) -> Any.Type {
   (type as? any OptionalValue.Type)?.wrapped ?? type
 }
 
-/// The value without the optional around it: nil is nil, however deep.
+/// Removes all optional layers from a value; nil if any layer is nil.
 package func flattened(_ value: Any) -> Any? {
-  // Types that are no optionals are found without asking for a protocol, which is slow.
+  // The common types that are not optional skip the protocol cast, which is slow.
   let type = type(of: value)
   if type is AnyClass || type == Int.self || type == String.self || type == Double.self
     || type == Bool.self
@@ -45,24 +45,24 @@ package func flattened(_ value: Any) -> Any? {
   return value
 }
 
-/// The object that a value of a class is; nil if the type is no class.
+/// The object in a value of class type; nil if the type is not a class.
 ///
-/// A value of a class is a pointer. A cast to `AnyObject` takes many times as long, as it may have
-/// to box a value.
+/// A value of class type is a pointer. A cast to `AnyObject` takes many times as long because it
+/// may box the value.
 @inline(__always)
 func reference<Value>(of value: Value) -> AnyObject? {
   Value.self is AnyClass ? unsafeBitCast(value, to: AnyObject.self) : nil
 }
 
-/// The object that a value of unknown type is; nil if it is none.
+/// The object in a value of unknown type; nil if the value is not an object.
 func reference(to value: Any) -> AnyObject? {
   guard type(of: value) is AnyClass else { return nil }
-  // The value may be an existential one with the object in it.
+  // The value may be an existential that contains the object.
   func object<Value>(_ value: Value) -> AnyObject { reference(of: value) ?? value as AnyObject }
   return _openExistential(value, do: object)
 }
 
-/// Lets a value of unknown type be asked whether it is an optional.
+/// Tells whether a value of unknown type is an optional.
 private protocol OptionalValue {
   static var wrapped: Any.Type { get }
   var flattened: Any? { get }

@@ -1,24 +1,24 @@
 /// A collection that a property holds as a value: `[Item]`, `[String: Int]`, `Set<String>`.
 ///
-/// Paths may lead into it. The paths use an observable collection with the same elements, as long
-/// as the value is the same; another value is another collection (C12).
+/// Paths can lead into it. They use an observable collection with the same elements as long as the
+/// value is the same. A different value counts as a different collection (C12).
 protocol CollectionValue {
-  /// The same elements in an observable collection; nil where the value is nil.
+  /// An observable collection with the same elements; nil if the value is nil.
   var observable: (any KeyPathObservable)? { get }
-  /// The address of the storage: two values that live at the same time and have the same storage
+  /// The address of the storage; two values that are alive at the same time with the same storage
   /// are equal.
   var storageAddress: UInt { get }
-  /// Whether elements may be objects, which are compared by identity, or values that cannot be
+  /// Whether elements can be objects, which are compared by identity, or values that cannot be
   /// compared.
   static var mayHoldObjects: Bool { get }
-  /// Whether the other value is of the same type, and its elements are the same (T5).
+  /// Whether the other value has the same type and the same elements (T5).
   func holdsSame(as other: Any) -> Bool
 }
 
 extension Array: CollectionValue {
   var observable: (any KeyPathObservable)? { ObservableArray(self) }
-  // The value is one pointer, to a buffer that is copied before it changes while there is another
-  // reference.
+  // The value is one pointer to a buffer, which is copied before a change if it has other
+  // references.
   var storageAddress: UInt { unsafeBitCast(self, to: UInt.self) }
   static var mayHoldObjects: Bool { Observables.mayHoldObjects(Element.self) }
 
@@ -36,7 +36,7 @@ extension Array: CollectionValue {
 
 extension Dictionary: CollectionValue {
   var observable: (any KeyPathObservable)? { ObservableDictionary(self) }
-  // The value is one pointer, as an array is.
+  // The value is one pointer, as in an array.
   var storageAddress: UInt { unsafeBitCast(self, to: UInt.self) }
   static var mayHoldObjects: Bool { Observables.mayHoldObjects(Value.self) }
 
@@ -50,7 +50,7 @@ extension Dictionary: CollectionValue {
 
 extension Set: CollectionValue {
   var observable: (any KeyPathObservable)? { ObservableSet(self) }
-  // The value is one pointer, as an array is.
+  // The value is one pointer, as in an array.
   var storageAddress: UInt { unsafeBitCast(self, to: UInt.self) }
   static var mayHoldObjects: Bool { Observables.mayHoldObjects(Element.self) }
 
@@ -73,7 +73,7 @@ extension Optional: CollectionValue where Wrapped: CollectionValue {
 
 /// The observable collection for a value that a property holds.
 struct HeldCollection {
-  /// The value, which is kept so that its storage is not used again.
+  /// The value, retained so that its storage address is not reused.
   private let value: any CollectionValue
   private let object: any KeyPathObservable
 
@@ -96,8 +96,8 @@ extension ModelObservation {
   ) -> NodeRef? {
     guard let part = part(in: engine) else { return nil }
     if part.heldCollections[property]?.isFor(value) != true {
-      // The collection from before is released after the new one is there, which must not get the
-      // same address.
+      // The previous collection is released after the new one exists, so that the two have
+      // different addresses.
       let old = part.heldCollections[property]
       part.heldCollections[property] = HeldCollection(value)
       withExtendedLifetime(old) {}
@@ -105,8 +105,8 @@ extension ModelObservation {
     return part.heldCollections[property]?.node(in: engine)
   }
 
-  /// The node of the value of a property, which may be anything: an object, a collection, or
-  /// nothing that can be observed.
+  /// The node of a property's value, which can be an object, a collection, or something that cannot
+  /// be observed.
   func node(
     ofAny value: Any, heldAs property: ObjectIdentifier, in engine: Engine
   ) -> NodeRef? {

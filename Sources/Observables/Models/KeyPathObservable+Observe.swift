@@ -5,18 +5,19 @@ extension KeyPathObservable {
   /// try user.observe("name", "address.zip") { user in print(user.name) }
   /// ```
   ///
-  /// On the loop's thread, at most once per turn (T1), with this object, so that the closure need
-  /// not capture it (L6). Ends with ``Watcher/stop()``, or when this object or the observer of the
-  /// options is gone; dropping the watcher ends nothing (L1). What the callback throws is reported
-  /// to ``Loop/onError``, as a ``WatcherError``, and the watcher stays (T10).
+  /// The callback runs on the loop's thread, at most once per turn (T1). Its argument is this
+  /// object, so the closure doesn't have to capture it (L6). Errors that it throws are reported to
+  /// ``Loop/onError`` as a ``WatcherError``, and the watcher stays active (T10). The watcher ends
+  /// with ``Watcher/stop()``, or when this object or the observer in the options is gone. Dropping
+  /// the returned watcher doesn't end it (L1).
   ///
-  /// If no loop is given, it is the one that observes this object already; else the one whose turn
-  /// is under way; else the only one of this thread; and on the main thread, where there is none,
-  /// ``Loop/main``.
+  /// If you pass no loop, the first of these is used: the loop that already observes this object,
+  /// the loop whose turn is under way, the only loop of this thread, and, on the main queue without
+  /// a loop, ``Loop/main``.
   ///
-  /// - Precondition: a loop is given, or exactly one is meant.
+  /// - Precondition: a loop is given, or these rules select exactly one.
   /// - Throws: ``PathError`` for a component that its object cannot have (P9), and for a model that
-  ///   several threads use where no loop is on this thread.
+  ///   several threads use if this thread has no loop.
   /// - Complexity: O(length of the paths).
   @discardableResult
   public func observe(
@@ -27,8 +28,7 @@ extension KeyPathObservable {
     try observe([path] + others, in: loop, options, file, line, callback)
   }
 
-  /// Starts a task at the end of each turn in which an element of one of the paths changed, and
-  /// never two at once.
+  /// Starts a task at the end of each turn in which an element of one of the paths changed.
   ///
   /// ```swift
   /// try document.observe("text") { document in
@@ -37,12 +37,13 @@ extension KeyPathObservable {
   /// }
   /// ```
   ///
-  /// A change while the task runs starts it once more when it is over: the latest state wins. The
-  /// task runs on the loop's thread, each part between two `await`s in a turn of its own, or on the
-  /// actor that the closure belongs to. It keeps this object and the observer, and the loop goes
-  /// on, until it is over. What it throws is reported to ``Loop/onError``, as a ``WatcherError``
-  /// (T10). Ending the watcher cancels the task, but for a watcher of one call
-  /// (``WatcherOptions/once``). All else is as for a callback that is not `async`.
+  /// Two tasks never run at once. If something changes while a task runs, another task starts when
+  /// it ends and reads the latest state. The task runs on the loop's thread, with each part between
+  /// two `await`s in a separate turn, or on the actor that the closure is isolated to. Until it
+  /// ends, it retains this object and the observer, and keeps the loop running. Errors that it
+  /// throws are reported to ``Loop/onError`` as a ``WatcherError`` (T10). Ending the watcher
+  /// cancels the task, unless the watcher was to be called once (``WatcherOptions/once``).
+  /// Everything else is as for a callback that is not `async`.
   ///
   /// - Throws: ``PathError`` for a component that its object cannot have (P9).
   /// - Complexity: O(length of the paths).
@@ -56,13 +57,14 @@ extension KeyPathObservable {
   }
 
   /// Calls `callback` inside each write to an element of one of the paths, after the value is
-  /// stored (T9), with this object and the change.
+  /// stored (T9).
   ///
-  /// ``ModelChange/path`` is the path on which the change lies. On the loop's thread. The callback
-  /// is not re-entered: changes that it makes itself call it again after it returned. Errors, the
-  /// loop and the end are as for a coalesced watcher.
+  /// The callback runs on the loop's thread and receives this object and the change.
+  /// ``ModelChange/path`` is the path on which the change lies. The callback is not re-entered: if
+  /// it makes changes itself, it is called again after it has returned. Errors, the choice of the
+  /// loop and the end of the watcher are as for a coalesced watcher.
   ///
-  /// - Precondition: a loop is given, or exactly one is meant.
+  /// - Precondition: a loop is given, or the rules for coalesced watchers select exactly one.
   /// - Throws: ``PathError`` for a component that its object cannot have (P9).
   /// - Complexity: O(length of the paths).
   @discardableResult
@@ -113,7 +115,8 @@ extension KeyPathObservable {
     ) { engine, record in try engine.wiring.add(paths, to: record) }
   }
 
-  /// A watcher of this object whose paths `wire` adds; if that throws, no watcher is made.
+  /// Registers a watcher of this object and calls `wire` to add its paths; if `wire` throws, there
+  /// is no watcher.
   func register(
     in loop: Loop?, _ options: WatcherOptions, _ extra: WatcherRecord.Traits,
     _ file: StaticString, _ line: UInt,
@@ -141,23 +144,24 @@ extension KeyPathObservable {
     return watcher
   }
 
-  /// Ends the watchers of this object: all of them, or those of an observer, or only one path of
-  /// those that have it (L5).
+  /// Ends watchers of this object, or removes one path from them (L5).
   ///
-  /// Does nothing when no watcher matches.
+  /// Without arguments, it ends all watchers of this object. With an observer, only that observer's
+  /// watchers are considered. With a path, only that path is removed, and a watcher ends with its
+  /// last path. Does nothing if no watcher matches.
   ///
-  /// - Returns: how many (watcher, path) pairs were ended.
+  /// - Returns: the number of (watcher, path) pairs that ended.
   /// - Complexity: O(watchers of this object).
   @discardableResult
   public func stopObserving(_ path: Path? = nil, observer: AnyObject? = nil) -> Int {
     observationsHere.reduce(0) { $0 + stopWatchers(of: $1.node, path, observer) }
   }
 
-  /// Ends each of several paths of the watchers of this object, or of those of an observer (L5).
+  /// Removes several paths from the watchers of this object, or from an observer's watchers (L5).
   ///
-  /// Does nothing when no watcher matches, or there are no paths.
+  /// A watcher ends with its last path. Does nothing if no watcher matches, or if `paths` is empty.
   ///
-  /// - Returns: how many (watcher, path) pairs were ended.
+  /// - Returns: the number of (watcher, path) pairs that ended.
   /// - Complexity: O(paths · watchers of this object).
   @discardableResult
   public func stopObserving(_ paths: [Path], observer: AnyObject? = nil) -> Int {
@@ -168,7 +172,7 @@ extension KeyPathObservable {
     let engine = node.engine
     var count = 0
     engine.watchers.forEach(of: node) { record in
-      // The dependencies of its lazy properties are no watchers.
+      // The dependencies of a lazy property are not watchers of the program.
       if record.pointee.traits.contains(.lazy) { return }
       if let observer {
         guard let watcher = record.pointee.receiver.takeUnretainedValue() as? Watcher,
@@ -186,12 +190,12 @@ extension KeyPathObservable {
     return count
   }
 
-  /// Where the object is observed, by all loops of this thread.
+  /// The places where the loops of this thread observe the object.
   private var observationsHere: [ObservationToken] { observationPlaces.tokens }
 
-  /// The nodes of the object in all loops of this thread, with all links up to date.
+  /// The object's nodes in all loops of this thread, with all links up to date.
   var settledNodes: [NodeRef] {
-    // A path of the loop may lead here now, though its links are not made yet.
+    // A path of the loop may lead here without its links being made yet.
     for engine in observationsHere.map(\.node.engine) + LoopsHere().all.map(\.engine) {
       engine.wiring.settleAll()
       engine.watchers.stopOrphans()
@@ -210,7 +214,7 @@ extension KeyPathObservable {
     return names.sorted()
   }
 
-  /// How many paths pass through `key` of this object (W1).
+  /// Counts the paths that pass through `key` of this object (W1).
   public func observerCount(of key: String) -> Int {
     var count = 0
     for node in settledNodes {
@@ -221,19 +225,20 @@ extension KeyPathObservable {
     return count
   }
 
-  /// Calls `hook` when a key gets its first watcher, and when it loses its last one (W1), after the
-  /// registration is complete.
+  /// Sets a hook that is called when a key gets its first watcher and when it loses its last one
+  /// (W1).
   ///
-  /// Replaces an earlier hook; nil removes it. The loop is found as for `observe`.
+  /// The hook is called on the loop's thread, after the registration is complete. It replaces an
+  /// earlier hook; nil removes it. The loop is chosen as for `observe`.
   ///
-  /// - Precondition: there is one, on this thread.
+  /// - Precondition: this thread has such a loop.
   public func onObserved(
     in loop: Loop? = nil, _ hook: ((_ key: String, _ isObserved: Bool) -> Void)?
   ) {
     onObserved(by: nil, in: loop, hook)
   }
 
-  /// As `onObserved(in:_:)`, for a host of scripts, which has a hook of its own.
+  /// Does the same as `onObserved(in:_:)` for a host of scripts, which sets a separate hook.
   package func onObserved(
     by owner: AnyObject?, in loop: Loop?, _ hook: ((_ key: String, _ isObserved: Bool) -> Void)?
   ) {

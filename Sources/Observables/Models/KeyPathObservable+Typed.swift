@@ -1,9 +1,9 @@
 /// Watchers of paths that the compiler has checked.
 ///
-/// They are those of paths as text, but for errors: a name that a model does not have, a digit
-/// where no object is, and an object that the loop of another thread observes are mistakes of the
-/// caller, and trap with the sentence of the error. What a callback throws is reported to
-/// ``Loop/onError``, as a ``WatcherError`` (T10).
+/// They work like watchers of textual paths, but mistakes of the caller trap with the error's
+/// sentence: a name that a model does not have, a digit at a place without an object, and an object
+/// that a loop of another thread observes. Errors that a callback throws are reported to
+/// ``Loop/onError`` as a ``WatcherError`` (T10).
 extension KeyPathObservable {
   /// Calls `callback` at the end of each turn in which an element of one of the paths changed.
   ///
@@ -11,9 +11,9 @@ extension KeyPathObservable {
   /// user.observe(#path(\.name), #path(\.address?.zip)) { user in print(user.name) }
   /// ```
   ///
-  /// All else is as for paths as text, except that an error in a path traps.
+  /// Everything else is as for textual paths, except that an error in a path traps.
   ///
-  /// - Precondition: a loop is given, or exactly one is meant; the object has the paths (P9).
+  /// - Precondition: a loop is given, or exactly one is selected. The object has the paths (P9).
   /// - Complexity: O(length of the paths).
   @discardableResult
   public func observe(
@@ -26,12 +26,12 @@ extension KeyPathObservable {
     }
   }
 
-  /// Starts a task at the end of each turn in which an element of one of the paths changed, and
-  /// never two at once.
+  /// Starts a task at the end of each turn in which an element of one of the paths changed.
   ///
-  /// All else is as for paths as text, except that an error in a path traps.
+  /// Two tasks never run at once. Everything else is as for textual paths, except that an error in
+  /// a path traps.
   ///
-  /// - Precondition: a loop is given, or exactly one is meant; the object has the paths (P9).
+  /// - Precondition: a loop is given, or exactly one is selected. The object has the paths (P9).
   /// - Complexity: O(length of the paths).
   @discardableResult
   public func observe(
@@ -45,11 +45,12 @@ extension KeyPathObservable {
   }
 
   /// Calls `callback` inside each write to an element of one of the paths, after the value is
-  /// stored (T9), with this object and the change.
+  /// stored (T9).
   ///
-  /// All else is as for paths as text, except that an error in a path traps.
+  /// The callback receives this object and the change. Everything else is as for textual paths,
+  /// except that an error in a path traps.
   ///
-  /// - Precondition: a loop is given, or exactly one is meant; the object has the paths (P9).
+  /// - Precondition: a loop is given, or exactly one is selected. The object has the paths (P9).
   /// - Complexity: O(length of the paths).
   @discardableResult
   public func observeImmediately(
@@ -62,9 +63,10 @@ extension KeyPathObservable {
     }
   }
 
-  /// As ``breakOnChange(_:in:file:line:)-(Path,_,_,_)``, for a path that the compiler has checked.
+  /// Does the same as ``breakOnChange(_:in:file:line:)-(Path,_,_,_)`` for a path that the compiler
+  /// has checked.
   ///
-  /// - Precondition: there is a loop on this thread, and the object has the path (P9).
+  /// - Precondition: this thread has a loop, and the object has the path (P9).
   @discardableResult
   public func breakOnChange(
     _ path: PartialKeyPathTo<Self>, in loop: Loop? = nil, file: StaticString = #fileID,
@@ -73,22 +75,22 @@ extension KeyPathObservable {
     checked(path, [], file, line) { try breakOnChange($0[0], in: loop, file: file, line: line) }
   }
 
-  /// Ends the watchers of this object on one path, or those of an observer (L5).
+  /// Removes one path from the watchers of this object, or from an observer's watchers (L5).
   ///
-  /// Does nothing when no watcher matches.
+  /// A watcher ends with its last path. Does nothing if no watcher matches.
   ///
-  /// - Returns: how many (watcher, path) pairs were ended.
+  /// - Returns: the number of (watcher, path) pairs that ended.
   /// - Complexity: O(watchers of this object).
   @discardableResult
   public func stopObserving(_ path: PartialKeyPathTo<Self>, observer: AnyObject? = nil) -> Int {
     stopObserving(path.path, observer: observer)
   }
 
-  /// Ends each of several paths of the watchers of this object, or of those of an observer (L5).
+  /// Removes several paths from the watchers of this object, or from an observer's watchers (L5).
   ///
-  /// Does nothing when no watcher matches, or there are no paths.
+  /// A watcher ends with its last path. Does nothing if no watcher matches, or if `paths` is empty.
   ///
-  /// - Returns: how many (watcher, path) pairs were ended.
+  /// - Returns: the number of (watcher, path) pairs that ended.
   /// - Complexity: O(paths · watchers of this object).
   @discardableResult
   public func stopObserving(_ paths: [PartialKeyPathTo<Self>], observer: AnyObject? = nil) -> Int {

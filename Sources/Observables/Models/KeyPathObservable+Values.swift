@@ -1,20 +1,20 @@
 extension KeyPathObservable {
-  /// The values at the end of `path`: the one that is there now, and then one after each turn in
-  /// which something on the path changed.
+  /// A stream of the values at the end of `path`: the current value, and then one after each turn
+  /// in which something on the path changed.
   ///
   /// ```swift
   /// for await zip in try user.values("address.zip", as: String.self) { print(zip) }
   /// ```
   ///
-  /// A reader that is slower than the turns gets the latest value. Where the path leads to nothing
-  /// there is nil, if `Value` is optional, and no value otherwise. To be called on the loop's
-  /// thread; the stream may be read anywhere. It ends when its task is cancelled, no code reads it
-  /// any more, or the object or the loop is gone; it keeps neither of them alive. A value of
-  /// another type later on is reported to ``Loop/onError`` and left out.
+  /// A slow reader skips values and gets the latest. If the path leads to nothing, the stream
+  /// delivers nil if `Value` is optional, and no value otherwise. Call this method on the loop's
+  /// thread; the stream can be read on any thread. It ends when its task is cancelled, when its
+  /// last reader is gone, or when the object or the loop is gone. It retains neither of the two. If
+  /// a later value has another type, it is skipped and reported to ``Loop/onError``.
   ///
-  /// - Throws: ``PathError`` for a component that its object doesn't have (P9), for a value that
-  ///   is not of the type, and for a model that several threads use where no loop is on this
-  ///   thread; what a getter throws.
+  /// - Throws: ``PathError`` for a component that its object doesn't have (P9), for a value of
+  ///   another type, and for a model that several threads use if this thread has no loop. Also
+  ///   rethrows the errors of getters.
   /// - Complexity: O(length of the path), for each value.
   public func values<Value: Sendable>(
     _ path: Path, as type: Value.Type = Value.self, in loop: Loop? = nil,
@@ -22,7 +22,7 @@ extension KeyPathObservable {
   ) throws -> AsyncStream<Value> {
     let engine = try engine(of: loop)
     let (stream, sink) = ValueSink<Value>.stream()
-    // The sink is released with the watcher's callback, and ends the stream then.
+    // The watcher's callback owns the sink. Releasing the sink ends the stream.
     let watcher = try feed(sink, at: path, in: engine, file, line) {
       try $0.existingValue(at: path, as: type)
     }
@@ -31,20 +31,20 @@ extension KeyPathObservable {
     return stream
   }
 
-  /// The values at the end of `path`, which the compiler has checked: the one that is there now,
+  /// A stream of the values at the end of a path that the compiler has checked: the current value,
   /// and then one after each turn in which something on the path changed.
   ///
   /// ```swift
   /// for await zip in user.values(#path(\.address?.zip)) { print(zip ?? "none") }
   /// ```
   ///
-  /// A reader that is slower than the turns gets the latest value. Where the path leads to nothing
-  /// there is nil, if `Value` is optional, and no value otherwise. To be called on the loop's
-  /// thread; the stream may be read anywhere. It ends when its task is cancelled, no code reads it
-  /// any more, or the object or the loop is gone; it keeps neither of them alive. What a getter
-  /// throws is reported to ``Loop/onError``, and there is no value then.
+  /// A slow reader skips values and gets the latest. If the path leads to nothing, the stream
+  /// delivers nil if `Value` is optional, and no value otherwise. Call this method on the loop's
+  /// thread; the stream can be read on any thread. It ends when its task is cancelled, when its
+  /// last reader is gone, or when the object or the loop is gone. It retains neither of the two. If
+  /// a getter throws, the value is skipped and the error is reported to ``Loop/onError``.
   ///
-  /// - Precondition: there is a loop on this thread, and the object has the path (P9).
+  /// - Precondition: this thread has a loop, and the object has the path (P9).
   /// - Complexity: O(length of the path), for each value.
   public func values<Value: Sendable>(
     _ path: KeyPathTo<Self, Value>, in loop: Loop? = nil,
@@ -63,7 +63,7 @@ extension KeyPathObservable {
     }
   }
 
-  /// Hands what `read` gives to `sink`, now and after each turn with a change.
+  /// Sends the results of `read` to `sink`, now and after each turn with a change.
   fileprivate func feed<Value: Sendable>(
     _ sink: ValueSink<Value>, at path: Path, in engine: Engine, _ file: StaticString, _ line: UInt,
     _ read: @escaping (Self) throws -> Value?
@@ -78,7 +78,7 @@ extension KeyPathObservable {
     return watcher
   }
 
-  /// Hands what `read` gives to `sink` after each turn with a change.
+  /// Sends the results of `read` to `sink` after each turn with a change.
   private func follow<Value: Sendable>(
     _ path: Path, in engine: Engine, _ file: StaticString, _ line: UInt, _ sink: ValueSink<Value>,
     _ read: @escaping (Self) throws -> Value?
@@ -90,8 +90,9 @@ extension KeyPathObservable {
 }
 
 extension KeyPathObservable where Self: Sendable {
-  /// The values at the end of `path`, for a task of any thread: the one that is there when the loop
-  /// of `inbox` begins, and then one after each turn of it in which something on the path changed.
+  /// A stream of the values at the end of `path`, for a task on any thread: the value when the loop
+  /// of `inbox` begins, and then one after each of its turns in which something on the path
+  /// changed.
   ///
   /// ```swift
   /// Task.detached {
@@ -99,10 +100,10 @@ extension KeyPathObservable where Self: Sendable {
   /// }
   /// ```
   ///
-  /// May be called on any thread; the loop begins in a turn for which it wakes. An error in the
-  /// path, a first value of another type, and what a getter throws is reported to ``Loop/onError``,
-  /// and ends the stream. It ends, too, where the loop is gone before it began. All else is as for
-  /// the values of the current thread's loop.
+  /// Can be called on any thread. The loop wakes and begins in a new turn. An error in the path, a
+  /// first value of another type, and an error of a getter end the stream and are reported to
+  /// ``Loop/onError``. The stream also ends if the loop is gone before it began. Everything else is
+  /// as for a stream of the current thread's loop.
   ///
   /// - Complexity: O(length of the path), for each value.
   public func values<Value: Sendable>(
@@ -112,9 +113,9 @@ extension KeyPathObservable where Self: Sendable {
     values(at: path, on: inbox, file, line) { try $0.existingValue(at: path, as: type) }
   }
 
-  /// The values at the end of `path`, which the compiler has checked, for a task of any thread: the
-  /// one that is there when the loop of `inbox` begins, and then one after each turn of it in which
-  /// something on the path changed.
+  /// A stream of the values at the end of a path that the compiler has checked, for a task on any
+  /// thread: the value when the loop of `inbox` begins, and then one after each of its turns in
+  /// which something on the path changed.
   ///
   /// ```swift
   /// Task.detached {
@@ -122,7 +123,7 @@ extension KeyPathObservable where Self: Sendable {
   /// }
   /// ```
   ///
-  /// May be called on any thread. All else is as for a path as text.
+  /// Can be called on any thread. Everything else is as for a textual path.
   ///
   /// - Complexity: O(length of the path), for each value.
   public func values<Value: Sendable>(
@@ -145,7 +146,7 @@ extension KeyPathObservable where Self: Sendable {
   }
 }
 
-/// The end of a stream at which values go in; the stream ends with it.
+/// The sending end of a stream; the stream ends when it is released.
 private final class ValueSink<Value: Sendable>: Sendable {
   private let continuation: AsyncStream<Value>.Continuation
 
@@ -155,7 +156,7 @@ private final class ValueSink<Value: Sendable>: Sendable {
 
   deinit { continuation.finish() }
 
-  /// A stream whose reader gets the latest value, and its other end.
+  /// Makes a stream whose reader gets the latest value, and its sending end.
   static func stream() -> (AsyncStream<Value>, ValueSink) {
     let (stream, continuation) = AsyncStream.makeStream(
       of: Value.self, bufferingPolicy: .bufferingNewest(1))
@@ -171,7 +172,7 @@ private final class ValueSink<Value: Sendable>: Sendable {
     if let value { continuation.yield(value) }
   }
 
-  /// Sends what `read` gives, or reports its error.
+  /// Sends the result of `read`, or reports its error.
   func send(
     reportingTo engine: Engine, _ name: @autoclosure () -> String, _ read: () throws -> Value?
   ) {

@@ -1,39 +1,40 @@
-/// An object that key paths can be rooted at: a model, or a collection.
+/// An object at which key paths can start: a model or a collection.
 ///
-/// Confined to the thread of the loop that observes it.
+/// It is confined to the thread of the loop that observes it.
 public protocol KeyPathObservable: AnyObject, ObservableReference {
-  /// Where the object is observed now; nil while it is not.
+  /// The place where the object is observed now; nil while it is not observed.
   @_documentation(visibility: internal)
   var currentObservation: ObservationToken? { get }
-  /// Where the object is observed by the loops of this thread.
+  /// The places where the loops of this thread observe the object.
   @_documentation(visibility: internal)
   var observationPlaces: ObservationPlaces { get }
 }
 
-/// A reference to an object that key paths can go through: a model, a collection, a table of a
+/// A reference to an object that key paths can go through: a model, a collection, or a table of a
 /// script.
 public protocol ObservableReference {
-  /// Where the object is observed by the loop of `engine`; nil where it cannot be. Called on the
-  /// loop's thread.
+  /// The place where the loop of `engine` observes the object; nil if it cannot.
+  ///
+  /// Called on the loop's thread.
   @_documentation(visibility: internal)
   func observationToken(in engine: ObservationCore.Engine) -> ObservationToken?
 }
 
-/// Where an object is observed; made by code that implements a kind of observable object.
+/// A place where an object is observed; code that implements a kind of observable object makes it.
 @_documentation(visibility: internal)
 public struct ObservationToken {
   package let node: NodeRef
   package init(node: NodeRef) { self.node = node }
 }
 
-/// Where an object is observed by the loops of one thread: seldom by several.
+/// The places where the loops of one thread observe an object; it is rarely more than one.
 @_documentation(visibility: internal)
 public enum ObservationPlaces {
-  /// By none.
+  /// No loop observes the object.
   case none
-  /// By one loop.
+  /// One loop observes it.
   case one(ObservationToken)
-  /// By several loops.
+  /// Several loops observe it.
   case several([ObservationToken])
 
   var tokens: [ObservationToken] {
@@ -46,14 +47,14 @@ public enum ObservationPlaces {
 }
 
 extension KeyPathObservable {
-  /// Where the object is observed by the loops of this thread.
+  /// The places where the loops of this thread observe the object.
   @_documentation(visibility: internal)
   public var observationPlaces: ObservationPlaces {
     guard let token = currentObservation, token.node.engine.isHere else { return .none }
     return .one(token)
   }
 
-  /// The node in the loop of `engine`; nil while the object is not observed there.
+  /// The node in the loop of `engine`; nil while that loop does not observe the object.
   package func currentNode(in engine: Engine) -> NodeRef? {
     if let model = self as? any ObservableModel {
       return model.existingObservation?.node(in: engine)
@@ -62,7 +63,7 @@ extension KeyPathObservable {
   }
 }
 
-/// Where `object` is observed in this engine, if it can be.
+/// The node of `object` in this engine, if the object can be observed.
 package func observedNode(of object: Any, in engine: Engine) -> Child {
   guard let token = (object as? any ObservableReference)?.observationToken(in: engine) else {
     return .none

@@ -1,12 +1,10 @@
 import Synchronization
 
-/// How Swift models are observed.
-///
-/// There is one for each model class.
+/// The way in which Swift models are observed; there is one instance per model class.
 final class ModelKind: NodeKind {
   @exclusivity(unchecked) unowned(unsafe) var properties: ModelProperties!
   private let entries: [ModelProperties.Entry]
-  /// The number by which paths remember the answers of this kind.
+  /// The number under which paths remember the answers of this kind.
   private let number = ModelKind.lastNumber.add(1, ordering: .relaxed).newValue
   private static let lastNumber = Atomic<UInt32>(0)
 
@@ -19,7 +17,7 @@ final class ModelKind: NodeKind {
   }
 
   override func knownSlot(at step: Int, of path: Path, on node: NodeRef) -> SlotRef? {
-    // A lazy property may belong to another loop, which has to be checked each time.
+    // A lazy property may belong to another loop, so it has to be checked each time.
     guard let key = path.answer(at: step, of: number), entries[key].lazy == nil else { return nil }
     return slot(key, of: node)
   }
@@ -101,7 +99,7 @@ final class ModelKind: NodeKind {
   }
 
   override func forEachChild(_ node: NodeRef, _ visit: (NodeRef) -> Void) {
-    // A lazy property is no member of its object (Z3).
+    // A lazy property is not a member of its object (Z3).
     for key in entries.indices where entries[key].lazy == nil {
       if case .node(let child) = child(key, of: node) { visit(child) }
     }
@@ -198,7 +196,7 @@ final class ModelKind: NodeKind {
 }
 
 extension ObservableModel {
-  /// The node of this model, made when it is observed for the first time.
+  /// The node of this model, which is made when it is first observed.
   package func node(in engine: Engine) -> NodeRef {
     let observation = observation
     if let node = observation.node(in: engine) { return node }
@@ -213,7 +211,7 @@ extension ObservableModel {
     return observation.node(of: self, properties.kind, in: engine)
   }
 
-  /// The properties of the instance's own class, not of the class it is seen as.
+  /// The properties of the instance's dynamic class.
   static func dynamicProperties(of model: Self) -> ModelProperties {
     type(of: model).properties
   }

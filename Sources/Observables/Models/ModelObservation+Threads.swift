@@ -20,15 +20,16 @@
 /// }
 /// ```
 ///
-/// Any thread may read and write. The watchers are called on the thread of their loop (T8): at the
-/// end of the turn for a write on that thread, and for one that was made elsewhere in a turn for
-/// which the loop wakes. Writes that arrive together are one change; immediate watchers get them
-/// without values. Watchers are registered and stopped on the thread of their loop, or by
-/// `observe(_:on:)`. The model lives at least as long as the turn in which a loop has looked at it.
+/// Any thread can read and write. Watchers are called on the thread of their loop (T8). A write on
+/// that thread is delivered at the end of its turn. A write on another thread wakes the loop, which
+/// delivers it in a new turn. Writes that arrive together are one change, and immediate watchers
+/// get them without values. Register and stop watchers on the thread of their loop, or use
+/// `observe(_:on:)`. After a loop has read the model in a turn, the model lives at least to the end
+/// of that turn.
 extension ModelObservation {
-  /// Runs `body` while no other thread is inside of this call for the same model.
+  /// Runs `body` while no other thread is inside this call for the same model.
   ///
-  /// `body` reads and writes the stored values, and does nothing else. Calls may be nested.
+  /// `body` should only read and write the stored values. Calls can be nested.
   public func locked<Result, Failure: Error>(
     _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -42,35 +43,40 @@ extension ModelObservation {
   /// Lets other threads in again after `lock()`.
   public func unlock() { shared.lock.unlock() }
 
-  /// The property in `slot` was written, on any thread; equal values are no change (T5).
+  /// Reports a write to the property in `slot`, on any thread.
   ///
-  /// To be called after the value is stored, and outside of the lock.
+  /// Equal values are not a change (T5). Call it after the value is stored, and outside the lock.
   public func didSet<Value: Equatable>(
     _ slot: Int, of model: some ObservableModel & Sendable, from old: Value, to new: Value
   ) {
     report(slot, of: model, old, new, isSame: isSame(old, new))
   }
 
-  /// The property in `slot`, which holds an object, was written; the same object is no change.
+  /// Reports a write to the property in `slot`, which holds an object.
+  ///
+  /// The same object is not a change.
   public func didSet<Value: AnyObject>(
     _ slot: Int, of model: some ObservableModel & Sendable, from old: Value?, to new: Value?
   ) {
     report(slot, of: model, old, new, isSame: old === new)
   }
 
-  /// The property in `slot`, which holds an object with `==` of its own, was written; the same
-  /// object is no change, an equal one is: wiring is decided by identity (P6).
+  /// Reports a write to the property in `slot`, which holds an object with a custom `==`.
+  ///
+  /// The same object is not a change. An equal but different object is one, because wiring depends
+  /// on identity (P6).
   public func didSet<Value: AnyObject & Equatable>(
     _ slot: Int, of model: some ObservableModel & Sendable, from old: Value?, to new: Value?
   ) {
     report(slot, of: model, old, new, isSame: old === new)
   }
 
-  /// The property in `slot` was written, whose type does not say how its values are compared.
+  /// Reports a write to the property in `slot`, whose static type doesn't say how to compare its
+  /// values.
   ///
   /// Such a type is a parameter of a generic class, or a protocol. The values are compared by their
-  /// dynamic type: objects by identity, others by their `==`; for values that cannot be compared
-  /// each write is a change.
+  /// dynamic type: objects by identity, others by `==`. If the values cannot be compared, each
+  /// write is a change.
   @_disfavoredOverload
   public func didSet<Value>(
     _ slot: Int, of model: some ObservableModel & Sendable, from old: Value, to new: Value

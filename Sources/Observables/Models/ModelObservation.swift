@@ -1,16 +1,16 @@
-/// The record of the watchers of one model, which holds it in a `let` and reports its writes to it.
+/// The record of one model's watchers.
 ///
-/// Unobserved, a report costs one load and one comparison. A model is confined to one thread, whose
-/// loops may all observe it; one that is made for several threads has
-/// `ModelObservation(.threadSafe)`.
+/// The model holds it in a `let` and reports its writes to it. If the model is not observed, a
+/// report costs one load and one comparison. A model is confined to one thread, and all loops of
+/// that thread can observe it. A model for several threads uses `ModelObservation(.threadSafe)`.
 public final class ModelObservation {
-  // All is in one object, as every model has one: a second allocation would cost models that are
-  // observed more than the empty fields cost those that are not.
+  // Every model has one of these. All fields are in one object, because a second allocation for
+  // observed models would cost more than the empty fields cost unobserved ones.
 
-  /// The wants of the slots, `*` first and then by property; nil for a property that is not
-  /// observed.
+  /// The wants of each slot: first `*`, then the properties.
   ///
-  /// Null while no property is observed.
+  /// An entry is nil if the property is not observed. The pointer is nil while no property is
+  /// observed.
   @usableFromInline @exclusivity(unchecked)
   internal var slotWants: UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?
 
@@ -19,29 +19,30 @@ public final class ModelObservation {
   @exclusivity(unchecked) private var model: Unmanaged<AnyObject>?
   @usableFromInline var propertyCount = 0
   var observedHooks = ObservedHooks()
-  /// What is notified of keys that are observed, besides the hook.
-  // It belongs to the model, as the observation does.
+  /// The keeper, which is notified when keys are observed, in addition to the hooks.
+  // The model owns the keeper as well as the observation.
   package private(set) unowned(unsafe) var keeper: (any ObservationKeeper)?
-  /// The observations of the model in further loops of its thread.
+  /// The observations of the model in the other loops of its thread.
   @exclusivity(unchecked) private var others: [ModelObservation] = []
   @exclusivity(unchecked) private var isDying = false
   /// Collections that properties hold as values, while paths lead into them.
   @exclusivity(unchecked) var heldCollections: [ObjectIdentifier: HeldCollection] = [:]
   /// The observations in each loop, for a model that several threads use.
   @usableFromInline let sharing: ModelSharing?
-  /// The model of a part: the observation of one loop, where several threads use the model.
+  /// The model of a part; a part is the observation in one loop of a model that several threads
+  /// use.
   @exclusivity(unchecked) private var guarded: GuardedModel?
-  /// A reference to itself, which keeps a part for its node, as the model may be freed on another
-  /// thread.
+  /// A reference of a part to itself, for its node: another thread may free the model.
   @exclusivity(unchecked) private var heldByNode: ModelObservation?
 
-  /// An observation for a new model, which is confined to the thread of the loops that observe it.
+  /// Makes an observation for a new model that is confined to the thread of the loops that observe
+  /// it.
   public init() { sharing = nil }
 
-  /// An observation for a new model.
+  /// Makes an observation for a new model with the given use of threads.
   public init(_ use: ThreadUse) { sharing = use == .threadSafe ? ModelSharing() : nil }
 
-  /// Makes the observation of one of several loops.
+  /// Makes the observation for one of several loops.
   private init(partOf sharing: ModelSharing?) { self.sharing = sharing }
 
   deinit {
@@ -55,7 +56,7 @@ public final class ModelObservation {
 
   // MARK: Reports
 
-  /// The property in `slot` was written; equal values are no change (T5).
+  /// Reports a write to the property in `slot`; equal values are not a change (T5).
   @inlinable @inline(__always)
   public func didSet<Value: Equatable>(_ slot: Int, from old: Value, to new: Value) {
     guard let slotWants else { return assertConfined() }
@@ -64,7 +65,9 @@ public final class ModelObservation {
     report(slot, old, new, wants, isSame: isSame(old, new))
   }
 
-  /// The property in `slot`, which holds an object, was written; the same object is no change.
+  /// Reports a write to the property in `slot`, which holds an object.
+  ///
+  /// The same object is not a change.
   @inlinable @inline(__always)
   public func didSet<Value: AnyObject>(_ slot: Int, from old: Value?, to new: Value?) {
     guard let slotWants else { return assertConfined() }
@@ -73,8 +76,10 @@ public final class ModelObservation {
     report(slot, old, new, wants, isSame: old === new)
   }
 
-  /// The property in `slot`, which holds an object with `==` of its own, was written; the same
-  /// object is no change, an equal one is: wiring is decided by identity (P6).
+  /// Reports a write to the property in `slot`, which holds an object with a custom `==`.
+  ///
+  /// The same object is not a change. An equal but different object is one, because wiring depends
+  /// on identity (P6).
   @inlinable @inline(__always)
   public func didSet<Value: AnyObject & Equatable>(
     _ slot: Int, from old: Value?, to new: Value?
@@ -85,11 +90,12 @@ public final class ModelObservation {
     report(slot, old, new, wants, isSame: old === new)
   }
 
-  /// The property in `slot` was written, whose type does not say how its values are compared.
+  /// Reports a write to the property in `slot`, whose static type doesn't say how to compare its
+  /// values.
   ///
   /// Such a type is a parameter of a generic class, or a protocol. The values are compared by their
-  /// dynamic type: objects by identity, others by their `==`; for values that cannot be compared
-  /// each write is a change.
+  /// dynamic type: objects by identity, others by `==`. If the values cannot be compared, each
+  /// write is a change.
   @inlinable @inline(__always)
   @_disfavoredOverload
   public func didSet<Value>(_ slot: Int, from old: Value, to new: Value) {
@@ -102,21 +108,21 @@ public final class ModelObservation {
   @usableFromInline @inline(never)
   func isSameUnknown<Value>(_ old: Value, _ new: Value) -> Bool { isSameValue(old, new) }
 
-  /// The property in `slot` has changed: notifies its watchers, without values.
+  /// Reports a change of the property in `slot` without values.
   public func didChange(_ slot: Int) {
     guard let slotWants, wants(slotWants, slot) != 0 else { return }
     if let node = currentNode, node.pointee.every != nil, self.slot(slot) == nil {
-      // A change without values needs the slot to say which property was written.
+      // A change without values needs a slot, so that it is known which property was written.
       setSlot(slot, node.engine.slots.make(on: node, key: slot))
       node.engine.nodes.unobserveWhenIdle(node)
     }
     reportChange(slot)
   }
 
-  /// Whether a write of the property in `slot` would be reported.
+  /// Whether a write to the property in `slot` would be reported.
   ///
-  /// This is for accessors that need the old value, or have to change a copy, only then. `slot` is
-  /// only evaluated where something of the model is observed.
+  /// It is for accessors that need the old value, or have to change a copy, only in this case.
+  /// `slot` is evaluated only if something in the model is observed.
   @inlinable @inline(__always)
   public func isObserved(_ slot: @autoclosure () -> Int) -> Bool {
     guard let slotWants else {
@@ -126,8 +132,8 @@ public final class ModelObservation {
     return wants(slotWants, slot()) != 0
   }
 
-  /// Checks that the model is confined: the loops of one for several threads would not be notified
-  /// by this report.
+  /// Checks that the model is confined: this report would not notify the loops of a model for
+  /// several threads.
   @inlinable @inline(__always)
   func assertConfined() {
     assert(
@@ -136,8 +142,7 @@ public final class ModelObservation {
         + "@ObservableModel(.threadSafe) too")
   }
 
-  /// The writes that watchers of the property and of `*`, which comes first, have to be notified
-  /// of.
+  /// The writes that watchers of the property and of `*` want to be notified of; `*` is at index 0.
   @inlinable @inline(__always)
   func wants(
     _ slotWants: UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>, _ slot: Int
@@ -157,7 +162,7 @@ public final class ModelObservation {
     }
   }
 
-  /// Those for which values have to be at hand: `Slot.Wants.values` and `objects`.
+  /// The wants that need values at hand: `Slot.Wants.values` and `objects`.
   @usableFromInline var wantsValues: UInt8 { @inlinable get { 12 } }
 
   @usableFromInline @inline(never)
@@ -195,8 +200,8 @@ public final class ModelObservation {
     for other in others { other.reportHere(slot, old, new, isSame: isSame) }
   }
 
-  /// Reports a write to one loop, on its thread; does nothing where a watcher of another loop has
-  /// ended its last watcher in this write.
+  /// Reports a write to one loop, on its thread; does nothing if this write has made a watcher of
+  /// another loop end the last watcher of this one.
   func reportHere<Value>(_ slot: Int, _ old: Value, _ new: Value, isSame: Bool) {
     guard let slotWants else { return }
     let wants = wants(slotWants, slot)
@@ -205,11 +210,11 @@ public final class ModelObservation {
 
   // MARK: Reads
 
-  /// The property in `slot` is being read: a tracked computation that is running depends on it
+  /// Notes a read of the property in `slot`, so that a running tracked computation depends on it
   /// (Z10).
   ///
-  /// To be called by the getters of properties that tracked ones read; costs a load while none is
-  /// running.
+  /// Call it in the getters of properties that tracked properties read. It costs one load while no
+  /// tracked computation is running.
   @inline(__always)
   public func access<Model: ObservableModel>(_ slot: Int, of model: Model) {
     if isAnythingTracked { noteRead(slot, of: model) }
@@ -230,13 +235,14 @@ public final class ModelObservation {
 
   // MARK: The node
 
-  /// The model itself; only asked while a node exists, which ends before the model does.
+  /// The model itself, or nil if another thread has released it.
   ///
-  /// nil where another thread has released it.
+  /// It is used only while a node exists. The node ends before the model does.
   @inline(__always)
   var reference: Unmanaged<AnyObject>? { isGone ? nil : model.unsafelyUnwrapped }
 
-  /// Whether another thread has released the model; else it lives until the turn is over.
+  /// Whether another thread has released the model; if not, the model now lives to the end of the
+  /// turn.
   @inline(__always)
   private var isGone: Bool { guarded.map { !$0.hold(in: engine) } ?? false }
 
@@ -251,7 +257,7 @@ public final class ModelObservation {
     Unmanaged<ModelObservation>.fromOpaque(node.pointee.object)._withUnsafeGuaranteedRef(body)
   }
 
-  /// The result of `body` for the model, or `none` where that is gone.
+  /// The result of `body` for the model, or `none` if the model is gone.
   @inline(__always)
   func withModel<Result>(
     or none: @autoclosure () -> Result, _ body: (AnyObject) -> Result
@@ -260,7 +266,7 @@ public final class ModelObservation {
     return model.unsafelyUnwrapped._withUnsafeGuaranteedRef(body)
   }
 
-  /// Retains the model; returns false where another thread has released it.
+  /// Retains the model; returns false if another thread has released it.
   func retainModel() -> Bool {
     if let guarded { return guarded.anchor(in: engine) }
     // A write in the `deinit` of a model must not retain it.
@@ -274,8 +280,8 @@ public final class ModelObservation {
     if !isDying { model.unsafelyUnwrapped.release() }
   }
 
-  /// The observation of the model in each loop of this thread, those of loops whose turn is under
-  /// way first.
+  /// The observations of the model in the loops of this thread; loops whose turn is under way come
+  /// first.
   var parts: [ModelObservation] {
     let parts = sharing?.partsHere ?? (currentNode == nil ? others : [self] + others)
     if parts.count < 2 { return parts }
@@ -284,13 +290,13 @@ public final class ModelObservation {
     return parts.filter(isUnderWay) + parts.filter { !isUnderWay($0) }
   }
 
-  /// The node in the loop whose turn is under way, or in another one of this thread.
+  /// The node in the loop whose turn is under way, or in another loop of this thread.
   var existingNode: NodeRef? {
     if sharing == nil, others.isEmpty { return currentNode }
     return parts.first?.currentNode
   }
 
-  /// Where the model is observed by the loops of this thread.
+  /// The places where the loops of this thread observe the model.
   var places: ObservationPlaces {
     if sharing == nil, others.isEmpty {
       guard let currentNode, currentNode.pointee.engine._withUnsafeGuaranteedRef({ $0.isHere })
@@ -313,7 +319,7 @@ public final class ModelObservation {
     return part(in: engine)?.currentNode
   }
 
-  /// The observation of the model in the loop of `engine`; nil where that does not observe it.
+  /// The observation of the model in the loop of `engine`; nil if that loop does not observe it.
   func part(in engine: Engine) -> ModelObservation? {
     if let currentNode, belongs(currentNode, to: engine) { return self }
     return parts.first { $0.engine === engine }
@@ -324,13 +330,13 @@ public final class ModelObservation {
     node.pointee.engine.toOpaque() == Unmanaged.passUnretained(engine).toOpaque()
   }
 
-  /// Whether the model belongs to another thread than that of `engine`, which is the current one.
+  /// Whether the model belongs to another thread; the thread of `engine` is the current one.
   func isObserved(elsewhereThan engine: Engine) -> Bool {
     guard sharing == nil, let known = self.engine ?? others.first?.engine else { return false }
     return known !== engine && !known.isHere
   }
 
-  /// The node in `engine`, made where there is none.
+  /// The node in `engine`, which is made if necessary.
   func node(of object: AnyObject, _ kind: ModelKind, in engine: Engine) -> NodeRef {
     if let node = node(in: engine) { return node }
     if let sharing {
@@ -348,8 +354,8 @@ public final class ModelObservation {
     return part.begin(object, kind, engine)
   }
 
-  /// Has the keeper, which ends with the model, notified from now on of keys that are observed; at
-  /// once for those that are.
+  /// Sets the keeper, which ends with the model and is notified when keys are observed; for keys
+  /// that are observed already, it is notified at once.
   package func setKeeper(_ keeper: (any ObservationKeeper)?) {
     self.keeper = keeper
     guard let currentNode else { return }
@@ -376,20 +382,20 @@ public final class ModelObservation {
     return node
   }
 
-  /// Ends the observation of one of several loops: the model is gone.
+  /// Ends the observation of one of several loops, because the model is gone.
   func end() {
     guard let currentNode, let engine else { return }
     detach()
     engine.nodes.end(currentNode)
   }
 
-  /// Forgets the node: nothing is observed any longer in its loop.
+  /// Forgets the node, because its loop no longer observes anything of the model.
   func detach() {
     currentNode = nil
     engine = nil
     model = nil
     heldCollections = [:]
-    // This may be the last reference that the object holds to itself: the caller has another one.
+    // This may be the object's last reference to itself. The caller holds another one.
     heldByNode = nil
     if let whole {
       whole.others.removeAll { $0 === self }
@@ -400,7 +406,7 @@ public final class ModelObservation {
     forgetWants()
   }
 
-  /// Updates what is wanted: nothing any more, or only what this one loop wants.
+  /// Updates the wants: none are left, or only the wants of this loop.
   private func forgetWants() {
     guard others.isEmpty else { return }
     if let currentNode {
@@ -411,10 +417,10 @@ public final class ModelObservation {
     }
   }
 
-  /// The observation that the model holds, for that of a further loop.
+  /// The observation that the model holds, if this one is for another loop.
   private unowned(unsafe) var whole: ModelObservation?
 
-  /// The wants of `*` where there are several loops: all of them.
+  /// The wants of `*` in a model with several loops: all of them.
   // The memory is never changed.
   private nonisolated(unsafe) static let always = {
     let wants = UnsafeMutablePointer<UInt8>.allocate(capacity: 1)
@@ -422,7 +428,7 @@ public final class ModelObservation {
     return wants
   }()
 
-  /// The slot of a property: its record begins with its `wants`.
+  /// The slot of a property; its record begins with its `wants`.
   @inline(__always)
   func slot(_ key: Int) -> SlotRef? {
     guard let wants = slotWants?[key + 1] else { return nil }
@@ -435,13 +441,13 @@ public final class ModelObservation {
     }
   }
 
-  /// Notes the slot of `*`, or that there is none any more.
+  /// Notes the slot of `*`; nil removes it.
   func noteEvery(_ slot: SlotRef?) {
     if !others.isEmpty { return }
     slotWants?[0] = slot.map { UnsafeMutableRawPointer($0).assumingMemoryBound(to: UInt8.self) }
   }
 }
 
-// An observation is confined to one thread; that of a model for several threads holds only
+// An observation is confined to one thread. For a model that several threads use, it holds only
 // immutable values and `ModelSharing`, and each of its parts is confined to the thread of its loop.
 extension ModelObservation: @unchecked Sendable {}

@@ -1,8 +1,7 @@
 import Synchronization
 
 extension ModelProperties {
-  /// The properties of a generic class, which has no place to store them: made once for each of its
-  /// types.
+  /// The properties of a generic class, which cannot store them: one list for each specialization.
   ///
   /// ```swift
   /// static var properties: ModelProperties {
@@ -10,15 +9,16 @@ extension ModelProperties {
   /// }
   /// ```
   ///
-  /// The first call declares the properties of `model`, after those of `parent`, if it inherits
-  /// from a model; each further one gives the same list. May be called on any thread.
+  /// The first call declares the properties of `model`. They follow the properties of `parent`, if
+  /// the class inherits from a model. Each further call returns the same list. Can be called on any
+  /// thread.
   public static func shared<Model: ObservableModel>(
     for model: Model.Type, inheriting parent: @autoclosure () -> ModelProperties? = nil,
     @PropertyListBuilder<Model> _ properties: () -> [Property<Model>]
   ) -> ModelProperties {
     let key = ObjectIdentifier(model)
     if let known = lists.withLock({ $0[key] }) { return known }
-    // The list is made outside of the lock: the parent may be generic as well.
+    // The list is made outside the lock because the parent may be generic as well.
     let made = ModelProperties(for: model, inheriting: parent(), properties)
     return lists.withLock { lists in
       if let known = lists[key] { return known }

@@ -1,12 +1,12 @@
 /// The observable properties of a model class, in the order of their slots.
 ///
-/// The list is made once per class. Reading and writing by name is for bridges and tools; a program
-/// uses the properties themselves.
+/// The list is made once per class. Access by name is for bridges and tools; a program uses the
+/// properties themselves.
 public final class ModelProperties: @unchecked Sendable {
-  // Immutable after init; the closures only touch the model that they are given, on its thread.
+  // Immutable after init. The closures only touch the model passed to them, on its thread.
   /// The names, in slot order.
   public let names: [String]
-  /// The class that declares them.
+  /// The name of the class that declares the properties.
   public let typeName: String
   private let slots: [String: Int]
   let entries: [Entry]
@@ -23,7 +23,8 @@ public final class ModelProperties: @unchecked Sendable {
     let direct: DirectAccess
   }
 
-  /// Declares the properties of `model`, after those of `parent`, if it inherits from a model.
+  /// Declares the properties of `model`, after the properties of `parent` if the class inherits
+  /// from a model.
   public init<Model: ObservableModel>(
     for model: Model.Type = Model.self, inheriting parent: ModelProperties? = nil,
     @PropertyListBuilder<Model> _ properties: () -> [Property<Model>]
@@ -53,9 +54,9 @@ public final class ModelProperties: @unchecked Sendable {
     kind.properties = self
   }
 
-  /// The slot of a property by its name.
+  /// Finds the slot of a property by its name.
   ///
-  /// - Throws: ``ModelError`` that names the type and suggests the nearest name.
+  /// - Throws: ``ModelError`` for an unknown name, with the type and the most similar name.
   public func slot(of name: String) throws(ModelError) -> Int {
     if let slot = slots[name] { return slot }
     throw ModelError(
@@ -63,7 +64,7 @@ public final class ModelProperties: @unchecked Sendable {
       suggestion: nearestName(to: name, among: names))
   }
 
-  /// The value of a property by its name; nil where the property is nil.
+  /// Reads a property by its name; nil if the property is nil.
   ///
   /// - Throws: ``ModelError`` for an unknown name, and for a lazy property that cannot be computed.
   public func value(of name: String, in model: some ObservableModel) throws(ModelError) -> Any? {
@@ -76,19 +77,18 @@ public final class ModelProperties: @unchecked Sendable {
     }
   }
 
-  /// The value of the property in a slot, which is not a lazy one; nil where there is no such
-  /// property.
+  /// The reader of the property in `slot`; nil if the property is lazy.
   package func plainRead(_ slot: Int) -> ((AnyObject) throws -> Any?)? {
     entries[slot].lazy == nil ? entries[slot].read : nil
   }
 
-  /// Whether the property in a slot may be set by its name.
+  /// Whether the property in a slot can be set by its name.
   package func isWritable(_ slot: Int) -> Bool { entries[slot].write != nil }
 
   /// How a bridge accesses the property in a slot without `Any`.
   package func directAccess(_ slot: Int) -> DirectAccess { entries[slot].direct }
 
-  /// The type of a property, as an error names it.
+  /// The type of a property, in the words of an error message.
   ///
   /// - Throws: ``ModelError`` for an unknown name.
   public func typeName(of name: String) throws(ModelError) -> String {
@@ -131,9 +131,9 @@ public enum PropertyListBuilder<Model: ObservableModel> {
   }
 }
 
-/// A property could not be read or written by its name.
+/// The error when a property cannot be read or written by its name.
 public struct ModelError: Error, Sendable {
-  /// What is wrong.
+  /// The kinds of errors.
   public enum Code: Sendable {
     /// The model has no property of this name.
     case unknownProperty
@@ -145,17 +145,17 @@ public struct ModelError: Error, Sendable {
     case failed
   }
 
-  /// What is wrong.
+  /// The kind of the error.
   public let code: Code
-  /// The model's type.
+  /// The name of the model's type.
   public let type: String
-  /// The name that was asked for.
+  /// The name that the caller asked for.
   public let property: String
-  /// The nearest name, the type that was expected, or what went wrong.
+  /// The most similar name, the expected type, or the message of the failure.
   public let suggestion: String?
-  /// The type of the value that was given.
+  /// The type of the value that the caller passed.
   public let given: String?
-  /// What a getter has thrown.
+  /// The error that a getter threw.
   public let underlying: (any Error)?
 
   package init(
@@ -168,7 +168,7 @@ public struct ModelError: Error, Sendable {
 }
 
 extension ModelError: Equatable {
-  /// Whether both errors say the same; the errors of getters are compared by their descriptions.
+  /// Whether both errors are the same; errors of getters are compared by their descriptions.
   public static func == (a: ModelError, b: ModelError) -> Bool {
     (a.code, a.type, a.property, a.suggestion, a.given)
       == (b.code, b.type, b.property, b.suggestion, b.given)
@@ -176,7 +176,7 @@ extension ModelError: Equatable {
 }
 
 extension ModelError: CustomStringConvertible {
-  /// The sentence that a user sees.
+  /// The sentence to show to the user.
   public var description: String {
     switch code {
     case .unknownProperty:

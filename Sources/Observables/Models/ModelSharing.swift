@@ -1,37 +1,37 @@
 import Synchronization
 
-/// Which threads may use a model.
+/// The threads that can use a model.
 public enum ThreadUse: Sendable {
-  /// The one thread of the loops that observe it.
+  /// One thread: the thread of the loops that observe the model.
   case confined
-  /// Any thread: its values are read and written inside of ``ModelObservation/locked(_:)``.
+  /// Any thread; the values are read and written inside ``ModelObservation/locked(_:)``.
   case threadSafe
 }
 
-/// The further state of a model that several threads use: a lock for its values, and its
+/// The additional state of a model that several threads use: a lock for its values, and its
 /// observations in each loop.
 @usableFromInline
 final class ModelSharing: Sendable {
   let lock = RecursiveLock()
-  /// The parts, which are only used in `withParts`.
+  /// The parts; they are only used in `withParts`.
   private nonisolated(unsafe) var parts: [Part] = []
-  /// Whether there are parts; each write reads this without the lock.
+  /// Whether there are parts.
   ///
-  /// A registration sets it before it reads a value: each write whose value it did not read finds
-  /// it set.
+  /// Each write reads this without the lock. A registration sets it before it reads a value. If the
+  /// registration doesn't read the value of a write, that write finds it set.
   private let hasParts = Atomic(false)
 
-  /// The observation of the model in one loop, and how that loop is notified.
+  /// The observation of the model in one loop, and the way to notify that loop.
   final class Part: Sendable {
-    // The observation is only used on the loop's thread; here it is only retained.
+    // The observation is only used on the loop's thread. Here it is only retained.
     let observation: ModelObservation
     let inbox: Inbox
     private let home: LoopHome
     private let pending = Mutex(PendingWrites())
-    /// The first 64 slots with pending writes, so that most writes need no lock.
+    /// Bits for pending writes of the first 64 slots, so that most writes need no lock.
     ///
-    /// The bits are cleared before the values are read: the value of a write that finds its bit set
-    /// will be read.
+    /// The bits are cleared before the values are read. If a write finds its bit set, its value
+    /// will still be read.
     private let posted = Atomic<UInt64>(0)
 
     init(_ observation: ModelObservation, _ engine: Engine) {
@@ -40,7 +40,7 @@ final class ModelSharing: Sendable {
 
     var isHere: Bool { home.isHere }
 
-    /// Notifies the loop of a write: it wakes for that, and the model is retained until then (L2).
+    /// Wakes the loop to notify it of a write, and retains the model until then (L2).
     func post(_ slot: Int, of model: any ObservableModel & Sendable) {
       let bit: UInt64 = slot < 64 ? 1 << UInt64(slot) : 0
       if posted.load(ordering: .sequentiallyConsistent) & bit != 0 { return }
@@ -62,7 +62,7 @@ final class ModelSharing: Sendable {
       for slot in slots { observation.didChange(slot) }
     }
 
-    /// Ends the observation: the model is gone.
+    /// Ends the observation, because the model is gone.
     func end() { observation.end() }
   }
 
@@ -72,7 +72,7 @@ final class ModelSharing: Sendable {
     var isPosted = false
   }
 
-  /// Runs `body` under the lock of the values: sanitizers see what it guards.
+  /// Runs `body` under the lock of the values, so that sanitizers see how `parts` is guarded.
   private func withParts<Result>(_ body: (inout [Part]) -> Result) -> Result {
     lock.withLock { body(&parts) }
   }
@@ -83,7 +83,7 @@ final class ModelSharing: Sendable {
   }
 
   func remove(_ observation: ModelObservation) {
-    // The parts are released outside of the lock.
+    // The parts are released outside the lock.
     let removed = withParts { parts in
       let removed = parts.filter { $0.observation === observation }
       parts.removeAll { $0.observation === observation }
@@ -93,7 +93,7 @@ final class ModelSharing: Sendable {
     withExtendedLifetime(removed) {}
   }
 
-  /// The observations of the loops of this thread.
+  /// The observations in the loops of this thread.
   var partsHere: [ModelObservation] {
     withParts { $0 }.filter(\.isHere).map(\.observation)
   }
@@ -114,22 +114,22 @@ final class ModelSharing: Sendable {
   }
 }
 
-/// The reference of one loop to a model that other threads may release at any moment.
+/// The reference of one loop to a model that other threads can release at any moment.
 final class GuardedModel {
   private weak var model: AnyObject?
-  /// The model, retained until the turn is over.
+  /// The model, retained until the turn ends.
   private var held: AnyObject?
   /// The model, retained while a watcher is pending (L2).
   private var anchored: AnyObject?
 
   init(_ model: AnyObject) { self.model = model }
 
-  /// Retains the model until the turn is over; returns false where it is gone.
+  /// Retains the model until the turn ends; returns false if the model is gone.
   func hold(in engine: Engine?) -> Bool {
     if held != nil { return true }
     guard let engine, let model else { return false }
     held = model
-    // The model is released when a turn ends, which is asked for if there is none now.
+    // The model is released when a turn ends. This requests a turn if none is under way.
     engine.delivery.hold(self)
     return true
   }

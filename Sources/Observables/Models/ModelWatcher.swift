@@ -1,12 +1,14 @@
-/// The watcher of a model or a collection: calls Swift closures.
-// What it adds is used on the loop's thread only.
+/// The watcher of a model or a collection, which calls Swift closures.
+// The properties added here are only used on the loop's thread.
 final class ModelWatcher: Watcher, @unchecked Sendable {
-  /// What is called with the observed object; an error that it throws is reported (T10).
+  /// The callback, called with the observed object; an error that it throws is reported (T10).
   typealias Body = (AnyObject, ModelWatcher) throws -> Void
-  /// What is called inside of a write.
+  /// The callback of an immediate watcher, called inside a write.
   typealias ChangeBody = (ModelWatcher, ModelChange) throws -> Void
 
-  /// The callback, retained by hand, so that calling it counts no references; released when the
+  /// The callback.
+  ///
+  /// It is retained manually, so that a call needs no reference counting. It is released when the
   /// watcher has ended and no call is under way.
   @exclusivity(unchecked) private var callback: Unmanaged<Callback>?
   @exclusivity(unchecked) private var calls = 0
@@ -22,20 +24,22 @@ final class ModelWatcher: Watcher, @unchecked Sendable {
 
   deinit { callback?.release() }
 
-  /// The observed object; nil when the watcher has ended.
+  /// The observed object; nil after the watcher has ended.
   var observed: AnyObject? {
     guard let root = activeRecord?.pointee.root else { return nil }
     return root.kind.object(of: root)?.takeUnretainedValue()
   }
 
-  /// Calls `body` with the position up to which the watcher has read the journal of its collection,
-  /// and then takes all as read; nil where it reads none.
+  /// Calls `body` with the watcher's position in the journal of its collection, and then marks all
+  /// edits as read.
+  ///
+  /// Returns nil if the watcher doesn't read a journal.
   func takeEdits<Edits>(_ body: (_ since: Int) -> Edits?) -> Edits? {
     guard let activeRecord else { return nil }
     return engine.members.takeEdits(of: activeRecord) { _, since in body(since) } ?? nil
   }
 
-  /// Calls the callback; the engine keeps the object alive meanwhile.
+  /// Calls the callback; the engine keeps the object alive during the call.
   @inline(__always)
   private func call() {
     guard isActive, let callback, let root = activeRecord?.pointee.root,
@@ -72,8 +76,8 @@ final class ModelWatcher: Watcher, @unchecked Sendable {
 
   override func deliver(_ watcher: WatcherRef) {
     if let changeBody, let path = watcher.pointee.wires.first?.pointee.path.takeUnretainedValue() {
-      // The call is not for a write: it is for `initial`, for `run`, or for an object in the middle
-      // of the path that died.
+      // The call is not for a write. It is for `initial`, for `run`, or because an object in the
+      // middle of the path died.
       call(
         changeBody, ModelChange(path: path, key: path.components[0].name, old: nil, new: nil))
     } else {
@@ -121,16 +125,16 @@ final class ModelWatcher: Watcher, @unchecked Sendable {
   }
 }
 
-/// The change that is delivered to an immediate watcher.
+/// The change that an immediate watcher receives.
 ///
-/// Coalesced watchers do not get it: they read the latest state.
+/// Coalesced watchers don't receive it: they read the latest state.
 public struct ModelChange {
   /// The path on which the change lies, as it was registered.
   public let path: Path
-  /// The property that was written; for a collection the index, key or member.
+  /// The property that was written; for a collection it is the index, key or member.
   public let key: String
-  /// The value before the write; nil also where the write came without values.
+  /// The value before the write; it is also nil if the write was reported without values.
   public let old: Any?
-  /// The value after the write; nil also where the write came without values.
+  /// The value after the write; it is also nil if the write was reported without values.
   public let new: Any?
 }

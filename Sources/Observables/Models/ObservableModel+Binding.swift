@@ -1,20 +1,25 @@
 extension ObservableModel {
-  /// Keeps properties of this object equal to those of the same names of `source` (K4).
+  /// Keeps properties of this object equal to the properties of `source` with the same names (K4).
   ///
-  /// They are set now, and at the end of each turn in which those of `source` became others; what
-  /// is set here meanwhile lasts until then. A bound write is a write as any other, so bindings
-  /// chain, and two objects may be bound to each other. On the loop's thread. Ends with
-  /// ``Watcher/stop()`` of what is returned, which leaves the values as they are, or when one of
-  /// both objects is gone; this object is held weakly.
+  /// The values are copied now, and at the end of each turn in which they changed in `source`. A
+  /// value set here lasts until the property changes again in `source`. A bound write is an
+  /// ordinary write, so bindings can be chained, and two objects can be bound to each other. Call
+  /// this method on the loop's thread.
   ///
-  /// A protocol that both conform to is a good place for the names. A value that cannot be set
-  /// later, such as nil, is reported to ``Loop/onError``, and the binding goes on; a lazy property
-  /// that fails keeps the value of before here.
+  /// The binding ends with ``Watcher/stop()`` of the returned watcher, or when one of the two
+  /// objects is gone. This object is held weakly. The values stay as they are when the binding
+  /// ends.
   ///
-  /// - Precondition: there is a name, and the options have no observer: that is this object.
-  /// - Throws: ``ModelError`` for a name that one of both does not have, a property here that is
-  ///   read-only or of another type, and a lazy one that cannot be computed; nothing is bound then.
-  /// - Complexity: O(number of names), per turn with a change, too.
+  /// A protocol that both classes conform to is a good place for the names. If a later value cannot
+  /// be set, such as nil, that is reported to ``Loop/onError``, and the binding goes on. If a lazy
+  /// property of `source` fails, this object keeps the previous value.
+  ///
+  /// - Precondition: `names` is not empty, and `options` has no observer, because this object is
+  ///   the observer.
+  /// - Throws: ``ModelError`` for a name that one of the objects does not have, for a property of
+  ///   this object that is read-only or has another type, and for a lazy property that cannot be
+  ///   computed. Nothing is bound then.
+  /// - Complexity: O(number of names), now and per turn with a change.
   @discardableResult
   public func bind<Source: ObservableModel>(
     _ names: [String], to source: Source, in loop: Loop? = nil,
@@ -42,7 +47,8 @@ extension ObservableModel {
       for (key, property) in zip(names, bound) {
         do {
           let value = try from.value(of: key, in: source)
-          // Only properties that changed in the source are set: others keep what was set here.
+          // Only properties that changed in the source are set. Other values that were set here are
+          // kept.
           if property.remember(value, from.entries[property.slot].operand(source)) {
             try to.set(key, of: self, to: value)
           }
@@ -60,12 +66,12 @@ extension ObservableModel {
 private final class BoundProperty {
   let slot: Int
   private var last = Operand.none
-  /// The last value, if it was an object: another object may have its address when it is gone.
+  /// The last value, if it was an object; after it is gone, another object may have its address.
   private weak var lastObject: AnyObject?
 
   init(slot: Int) { self.slot = slot }
 
-  /// Keeps a value; returns whether it is another one than the last, or may be.
+  /// Stores a value; returns whether it differs, or may differ, from the last value.
   @discardableResult
   func remember(_ value: Any?, _ operand: Operand) -> Bool {
     defer {

@@ -13,27 +13,28 @@
 /// }
 /// ```
 ///
-/// The number given to `didSet` is the property's place in the declaration. A model may be an
-/// `Observable` of the toolchain as well: its accessors notify both, which do not disturb each
-/// other. Confined to one thread, whose loops may all observe it, except with
-/// `ModelObservation(.threadSafe)`: <doc:Threads>.
+/// The first argument of `didSet` is the property's position in the declaration. A model can also
+/// be an `Observable` of Swift's Observation module. Its accessors then notify both mechanisms,
+/// which are independent. A model is confined to one thread, and all loops of that thread can
+/// observe it. `ModelObservation(.threadSafe)` lifts this restriction: <doc:Threads>.
 public protocol ObservableModel: KeyPathObservable {
   /// The observable properties, the same for every instance.
   static var properties: ModelProperties { get }
-  /// The record of the watchers of this instance.
+  /// The record of this instance's watchers.
   var observation: ModelObservation { get }
-  /// The record of the watchers, where there is one already.
+  /// The record of this instance's watchers, if it exists already.
   @_documentation(visibility: internal)
   var existingObservation: ModelObservation? { get }
 }
 
 extension ObservableModel {
-  /// The record of the watchers, which a model has from the beginning unless its class says
-  /// otherwise.
+  /// The record of the watchers.
+  ///
+  /// A model has it from the beginning, unless its class overrides this property.
   @_documentation(visibility: internal)
   public var existingObservation: ModelObservation? { observation }
 
-  /// Where the model is observed by the loop of `engine`; nil for one that belongs to the loops of
+  /// The place where the loop of `engine` observes the model; nil if the model belongs to loops of
   /// another thread.
   @_documentation(visibility: internal)
   public func observationToken(in engine: ObservationCore.Engine) -> ObservationToken? {
@@ -44,14 +45,14 @@ extension ObservableModel {
     return ObservationToken(node: node(in: engine))
   }
 
-  /// Where the model is observed now: by the loop whose turn is under way, or by another one of
-  /// this thread.
+  /// The place where the model is observed now: in the loop whose turn is under way, or in another
+  /// loop of this thread.
   @_documentation(visibility: internal)
   public var currentObservation: ObservationToken? {
     existingObservation?.existingNode.map(ObservationToken.init(node:))
   }
 
-  /// Where the model is observed by the loops of this thread.
+  /// The places where the loops of this thread observe the model.
   @_documentation(visibility: internal)
   public var observationPlaces: ObservationPlaces { existingObservation?.places ?? .none }
 }

@@ -1,7 +1,9 @@
-/// What is notified when keys of a model are observed, so that it can keep the model.
+/// An object that is notified when keys of a model are observed, so that it can keep the model
+/// alive.
 package protocol ObservationKeeper: AnyObject {
-  /// A key of the model got its first watcher, or lost its last (W1).
+  /// Called when a key of the model got its first watcher or lost its last one (W1).
   func observedChanged(isObserved: Bool)
-  /// The loop that observes the model, whichever others its thread has; nil where none is meant.
+  /// The loop that observes the model, if its thread has several; nil leaves the choice to the
+  /// usual rules.
   var loop: Loop? { get }
 }

@@ -1,5 +1,6 @@
-/// What is called when a key of an object gets its first watcher, or loses its last (W1): one hook
-/// of the program, and one for each host of scripts.
+/// Hooks that are called when a key of an object gets its first watcher or loses its last one (W1).
+///
+/// There is at most one for the program, and one for each host of scripts.
 struct ObservedHooks {
   typealias Hook = (_ key: String, _ isObserved: Bool) -> Void
 
@@ -7,7 +8,7 @@ struct ObservedHooks {
 
   var isEmpty: Bool { hooks.isEmpty }
 
-  /// Replaces the hook of an owner, nil for the program; nil removes it.
+  /// Replaces the hook of an owner, which is nil for the program; a nil hook removes it.
   mutating func set(_ hook: Hook?, of owner: ObjectIdentifier?) {
     hooks.removeAll { $0.owner == owner }
     if let hook { hooks.append((owner, hook)) }

@@ -1,12 +1,11 @@
-/// The old and new value of a write to a Swift object, while it lasts or kept for later.
+/// The old and new value of a write to a Swift object, during the write or saved for later.
 struct ObservedValues {
-  /// The key that was written.
   enum Key {
     /// A property of a model, by its slot.
     case property(Int)
-    /// A place in an array.
+    /// A position in an array.
     case index(Int)
-    /// A key of a dictionary, a member of a set.
+    /// A key of a dictionary, or a member of a set.
     case value(AnyHashable)
     /// Many keys at once.
     case everything
@@ -15,10 +14,10 @@ struct ObservedValues {
   let key: Key
   let old: Any?
   let new: Any?
-  /// The other values that the operation put in: transactions cover objects among them.
+  /// Other values that the operation inserted; transactions cover objects among them.
   var also: [Any] = []
 
-  /// The key as it is delivered to an immediate watcher.
+  /// The key in the form in which an immediate watcher receives it.
   func name(in kind: NodeKind) -> String {
     switch key {
     case .property(let slot): (kind as? ModelKind)?.properties.names[slot] ?? "*"
@@ -30,19 +29,19 @@ struct ObservedValues {
 }
 
 extension Change {
-  /// The key and the values of the write, where a Swift object reported it with values.
+  /// The key and the values of the write, if a Swift object reported it with values.
   var observedValues: ObservedValues? {
     values?.assumingMemoryBound(to: ObservedValues.self).pointee
   }
 }
 
 extension NodeKind {
-  /// Calls `visit` with the objects that a write to a Swift object has put in.
+  /// Calls `visit` with the objects that a write to a Swift object has inserted.
   ///
   /// - Returns: false if the write does not report its values.
   func visitArrivals(_ change: Change, _ visit: (NodeRef) -> Void) -> Bool {
     guard let values = change.observedValues else { return false }
-    // A table of a script may have arrived, too.
+    // The value may be a table of a script, too.
     for value in [values.new].compactMap({ $0 }) + values.also {
       if case .node(let node) = observedNode(of: value, in: change.node.engine) { visit(node) }
     }
@@ -50,18 +49,18 @@ extension NodeKind {
   }
 }
 
-/// The write of a Swift object, in a form that does not need the object.
+/// A write to a Swift object, in a form that does not need the object.
 package struct ModelWrite {
   /// The key as text.
   package let key: String
-  /// The place in an array, counted from 0; nil where the key is another one.
+  /// The position in an array, counted from 0; nil for all other keys.
   package let index: Int?
-  /// The key of a dictionary or the member of a set; nil where the key is another one.
+  /// The key of a dictionary or the member of a set; nil for all other keys.
   package let value: AnyHashable?
   package let old: Any?
   package let new: Any?
 
-  /// A write that is under way; without values its key alone is known.
+  /// Describes a write that is under way; if it is reported without values, only its key is known.
   package init(_ change: Change) {
     let kind = change.node.kind
     let values = change.observedValues
@@ -80,15 +79,15 @@ package struct ModelWrite {
   }
 }
 
-/// A write of a Swift object that is kept for later.
+/// A write to a Swift object that is saved for later.
 package final class SavedWrite {
   package let write: ModelWrite
   package init(_ write: ModelWrite) { self.write = write }
 }
 
 extension NodeRef {
-  /// The Swift object that is observed here; the node must be that of a Swift object, and not dead.
+  /// The Swift object that is observed here; nil if another thread has released it.
   ///
-  /// nil where another thread has released it.
+  /// The node must belong to a Swift object and must not be dead.
   package var model: AnyObject? { kind.object(of: self)?.takeUnretainedValue() }
 }

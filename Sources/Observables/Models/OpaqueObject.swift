@@ -1,12 +1,12 @@
-/// An observable object that is a leaf for `**` in key paths (X1): a path does not go through it,
-/// and does not hear what changes in it.
+/// An observable object that is a leaf for `**` in key paths (X1): a path doesn't go through it,
+/// and changes inside it don't notify the path's watchers.
 ///
-/// For caches, connections, and other objects that belong to no tree:
+/// It is for caches, connections, and other objects that belong to no tree:
 ///
 /// ```swift
 /// final class Cache: ObservableModel, OpaqueObject { … }
 /// ```
 ///
-/// An opaque object that is itself observed by `**` is observed one level. A property alone is
-/// opaque by ``Property/opaque``.
+/// If an opaque object is itself observed by `**`, the path covers one level. To make a single
+/// property opaque, use ``Property/opaque``.
 public protocol OpaqueObject: AnyObject {}

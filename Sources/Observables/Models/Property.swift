@@ -1,14 +1,13 @@
-/// One observable property of a model class: its name, and how it is read and written by name.
+/// One observable property of a model class: its name, and how to read and write it by name.
 public struct Property<Model: ObservableModel> {
   /// The name of the property in key paths.
   public let name: String
   let read: (Model) throws -> Any?
   let operand: (Model) -> Operand
   var write: ((Model, Any?) -> Bool)?
-  /// The node of the object that the property holds; the closure takes any object, so that no
-  /// wrapper is needed for models of different types.
+  /// Finds the node of the object that the property holds; the closure takes any object, so that
+  /// models of different types need no wrapper.
   let child: ((AnyObject, Engine) -> NodeRef?)?
-  /// The type of the property.
   let type: Any.Type
   /// How the property is computed, if it is lazy.
   let lazy: LazyDeclaration?
@@ -17,14 +16,14 @@ public struct Property<Model: ObservableModel> {
   /// How a bridge accesses the property without `Any`.
   let direct: DirectAccess
 
-  /// The same property, which its class may write, and which is read-only by name.
+  /// A copy of the property that is read-only by name; the class itself can still write it.
   public var readOnlyByName: Property {
     var property = self
     property.write = nil
     return property
   }
 
-  /// The same property, whose objects `**` in a path does not follow (X1).
+  /// A copy of the property whose objects `**` in a path does not follow (X1).
   public var opaque: Property {
     var property = self
     property.isOpaque = true
@@ -42,18 +41,18 @@ public struct Property<Model: ObservableModel> {
     direct = .none
   }
 
-  /// A property that holds a value.
+  /// Makes a property that holds a value.
   ///
-  /// Paths lead into an array, a dictionary or a set as into an observable collection, which is
-  /// another one after each write (C12). They follow observable objects that the type does not
-  /// show: where it is a parameter of a generic class, a protocol, `Any`, or a superclass. They end
-  /// at all other values (P7). An enumeration with raw values takes those by name, too.
+  /// Paths lead into an array, a dictionary or a set as into an observable collection. Each write
+  /// makes a different collection of it (C12). Paths also follow observable objects that the static
+  /// type does not show: a type parameter of a generic class, a protocol, `Any`, or a superclass.
+  /// They end at all other values (P7). An enumeration with raw values can also be set by a raw
+  /// value.
   @inlinable
   public init<Value>(
     _ name: String, get: @escaping (Model) -> Value, set: ((Model, Value) -> Void)? = nil
   ) {
-    // This is inlined: where the type is known, access by a script calls nothing but `get` and
-    // `set`.
+    // This is inlined: if the type is known, access by a script calls only `get` and `set`.
     self.init(name, value: get, set: set, direct: DirectAccess(get, set))
   }
 
@@ -97,8 +96,10 @@ public struct Property<Model: ObservableModel> {
     }
   }
 
-  /// A property whose type is a class, or another reference, which is only known once the types of
-  /// its generic class are; nil for all others.
+  /// Makes a property whose type turns out to be a class or another reference.
+  ///
+  /// This is for generic classes, whose type parameters are only known at run time. Returns nil for
+  /// all other types.
   private init?<Value>(
     reference name: String, get: @escaping (Model) -> Value, set: ((Model, Value) -> Void)?
   ) {
@@ -112,7 +113,8 @@ public struct Property<Model: ObservableModel> {
     _ type: Reference.Type, _ name: String, _ get: @escaping (Model) -> Value,
     _ set: ((Model, Value) -> Void)?
   ) -> Property? {
-    // The types are the same, which the compiler can't see; a cast takes many times as long.
+    // The types are the same, but the compiler can't see that. A cast would take many times as
+    // long.
     if Value.self == Reference.self {
       let get: (Model) -> Reference = { unsafeBitCast(get($0), to: Reference.self) }
       return Property(
@@ -130,8 +132,8 @@ public struct Property<Model: ObservableModel> {
     return nil
   }
 
-  /// A property that may hold an observable object, which paths follow: a model, a collection, a
-  /// table of a script.
+  /// Makes a property that may hold an observable object, which paths follow: a model, a
+  /// collection, or a table of a script.
   public init<Value: ObservableReference>(
     _ name: String, get: @escaping (Model) -> Value?, set: ((Model, Value?) -> Void)? = nil
   ) {
@@ -155,7 +157,7 @@ public struct Property<Model: ObservableModel> {
     child = { get(unsafeDowncast($0, to: Model.self))?.observationToken(in: $1)?.node }
   }
 
-  /// A property that always holds an observable object.
+  /// Makes a property that always holds an observable object.
   public init<Value: ObservableReference>(
     _ name: String, get: @escaping (Model) -> Value, set: ((Model, Value) -> Void)? = nil
   ) {

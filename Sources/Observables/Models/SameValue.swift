@@ -1,8 +1,8 @@
-/// Whether two values of unknown type are the same (T5): identity for objects, `==` for the rest,
-/// NaN equals NaN.
+/// Whether two values of unknown type are the same (T5).
 ///
-/// Collections of objects are the same where they hold the same objects, whatever the `==` of those
-/// says (P6). Values that cannot be compared are never the same, but nil is nil.
+/// Objects are compared by identity and other values by `==`, except that NaN equals NaN.
+/// Collections of objects are the same if they hold the same objects, whatever their `==` says
+/// (P6). Values that cannot be compared are never the same, but nil is the same as nil.
 func isSameValue(_ a: Any, _ b: Any) -> Bool {
   switch (flattened(a), flattened(b)) {
   case (nil, nil): return true
@@ -22,10 +22,9 @@ private func isEqual<Value: Equatable>(_ a: Value, _ b: Any) -> Bool {
   return a == b || (a != a && b != b)
 }
 
-/// Whether values of the type may be objects, or collections of objects; for an optional the
-/// wrapped type counts.
+/// Whether values of the type may be objects, or collections of objects.
 ///
-/// The result is false only where they cannot be.
+/// For an optional, the wrapped type counts. The result is false only if this is impossible.
 func mayHoldObjects(_ type: Any.Type) -> Bool {
   let type = unwrapped(type)
   if type is AnyClass { return true }
@@ -36,7 +35,7 @@ func mayHoldObjects(_ type: Any.Type) -> Bool {
 
 /// Whether values of the type are compared by `==` alone.
 ///
-/// Where the type is known, the compiler replaces the call by its result.
+/// If the type is known, the compiler replaces the call by its result.
 @inlinable @inline(__always)
 func isPlain<Value>(_ type: Value.Type) -> Bool {
   type == Int.self || type == Double.self || type == Bool.self || type == String.self
@@ -44,8 +43,8 @@ func isPlain<Value>(_ type: Value.Type) -> Bool {
 
 /// Whether a value is the same as before (T5).
 ///
-/// This is for values whose type has `==` where a property is declared: in a generic class they may
-/// still be objects, and collections may hold objects.
+/// This is for values whose static type has `==`. In a generic class they may still be objects, and
+/// collections may hold objects.
 @inlinable @inline(__always)
 func isSame<Value: Equatable>(_ a: Value, _ b: Value) -> Bool {
   // Two values that don't equal themselves are the same: NaN equals NaN.

@@ -1,20 +1,21 @@
 import Synchronization
 
-/// A registration that was made on any thread, for a model that several threads use.
+/// A registration made on any thread, for a model that several threads use.
 ///
-/// May be used on any thread. Ends with ``stop()``, when the model or the loop is gone, and after a
-/// call of `once`; dropping it ends nothing (L1).
+/// It can be used on any thread. It ends with ``stop()``, when the model, the observer or the loop
+/// is gone, and after a call of a `once` watcher. Dropping it doesn't end the registration (L1).
 public final class SharedWatcher: Sendable {
   private let inbox: Inbox
   private let isStopped = Atomic(false)
-  // The watcher is only used on the loop's thread. It is weak, as its callback retains this object.
+  // The watcher is only used on the loop's thread. The reference is weak because its callback
+  // retains this object.
   private nonisolated(unsafe) weak var watcher: Watcher?
 
   init(_ inbox: Inbox) { self.inbox = inbox }
 
   /// Ends the watcher: no call begins after this returns (T7).
   ///
-  /// A call that is under way on the loop's thread may not be over yet. Does nothing when the
+  /// A call that is under way on the loop's thread may not have finished. Does nothing if the
   /// watcher has ended.
   public func stop() {
     if isStopped.exchange(true, ordering: .sequentiallyConsistent) { return }
@@ -38,14 +39,14 @@ extension KeyPathObservable where Self: Sendable {
   /// Calls `callback` at the end of each turn of the loop of `inbox` in which an element of one of
   /// the paths changed.
   ///
-  /// May be called on any thread: the loop registers it in a turn for which it wakes, and changes
-  /// from then on count. With `initial` there is a call in that turn, so that none is missed. The
-  /// callback runs on the loop's thread, at most once per turn (T1, T8). An error in a path, and
-  /// what the callback throws, is reported to ``Loop/onError``. The observer is held weakly, and
-  /// kept alive during each call and each task: the callback can capture it as `unowned`. When it
-  /// is gone the watcher ends (L3).
+  /// Can be called on any thread. The loop wakes and registers the watcher in a new turn; changes
+  /// count from then on. With `initial`, the callback is also called in that turn, so no change is
+  /// missed. The callback runs on the loop's thread, at most once per turn (T1, T8). An error in a
+  /// path and errors that the callback throws are reported to ``Loop/onError``. The observer is
+  /// held weakly and kept alive during each call and each task, so the callback can capture it as
+  /// `unowned`. When the observer is gone, the watcher ends (L3).
   ///
-  /// A path that the compiler has checked is given as its ``PartialKeyPathTo/path``.
+  /// For a path that the compiler has checked, pass its ``PartialKeyPathTo/path``.
   ///
   /// - Complexity: O(length of the paths).
   @discardableResult
@@ -62,10 +63,11 @@ extension KeyPathObservable where Self: Sendable {
   }
 
   /// Starts a task at the end of each turn of the loop of `inbox` in which an element of one of the
-  /// paths changed, and never two at once.
+  /// paths changed.
   ///
-  /// May be called on any thread. All else is as for `observe` by an inbox without a task, and as
-  /// for a task without an inbox.
+  /// Two tasks never run at once. Can be called on any thread. The registration is as for the
+  /// synchronous `observe` with an inbox, and the tasks are as for the asynchronous `observe`
+  /// without one.
   ///
   /// - Complexity: O(length of the paths).
   @discardableResult
@@ -81,12 +83,13 @@ extension KeyPathObservable where Self: Sendable {
     }
   }
 
-  /// Calls `callback` on the thread of the loop of `inbox` for each change of an element of one of
-  /// the paths, with what the change was.
+  /// Calls `callback` for each change of an element of one of the paths, on the thread of the loop
+  /// of `inbox`.
   ///
-  /// The call is inside of a write that is made on that thread; for a write of another thread it is
-  /// in the turn for which the loop wakes (T9). The loop registers it in a turn for which it wakes,
-  /// and changes from then on count. All else is as for a watcher that is called once per turn.
+  /// If the write is made on that thread, the call is inside the write. A write on another thread
+  /// wakes the loop, and the call is in that turn (T9). The callback receives this object and the
+  /// change. The loop wakes and registers the watcher in a new turn; changes count from then on.
+  /// Everything else is as for a watcher that is called once per turn.
   @discardableResult
   public func observeImmediately(
     _ path: Path, _ others: Path..., on inbox: Inbox, initial: Bool = false, once: Bool = false,
@@ -113,7 +116,7 @@ extension KeyPathObservable where Self: Sendable {
     }
   }
 
-  /// Has the loop register a watcher; nil where the model or the observer is gone.
+  /// Asks the loop to register a watcher; `body` returns nil if the observer is gone.
   func register(
     on inbox: Inbox,
     _ body: @escaping @Sendable (Loop, SharedWatcher) throws -> Watcher?

@@ -1,34 +1,34 @@
 import Synchronization
 
-/// A registration: which paths of which object are watched, and the callback that is called.
+/// A registration: the paths of an object that are watched, and the callback to call.
 ///
-/// The object may be a model, a collection, or a table of a script. It owns the watcher (L1):
-/// dropping the handle ends nothing, and keeping it keeps nothing alive. It ends with ``stop()``,
-/// or when the observed object or the observer is gone. Any thread may hold it, stop it, and ask
-/// for its ``name`` and whether it ``isActive``; all else is done on its loop's thread.
-// Any thread uses `hasEnded`, which is atomic, and the constants. All other state is used on the
-// loop's thread only: public methods check that, and the engine makes no calls elsewhere.
+/// The object can be a model, a collection, or a table of a script. It owns the watcher (L1):
+/// dropping the handle doesn't end the watcher, and keeping it keeps nothing else alive. A watcher
+/// ends with ``stop()``, or when the observed object or the observer is gone. Any thread can hold
+/// the handle, stop it, and read its ``name`` and ``isActive``. Use everything else on the loop's
+/// thread.
+// Any thread uses `hasEnded`, which is atomic, and the constants. All other state is only used on
+// the loop's thread: public methods check this, and the engine makes no calls on other threads.
 open class Watcher: ObservationCore.Receiver, @unchecked Sendable {
-  /// Set before the loop ends the watcher, where another thread stops it.
+  /// Set before the loop ends the watcher if another thread stops it.
   private final let hasEnded = Atomic(false)
-  /// The record in the engine; nil when the watcher has ended.
+  /// The record in the engine; nil after the watcher has ended.
   @exclusivity(unchecked) package private(set) final var activeRecord: WatcherRef?
-  /// The watcher's own comparison (``WatcherOptions/equals``).
+  /// The watcher's custom comparison (``WatcherOptions/equals``).
   @exclusivity(unchecked) package private(set) final var equals: ((Any?, Any?) -> Bool)?
   @exclusivity(unchecked) private final var endBody: ((Path) -> Void)?
-  /// The state that a watcher of changes, or of a history, compares with; its callback owns it.
+  /// The state with which a watcher of changes or of a history compares; the callback owns it.
   @exclusivity(unchecked) private(set) final weak var shadow: TreeShadow?
   private final weak var observer: AnyObject?
   private final let hasObserver: Bool
-  /// How other threads find the loop: a reference to it, or to its inbox, would have to be counted
-  /// in each registration.
+  /// The way for other threads to find the loop; a reference to the loop or its inbox would need
+  /// reference counting in each registration.
   private final let address: LoopAddress
-  // The reference is only used while the watcher is active, and the engine ends its watchers before
-  // it is freed.
+  // The reference is only used while the watcher is active. The engine ends its watchers before it
+  // is freed.
   private final let engineReference: Unmanaged<Engine>
   package final var engine: Engine { engineReference._withUnsafeGuaranteedRef { $0 } }
-  /// How reports name the watcher: what ``WatcherOptions/name`` gave, or the place of its
-  /// registration.
+  /// The watcher's name in reports: ``WatcherOptions/name``, or the place of its registration.
   public final var name: String { givenName ?? site }
   private final let givenName: String?
   package final var site: String { "\(file):\(line)" }
@@ -47,13 +47,13 @@ open class Watcher: ObservationCore.Receiver, @unchecked Sendable {
 
   package final func begin(_ record: WatcherRef) { activeRecord = record }
 
-  /// Whether calls can still come; may be asked on any thread.
+  /// Whether the watcher can still be called; can be read on any thread.
   public final var isActive: Bool { !hasEnded.load(ordering: .acquiring) }
 
-  /// The observing object, while it lives.
+  /// The observing object, while it is alive.
   package final var observing: AnyObject? { observer }
 
-  /// Keeps the observer alive while `body` runs; runs nothing if the observer is gone.
+  /// Keeps the observer alive while `body` runs; if the observer is gone, `body` is not run.
   @inline(__always)
   package final func holdingObserver(_ body: () throws -> Void) rethrows {
     guard hasObserver else { return try body() }
@@ -63,11 +63,11 @@ open class Watcher: ObservationCore.Receiver, @unchecked Sendable {
 
   /// Ends the watcher: no call begins after this returns (T7).
   ///
-  /// May be called on any thread. A call that has begun on the loop's thread may still be finishing
-  /// when another thread stops the watcher, whose paths end then when the next turn begins, for
-  /// which the loop wakes. Does nothing when the watcher has ended.
+  /// Can be called on any thread. If another thread stops the watcher, a call that has begun on the
+  /// loop's thread may not have finished. The loop then wakes and ends the watcher's paths at the
+  /// beginning of its next turn. Does nothing if the watcher has ended.
   ///
-  /// - Returns: how many paths it had; 0 on another thread than the loop's.
+  /// - Returns: the number of paths that the watcher had; 0 on any thread other than the loop's.
   @discardableResult
   public final func stop() -> Int {
     guard address.isHere else {
@@ -84,35 +84,36 @@ open class Watcher: ObservationCore.Receiver, @unchecked Sendable {
     }
   }
 
-  /// Traps on another thread than the loop's, which would find the watcher changing.
+  /// Traps on threads other than the loop's, because the watcher's state could change during the
+  /// call.
   private func requireThread(_ what: String) {
     precondition(
       !isActive || address.isHere,
       "A watcher is \(what) on its loop's thread; only stop() is for any")
   }
 
-  /// Makes no calls until `resume()`; changes from now on are remembered as one.
+  /// Suspends calls until `resume()`.
   ///
-  /// On the loop's thread.
+  /// Changes from now on are remembered as one. Call it on the loop's thread.
   public final func pause() {
     requireThread("paused")
     if let activeRecord { engine.watchers.pause(activeRecord) }
   }
 
-  /// Ends `pause()`: changes since then are delivered, by one call.
+  /// Ends `pause()`.
   ///
-  /// On the loop's thread.
+  /// If something changed since then, the callback is called once. Call it on the loop's thread.
   public final func resume() {
     requireThread("resumed")
     if let activeRecord { engine.watchers.resume(activeRecord) }
   }
 
-  /// Adds paths with the same root: there is still one call per turn.
+  /// Adds paths that start at the same object.
   ///
-  /// On the loop's thread.
+  /// There is still one call per turn. Call it on the loop's thread.
   ///
-  /// - Throws: ``PathError`` for a component that its object doesn't have; none of the paths is
-  ///   added then.
+  /// - Throws: ``PathError`` for a component that its object doesn't have. In this case no path is
+  ///   added.
   @discardableResult
   public final func observe(_ path: Path, _ others: Path...) throws -> Self {
     requireThread("given a path")
@@ -123,9 +124,9 @@ open class Watcher: ObservationCore.Receiver, @unchecked Sendable {
     return self
   }
 
-  /// Calls the callback now, if observed and observer are alive.
+  /// Calls the callback now, if the observed object and the observer are alive.
   ///
-  /// On the loop's thread.
+  /// Call it on the loop's thread.
   ///
   /// - Precondition: the callback is not running.
   public final func run() {
@@ -135,10 +136,10 @@ open class Watcher: ObservationCore.Receiver, @unchecked Sendable {
     precondition(hasRun, "A watcher is run inside its own callback")
   }
 
-  /// Returns the state that the next delivery of a watcher of changes continues; nil if the watcher
-  /// has ended.
+  /// Returns the state from which the next delivery of a watcher of changes continues; nil if the
+  /// watcher has ended.
   ///
-  /// It is the state at the last delivery, with what the skipped origin has applied since. On the
+  /// It is the state at the last delivery, plus later changes of the skipped origin. Call it on the
   /// loop's thread.
   ///
   /// - Precondition: the watcher was made by `changes`.
@@ -150,25 +151,28 @@ open class Watcher: ObservationCore.Receiver, @unchecked Sendable {
     return shadow?.snapshot
   }
 
-  /// Has the watcher called in this turn's flush, as if something had changed.
+  /// Schedules a call in this turn's flush, as if something had changed.
   ///
-  /// On the loop's thread.
+  /// Call it on the loop's thread.
   public final func schedule() {
     requireThread("scheduled")
     if let activeRecord { engine.delivery.schedule(activeRecord) }
   }
 
-  /// Reports an error that the callback has thrown (T10): on the loop's thread, where that is still
-  /// there.
+  /// Reports an error that the callback has thrown (T10), on the loop's thread.
+  ///
+  /// Does nothing if the loop is gone.
   @_documentation(visibility: internal)
   open func report(_ error: any Error) {
     address.inbox?.loop?.engine.report(.callback(WatcherError(error, watcher: name, site: site)))
   }
 
-  /// Begins the shadow of the watcher, which ends if that fails.
+  /// Starts the watcher's shadow.
+  ///
+  /// If that fails, the watcher ends.
   ///
   /// - Parameters:
-  ///   - handle: that of the callback.
+  ///   - handle: the callback's handle of the shadow.
   final func beginShadow(
     of root: AnyObject, in engine: Engine, skip: AnyHashable? = nil, _ handle: ShadowHandle
   ) throws {
@@ -182,7 +186,7 @@ open class Watcher: ObservationCore.Receiver, @unchecked Sendable {
     shadow = handle.shadow
   }
 
-  /// The watcher has ended: a subclass drops what it calls.
+  /// Called when the watcher has ended: a subclass releases its callback.
   @_documentation(visibility: internal)
   open func dropCallback() {}
 
@@ -220,7 +224,7 @@ open class Watcher: ObservationCore.Receiver, @unchecked Sendable {
 }
 
 extension ObservationCore {
-  /// The arguments of which every watcher is made, whatever it calls.
+  /// The arguments that make a watcher, whatever it calls.
   @_documentation(visibility: internal)
   public struct WatcherRequest {
     let engine: Engine
@@ -236,33 +240,34 @@ extension ObservationCore {
   }
 }
 
-/// The options that `observe` takes besides path and callback.
+/// The options of `observe`, besides the path and the callback.
 public struct WatcherOptions {
-  /// What reports call the watcher; the place of registration if it is nil.
+  /// The watcher's name in reports; nil uses the place of the registration.
   public var name: String?
-  /// Whether there is a call in the turn of registration, too, without a change.
+  /// Whether the callback is also called in the turn of registration, without a change.
   public var initial = false
   /// Whether the watcher ends after the first call.
   public var once = false
-  /// The object that observes: when it is gone the watcher ends (L3).
+  /// The object on whose behalf the watcher observes.
   ///
-  /// These options and the watcher hold it weakly. The watcher keeps it alive during each call and
-  /// each task, so a callback can capture it as `unowned`. ``equals`` and ``onEnd`` may be called
-  /// when it is gone: they capture it as `weak`.
-  /// ``KeyPathObservable/stopObserving(_:observer:)-(Path?,_)`` ends the watchers of one observer.
+  /// When it is gone, the watcher ends (L3). These options and the watcher hold it weakly. The
+  /// watcher keeps it alive during each call and each task, so a callback can capture it as
+  /// `unowned`. ``equals`` and ``onEnd`` may be called after it is gone, so they should capture it
+  /// as `weak`. ``KeyPathObservable/stopObserving(_:observer:)-(Path?,_)`` ends the watchers of one
+  /// observer.
   public var observer: AnyObject? {
     get { observerReference?.object }
     set { observerReference = newValue.map(WeakReference.init) }
   }
   private var observerReference: WeakReference?
-  /// Whether there is an observer, or there was one.
+  /// Whether there is an observer, or was one.
   package var hasObserver: Bool { observerReference != nil }
-  /// Replaces the comparison of T5 for this watcher: true when this write is no change.
+  /// Replaces the comparison of T5 for this watcher; returns true if a write is not a change.
   public var equals: ((_ old: Any?, _ new: Any?) -> Bool)?
-  /// Called in the next turn after the observed object died (not when the watcher was stopped).
+  /// Called in the next turn after the observed object died; not called if the watcher was stopped.
   public var onEnd: ((Path) -> Void)?
 
-  /// Options; without arguments a watcher is called for changes only, until it ends.
+  /// Makes options; without arguments, a watcher is called for changes only, until it ends.
   public init(
     name: String? = nil, initial: Bool = false, once: Bool = false, observer: AnyObject? = nil,
     equals: ((Any?, Any?) -> Bool)? = nil, onEnd: ((Path) -> Void)? = nil

@@ -1,12 +1,13 @@
-/// The error that a callback has thrown, which has no caller: `Loop.onError` is given it (T10).
+/// An error that a callback has thrown.
 ///
-/// The watcher stays, and the others are called.
+/// A callback has no caller that could catch it, so ``Loop/onError`` receives it (T10). The watcher
+/// stays active, and the other watchers are still called.
 public struct WatcherError: Error {
-  /// What the callback has thrown.
+  /// The error that the callback threw.
   public let underlying: any Error
-  /// How the watcher is called: what ``WatcherOptions/name`` gave, or ``site``.
+  /// The watcher's name: ``WatcherOptions/name``, or ``site``.
   public let watcher: String
-  /// Where the watcher was registered, "file:line".
+  /// The place where the watcher was registered, as "file:line".
   public let site: String
 
   package init(_ underlying: any Error, watcher: String, site: String) {
@@ -15,7 +16,7 @@ public struct WatcherError: Error {
 }
 
 extension WatcherError: CustomStringConvertible {
-  /// The error as it describes itself, and the watcher on the line below it.
+  /// The description of the error, followed by a line that names the watcher.
   public var description: String {
     let place = watcher == site ? "" : " (registered at \(site))"
     return "\(underlying)\nin watcher \(watcher)\(place)"

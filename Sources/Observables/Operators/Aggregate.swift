@@ -1,5 +1,5 @@
-/// The state of one operator (C9): the contributions of its members, so that a member that comes,
-/// leaves or changes costs O(log n) at most.
+/// The state of one operator (C9); it keeps the contributions of the members, so an added, removed
+/// or changed member costs at most O(log n).
 package struct Aggregate {
   /// The value of an operator.
   package enum Value: Equatable {
@@ -11,18 +11,18 @@ package struct Aggregate {
     indirect case value(AnyHashable)
     /// A union: its contents are read from the members.
     case list
-    /// The operator cannot take one of the values.
+    /// The operator cannot accept one of the values.
     case failure(Operand)
   }
 
   private let operation: Operation
   private var contributions: any Contributions
-  /// The last value that `takeChange` saw, for an operator with a single value.
+  /// For an operator with a single value, the last value that `takeChange` saw.
   package var delivered: Value
-  /// The failure that `takeChange` saw since.
+  /// The failure that `takeChange` has seen since then.
   private var failure: Value?
 
-  /// The state for no members.
+  /// Makes the state for no members.
   package init(_ operation: Operation) {
     self.operation = operation
     contributions = Aggregate.noContributions(to: operation)
@@ -43,33 +43,30 @@ package struct Aggregate {
     }
   }
 
-  /// How many different values are kept.
+  /// The number of different values that are kept.
   var size: Int { contributions.size }
 
-  /// Adds a member with this value, which came.
   package mutating func add(_ operand: Operand, times: Int = 1) { change(operand, by: times) }
 
-  /// Removes a member with this value, which left.
   package mutating func remove(_ operand: Operand, times: Int = 1) { change(operand, by: -times) }
 
   private mutating func change(_ operand: Operand, by count: Int) {
     contributions.change(operand, by: count)
   }
 
-  /// Removes all members.
   package mutating func removeAll() {
     if !contributions.removeAll() { contributions = Aggregate.noContributions(to: operation) }
   }
 
-  /// Notes that the members are in another order, which matters to a union that keeps it.
+  /// Notes that the order of the members has changed, which matters to a union that keeps it.
   package mutating func noteOrder() { contributions.noteOrder() }
 
-  /// The value now.
+  /// The current value.
   ///
   /// - Complexity: O(log n), amortized.
   package var value: Value { mutating get { contributions.value } }
 
-  /// Makes the present value the one to compare with first; a failure is no value, and any value
+  /// Makes the current value the first one to compare with; a failure is not a value, so any value
   /// differs from it.
   package mutating func begin() {
     if contributions.takeChange() != nil { return }
@@ -77,12 +74,12 @@ package struct Aggregate {
     if case .failure = delivered { failure = delivered }
   }
 
-  /// Whether the value is another one than at the last call, or at `begin()`.
+  /// Whether the value differs from the value at the last call, or at `begin()`.
   package mutating func takeChange() -> Bool {
     if let hasChanged = contributions.takeChange() { return hasChanged }
     let value = value
     if case .failure = value {
-      // Each failure is reported once; the value before it stays the one to compare with.
+      // Each failure is reported once. Later values are compared with the value before it.
       defer { failure = value }
       return failure != value
     }
@@ -102,18 +99,18 @@ package struct Aggregate {
   }
 }
 
-/// What the members of an operator give to it.
+/// The contributions of the members to an operator.
 ///
-/// Not an enum of these: its tag would lie in the unused bits of a pointer, where a tool that looks
-/// for leaks does not see the pointer.
+/// This is not an enum because its tag would occupy the unused bits of a pointer, and leak checkers
+/// would not recognize the pointer.
 private protocol Contributions {
   mutating func change(_ operand: Operand, by count: Int)
   var value: Aggregate.Value { mutating get }
   var size: Int { get }
-  /// Removes all that is kept; false where the initial state does.
+  /// Removes all contributions; returns false if the caller should make the initial state instead.
   mutating func removeAll() -> Bool
   mutating func noteOrder()
-  /// Whether a list has changed since this was asked last; nil for a single value.
+  /// Whether a list has changed since the last call; nil for an operator with a single value.
   mutating func takeChange() -> Bool?
 }
 
@@ -162,7 +159,7 @@ extension Aggregate {
           let count = integerCount + floatCount
           return count <= 0 ? .none : .float(exactValue(dividedBy: count))
         }
-        // A sum of integers only wraps around.
+        // A sum of integers alone wraps around.
         if floatCount == 0 { return .integer(Int(truncatingIfNeeded: integers)) }
         return .float(exactValue(dividedBy: 1))
       }
@@ -197,12 +194,13 @@ extension Aggregate {
     }
   }
 
-  /// The state of unions: how often each value is there.
+  /// The state of unions.
   private struct Union: Contributions {
     let isDistinct: Bool
-    /// How often each value is there; a float with an integer's value counts as that integer.
+    /// The number of times each value occurs; a float with an integer's value counts as that
+    /// integer.
     private var counts: [Operand: Int] = [:]
-    /// The differences between the counts and those at the last delivery.
+    /// The differences between the current counts and the counts at the last delivery.
     private var changes: [Operand: Int] = [:]
     private var isReordered = false
 
@@ -244,7 +242,7 @@ extension Aggregate {
 }
 
 extension Operand {
-  /// The operand that stands for all equal ones: 1 for 1.0.
+  /// The operand that represents all equal ones: 1 for 1.0.
   var normalized: Operand {
     guard case .float(let number) = self, let integer = Int(exactly: number) else { return self }
     return .integer(integer)
@@ -252,7 +250,7 @@ extension Operand {
 }
 
 extension Dictionary<Operand, Int> {
-  /// Changes a count; none is kept at 0.
+  /// Changes a count, and removes it at 0.
   fileprivate mutating func change(_ operand: Operand, by count: Int) {
     let sum = (self[operand] ?? 0) + count
     self[operand] = sum == 0 ? nil : sum

@@ -1,18 +1,18 @@
-/// The exact sum of floating-point numbers and integers: a number that was added and taken away
-/// again leaves no rounding error, in any order.
+/// The exact sum of floating-point numbers and integers.
 ///
-/// The sum is a fixed-point number wide enough for every double, in limbs of 32 bits that are kept
-/// in 64, so that carries wait until the sum is read. Infinities and NaN are counted. An addition
-/// is O(1).
+/// Adding a number and subtracting it again leaves no rounding error, in any order. The sum is a
+/// fixed-point number that is wide enough for every double. It consists of limbs of 32 bits, stored
+/// in 64 bits, so that carries can wait until the sum is read. Infinities and NaN are counted. An
+/// addition is O(1).
 struct ExactSum {
-  /// The weight of the first limb's lowest bit: 2 to this power, that of the smallest double.
+  /// The lowest bit of the first limb weighs 2 to this power, as the smallest double does.
   private static let lowest = -1074
-  /// How many limbs there are: enough for 2^63 times the largest double; the last limb has the
+  /// The number of limbs, enough for 2^63 times the largest double; the last limb contains the
   /// sign.
   private static let limbCount = (1024 + 64 - lowest) / 32 + 2
 
   private var limbs = [Int64](repeating: 0, count: ExactSum.limbCount)
-  /// Additions since the last carry: a limb can take 2^30 of them.
+  /// The additions since the last carry; a limb has room for 2^30 of them.
   private var additions = 0
   private var infinities = 0
   private var negativeInfinities = 0
@@ -37,7 +37,6 @@ struct ExactSum {
 
   mutating func subtract(_ number: Double, times: Int = 1) { add(number, times: -times) }
 
-  /// Adds an exact integer.
   mutating func add(_ number: Int128) {
     add(number.magnitude, at: -ExactSum.lowest, isNegative: number < 0)
   }
@@ -54,11 +53,11 @@ struct ExactSum {
       (limb, rest) = (limb + 1, rest >> 32)
     }
     additions += 1
-    // Each addition may reach a limb twice.
+    // Each addition can change a limb twice.
     if additions >= 1 << 29 { carry() }
   }
 
-  /// Brings each limb but the last into 0..<2^32.
+  /// Brings each limb except the last into 0..<2^32.
   private mutating func carry() {
     if additions == 0 { return }
     additions = 0
@@ -74,7 +73,7 @@ struct ExactSum {
     mutating get { divided(by: 1) }
   }
 
-  /// The sum divided by a number above 0, rounded once, to nearest and ties to even.
+  /// Divides the sum by a number above 0 and rounds once, to nearest and ties to even.
   mutating func divided(by divisor: Int) -> Double {
     if notNumbers > 0 || infinities > 0 && negativeInfinities > 0 { return .nan }
     if infinities > 0 { return .infinity }
@@ -91,7 +90,7 @@ struct ExactSum {
     return isNegative ? -quotient : quotient
   }
 
-  /// Divides limbs that are not negative in place, and rounds.
+  /// Divides nonnegative limbs in place, and rounds.
   private mutating func divide(by divisor: UInt64) -> Double {
     guard var top = limbs.lastIndex(where: { $0 != 0 }) else { return 0 }
     var remainder: UInt64 = 0
@@ -104,8 +103,8 @@ struct ExactSum {
       while top > 0, limbs[top] == 0 { top -= 1 }
     }
     let length = 32 * top + 64 - limbs[top].leadingZeroBitCount
-    // A double has the 53 leading bits; what is below them decides the rounding. A subnormal one
-    // has fewer, down to the first limb's lowest.
+    // A double has the 53 leading bits, and the bits below them decide the rounding. A subnormal
+    // double has fewer bits, down to the lowest bit of the first limb.
     let shift = max(length - 53, 0)
     let significand = word(at: shift) & (1 << 53 - 1)
     let isUp: Bool
@@ -116,8 +115,8 @@ struct ExactSum {
       let rest = divisor - remainder
       isUp = remainder > rest || remainder == rest && significand & 1 == 1
     }
-    // The hidden bit is one more in the exponent, and so is a significand that rounding made
-    // longer.
+    // The hidden bit adds one to the exponent. So does a significand that became longer by
+    // rounding.
     let pattern = UInt64(shift) << 52 + significand + (isUp ? 1 : 0)
     return Double(bitPattern: min(pattern, Double.infinity.bitPattern))
   }

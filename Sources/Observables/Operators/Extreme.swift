@@ -1,5 +1,5 @@
 extension Aggregate {
-  /// The state of `@min` and `@max`, of numbers or of strings.
+  /// The state of `@min` and `@max`, for numbers or strings.
   struct Extreme {
     private let isLargest: Bool
     private var integers: Ranking<Int>
@@ -14,7 +14,7 @@ extension Aggregate {
       texts = Ranking(isLargest: isLargest)
     }
 
-    /// How many different values are kept.
+    /// The number of different values that are kept.
     var size: Int { integers.size + floats.size + texts.size }
 
     mutating func change(_ operand: Operand, by count: Int) {
@@ -40,13 +40,13 @@ extension Aggregate {
         }
         let number = number
         if number == .none { return .text(text.bytes) }
-        // Numbers and strings have no common order; those that are fewer are reported as wrong.
+        // Numbers and strings have no common order. The rarer kind is reported as wrong.
         let isText = texts.count <= integers.count + floats.count
         return .failure(isText ? .text(text.bytes) : number)
       }
     }
 
-    /// The extreme of the numbers; of an integer and an equal float the integer.
+    /// The extreme of the numbers; if an integer and a float are equal, it is the integer.
     private var number: Operand {
       mutating get {
         guard let integer = integers.first else { return floats.first.map(Operand.float) ?? .none }
@@ -57,7 +57,7 @@ extension Aggregate {
     }
   }
 
-  /// A string, in the order of its bytes.
+  /// A string, ordered by its bytes.
   private struct Text: Hashable, Comparable {
     let bytes: [UInt8]
 
@@ -65,7 +65,7 @@ extension Aggregate {
   }
 }
 
-// The comparison is that of Lua: neither number is rounded.
+// The comparison is the same as in Lua: neither number is rounded.
 extension Int {
   fileprivate func isLess(than number: Double) -> Bool {
     if number >= 0x1p63 { return true }

@@ -1,13 +1,13 @@
-/// The values that an operator cannot take, in the order in which they came.
+/// The values that an operator cannot accept, in order of arrival.
 struct Failures {
   private struct Entry {
     var count: Int
-    /// The number that says when the value came.
+    /// A number that orders the values by arrival.
     let stamp: Int
   }
 
   private var entries: [Operand: Entry] = [:]
-  /// The values in the order in which they came; some have left.
+  /// The values in order of arrival, including some that were removed.
   private var queue: [(operand: Operand, stamp: Int)] = []
   private var start = 0
   private var next = 0
@@ -27,7 +27,7 @@ struct Failures {
     }
   }
 
-  /// The first of the values that have not left.
+  /// The first value that was not removed.
   ///
   /// - Complexity: O(1), amortized.
   var first: Operand? {

@@ -1,5 +1,5 @@
 extension Operand: Hashable {
-  /// Whether both are the same value, of the same type; NaN equals NaN (T5).
+  /// Whether both are the same value of the same type; NaN equals NaN (T5).
   public static func == (a: ObservationCore.Operand, b: ObservationCore.Operand) -> Bool {
     switch (a, b) {
     case (.none, .none): true

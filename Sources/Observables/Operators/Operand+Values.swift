@@ -1,7 +1,7 @@
 extension Operand {
-  /// The operand for a Swift value; for an optional that of the wrapped value.
+  /// Makes the operand for a Swift value; for an optional, it is the operand of the wrapped value.
   package init<Value>(_ value: Value) {
-    // The types that collections hold most are found without a dynamic cast.
+    // The most frequent types of elements are recognized without a dynamic cast.
     if Value.self == Int.self {
       self = .integer(unsafeBitCast(value, to: Int.self))
     } else if Value.self == Double.self {
@@ -17,7 +17,7 @@ extension Operand {
     }
   }
 
-  /// The operand for a value of unknown type.
+  /// Makes the operand for a value of unknown type.
   package init(of value: Any?) {
     if let object = value.flatMap({ reference(to: $0) }) {
       self = .object(UnsafeRawPointer(Unmanaged.passUnretained(object).toOpaque()))
@@ -39,14 +39,14 @@ extension Operand {
     }
   }
 
-  /// The operand for an integer; one of more than 64 bits is a float, as in Lua.
+  /// The operand for an integer; an integer of more than 64 bits becomes a float, as in Lua.
   private static func integer(of value: some BinaryInteger) -> Operand {
     Int(exactly: value).map(Operand.integer) ?? .float(Double(value))
   }
 }
 
 extension Operand {
-  /// Whether it is nil, a truth value, a number or text.
+  /// Whether the operand is nil, a truth value, a number or text.
   var isPlain: Bool {
     switch self {
     case .none, .boolean, .integer, .float, .text: true
@@ -54,7 +54,7 @@ extension Operand {
     }
   }
 
-  /// The value as a Swift program has it, where it is a plain one.
+  /// The Swift value of a plain operand; nil for all others.
   package var plain: Any? {
     switch self {
     case .none, .object, .value, .opaque: nil

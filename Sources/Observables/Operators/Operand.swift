@@ -1,5 +1,5 @@
 extension ObservationCore {
-  /// A value as collection operators see it (C9), whichever kind of object holds it.
+  /// A value in the form that collection operators use (C9), whichever kind of object holds it.
   @_documentation(visibility: internal)
   public enum Operand {
     /// Nil, or not reachable.
@@ -8,15 +8,15 @@ extension ObservationCore {
     case boolean(Bool)
     /// An integer, as wide as Lua's.
     case integer(Int)
-    /// A number that is not an integer by type, such as 1.0.
+    /// A number whose type is not an integer type, such as 1.0.
     case float(Double)
     /// Text, as bytes.
     case text([UInt8])
     /// An object, by identity; it lives as long as its collection holds it.
     case object(UnsafeRawPointer)
-    /// Any other value that can be compared with others.
+    /// Any other value that can be compared.
     indirect case value(AnyHashable)
-    /// A value that cannot be compared; `type` is what an error calls it.
+    /// A value that cannot be compared; errors name its `type`.
     indirect case opaque(type: String)
   }
 }
@@ -37,23 +37,22 @@ extension ObservationCore {
 }
 
 extension ObservationCore {
-  /// Which members of an object are meant.
+  /// A selection of an object's members.
   @_documentation(visibility: internal)
   public enum MemberScope {
-    /// `*`: every property or element.
+    /// For `*`: every property or element.
     case everything
-    /// `**`: what is stored under keys that are no objects.
+    /// For `**`: the values stored under keys that are not objects.
     case stored
-    /// What transactions cover: the same as `stored`; opaque objects among it are covered, too.
+    /// For transactions: the same as `stored`, plus opaque objects.
     case covered
-    /// The members that an operator goes over: the elements of a list or set, the values of a
-    /// dictionary.
+    /// For operators: the elements of a list or set, the values of a dictionary.
     case elements
   }
 }
 
 extension Operand: CustomStringConvertible {
-  /// How an error shows the value.
+  /// The value in the words of an error message.
   public var description: String {
     switch self {
     case .none: "nil"

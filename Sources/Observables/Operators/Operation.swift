@@ -5,11 +5,11 @@ package enum Operation: String, CaseIterable, Sendable {
   case unionOfArrays, distinctUnionOfArrays
   case unionOfSets, distinctUnionOfSets
 
-  /// Whether the operator combines the values of all members: all but those that stand for one
-  /// element, or the size.
+  /// Whether the operator combines the values of all members; false for operators that give one
+  /// element or the size.
   package var isAggregate: Bool { self != .first && self != .last && self != .count }
 
-  /// Whether its values are the members of the collections that the path leads to.
+  /// Whether the values are the members of the collections that the path leads to.
   var isUnionOfCollections: Bool {
     switch self {
     case .unionOfArrays, .distinctUnionOfArrays, .unionOfSets, .distinctUnionOfSets: true
@@ -23,7 +23,7 @@ package enum Operation: String, CaseIterable, Sendable {
   /// Whether the value is a list in the order of the members.
   var keepsOrder: Bool { self == .unionOfObjects || self == .unionOfArrays }
 
-  /// Whether the list has each value once.
+  /// Whether the list contains each value once.
   package var isDistinct: Bool {
     switch self {
     case .distinctUnionOfObjects, .distinctUnionOfArrays, .unionOfSets, .distinctUnionOfSets: true
@@ -31,7 +31,7 @@ package enum Operation: String, CaseIterable, Sendable {
     }
   }
 
-  /// The values that the operator takes, as an error names them.
+  /// The values that the operator accepts, in the words of an error message.
   package var expectation: String {
     switch self {
     case .sum, .avg: "which takes numbers"

@@ -1,8 +1,8 @@
 extension Path {
-  /// Checks the operators of a path as far as that is possible without its objects (C9).
+  /// Checks the operators of a path as far as possible without its objects (C9).
   ///
   /// - Throws: `PathError` for an operator that does not exist, and for components that have no
-  ///   meaning behind one.
+  ///   meaning behind an operator.
   package func checkOperators() throws(PathError) {
     for (step, component) in components.enumerated() {
       if component.kind == .operation {

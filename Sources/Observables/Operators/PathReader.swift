@@ -1,21 +1,21 @@
-/// An object that a path can be read through, without being observed.
+/// An object that can be read along a path without being observed.
 protocol PathReadable {
-  /// The value that a component names; nil where there is none.
+  /// Reads the value that a component names; nil if there is no value.
   ///
   /// - Throws: ``PathError`` for a component that this kind of object cannot have.
   func read(_ component: Path.Component, at step: Int, of path: Path) throws -> Any?
   /// Whether the component is looked up on each member instead of the object itself (C8).
   func spreads(_ component: Path.Component) -> Bool
-  /// Calls `visit` with each member that operators go over; for a list in order.
+  /// Calls `visit` with each member that an operator combines; for a list, in order.
   func forEachValue(_ visit: (Any?) throws -> Void) rethrows
-  /// How many such members there are.
+  /// The number of such members.
   var valueCount: Int { get }
 }
 
 /// Reads along one path: names, keys and operators (C9), each operator in one pass.
 struct PathReader {
   package let path: Path
-  /// What the first element of a list is called in errors.
+  /// The index of a list's first element in error messages.
   private let firstIndex: Int
 
   package init(_ path: Path, firstIndex: Int = 0) throws(PathError) {
@@ -23,10 +23,10 @@ struct PathReader {
     (self.path, self.firstIndex) = (path, firstIndex)
   }
 
-  /// The value at the end of the path, from `root`; nil where the path is not reachable.
+  /// Reads the value at the end of the path, from `root`; nil if the path is not reachable.
   ///
-  /// - Throws: ``PathError`` for a path that stands for many values, and for a value that an
-  ///   operator cannot take; it names the element.
+  /// - Throws: ``PathError`` for a path that means many values, and for a value that an operator
+  ///   cannot accept. The error then names the element.
   /// - Complexity: O(members) for an operator that is not observed.
   package func value(from root: Any?) throws -> Any? { try value(from: root, step: 0) }
 
@@ -61,7 +61,8 @@ struct PathReader {
     return found
   }
 
-  /// Combines the values of all members; the components behind the operator are read from each.
+  /// Combines the values of all members; the components behind the operator are read from each
+  /// member.
   private func fold(_ operation: Operation, _ object: any PathReadable, step: Int) throws -> Any? {
     if let kept = kept(object, step: step - 1) { return kept.value }
     if operation.isUnion { return try union(operation, object, step: step) }
@@ -106,7 +107,7 @@ struct PathReader {
 
   /// The value of an operator that is observed already.
   ///
-  /// A tracked getter reads the elements in any case: it depends on them (Z10).
+  /// A tracked getter reads the elements in any case, because it depends on them (Z10).
   private func kept(_ object: any PathReadable, step: Int) -> (value: Any?, Void)? {
     let rooted = (object as? ModelReader)?.model ?? object as? any KeyPathObservable
     guard let node = rooted?.currentObservation?.node, !node.engine.tracking.isOn,
@@ -123,13 +124,13 @@ struct PathReader {
   }
 }
 
-/// The value as paths read through it: a model by its properties, other objects by themselves, a
+/// Makes a value readable by paths: a model by its properties, other objects by themselves, a
 /// collection that is a value by its elements, and a structure by its fields.
 private func readable(_ value: Any?) -> (any PathReadable)? {
   guard let value else { return nil }
   if let object = value as? any PathReadable {
-    // The reader goes around the accessors of arrays and sets, so it notes the read for a tracked
-    // getter here. Other objects note it themselves.
+    // The reader bypasses the accessors of arrays and sets, so the read is noted here for a tracked
+    // getter. Other objects note it themselves.
     if let collection = object as? any PathAnswering, collection.spreadsNames {
       (object as? ObservableCollection)?.access()
     }
@@ -143,7 +144,7 @@ private func readable(_ value: Any?) -> (any PathReadable)? {
   return mirror.displayStyle == .struct ? StructureReader(mirror: mirror) : nil
 }
 
-/// A structure as paths read it.
+/// Reads the fields of a structure.
 private struct StructureReader: PathReadable {
   let mirror: Mirror
 
@@ -164,7 +165,7 @@ private struct StructureReader: PathReadable {
   var valueCount: Int { 0 }
 }
 
-/// A model as paths read it.
+/// Reads the properties of a model.
 private struct ModelReader: PathReadable {
   let model: any ObservableModel
 
@@ -184,13 +185,14 @@ private struct ModelReader: PathReadable {
 }
 
 extension KeyPathObservable {
-  /// The value at the end of `path`: a property, an element, or the value of an operator (C9).
+  /// Reads the value at the end of `path`: a property, an element, or the value of an operator
+  /// (C9).
   ///
-  /// Integers are `Int` or the property's own type, a union is an array; nil where the path is not
-  /// reachable.
+  /// Integers are `Int` or the property's type. A union is an array. The result is nil if the path
+  /// is not reachable.
   ///
-  /// - Throws: ``PathError`` for a component that its object doesn't have, for a path that stands
-  ///   for many values, and for a value that an operator cannot take.
+  /// - Throws: ``PathError`` for a component that its object doesn't have, for a path that means
+  ///   many values, and for a value that an operator cannot accept.
   /// - Complexity: O(length of the path), and O(members) for an operator that is not observed.
   public func value(at path: Path) throws -> Any? { try PathReader(path).value(from: self) }
 }
@@ -205,7 +207,7 @@ extension Operand {
 }
 
 extension Aggregate.Value {
-  /// The value as a Swift program has it.
+  /// The Swift value of an operator's result.
   package var plain: Any? {
     switch self {
     case .value(let value): value.base

@@ -1,9 +1,9 @@
 internal import HeapModule
 
-/// The values of one type that are there, with quick access to the least or the greatest.
+/// The current values of one type, with quick access to the least or the greatest.
 ///
-/// A heap has each value once, also some that have left: those are dropped when they come to the
-/// top, or all together when they are more than the others.
+/// A heap contains each value once, including some that were removed. Removed values are dropped
+/// when they come to the top, or all together when they outnumber the others.
 struct Ranking<Value: Hashable & Comparable> {
   private struct Entry {
     var count = 0
@@ -13,17 +13,17 @@ struct Ranking<Value: Hashable & Comparable> {
   private let isLargest: Bool
   private var entries: [Value: Entry] = [:]
   private var heap = Heap<Value>()
-  /// How many values in the heap have left.
+  /// The number of removed values in the heap.
   private var stale = 0
-  /// How many members there are, equal ones included.
+  /// The number of members, including equal ones.
   private(set) var count = 0
 
   init(isLargest: Bool) { self.isLargest = isLargest }
 
-  /// How many different values are kept.
+  /// The number of different values that are kept.
   var size: Int { entries.count }
 
-  /// Changes how often a value is there by `count`.
+  /// Changes the number of occurrences of a value by `count`.
   ///
   /// - Complexity: O(log n), amortized.
   mutating func change(_ value: Value, by count: Int) {

@@ -1,18 +1,22 @@
 extension KeyPathObservable {
-  /// The value at the end of `path`, which the compiler has checked: a property, an element, or the
-  /// value of an operator (C9).
+  /// Reads the value at the end of a path that the compiler has checked: a property, an element, or
+  /// the value of an operator (C9).
   ///
-  /// - Throws: ``PathError`` where the path leads to nothing and `Value` is not optional, and for a
-  ///   value that is not of the type, or that an operator cannot take; what a getter throws.
+  /// - Throws: ``PathError`` if the path leads to nothing and `Value` is not optional, for a value
+  ///   of another type, and for a value that an operator cannot accept. Also rethrows the errors of
+  ///   getters.
   /// - Complexity: O(length of the path), and O(members) for an operator that is not observed.
   public func value<Value>(at path: KeyPathTo<Self, Value>) throws -> Value {
     try value(at: path.path, as: Value.self)
   }
 
-  /// The value at the end of `path` as a type; numbers of operators become numbers of that type.
+  /// Reads the value at the end of `path` as a type.
   ///
-  /// - Throws: ``PathError`` where the path leads to nothing and `Value` is not optional, and for a
-  ///   value that is not of the type, or that an operator cannot take; what a getter throws.
+  /// Numeric results of operators are converted to that type.
+  ///
+  /// - Throws: ``PathError`` if the path leads to nothing and `Value` is not optional, for a value
+  ///   of another type, and for a value that an operator cannot accept. Also rethrows the errors of
+  ///   getters.
   /// - Complexity: O(length of the path), and O(members) for an operator that is not observed.
   public func value<Value>(at path: Path, as type: Value.Type) throws -> Value {
     if let value = try existingValue(at: path, as: type) { return value }
@@ -21,7 +25,7 @@ extension KeyPathObservable {
       detail: "there is no value, which is to be of type \(Value.self)")
   }
 
-  /// The value at the end of `path`; nil where it leads to nothing and `Value` is not optional.
+  /// Reads the value at the end of `path`; nil if it leads to nothing and `Value` is not optional.
   func existingValue<Value>(at path: KeyPathTo<Self, Value>) throws -> Value? {
     try existingValue(at: path.path, as: Value.self)
   }
@@ -35,7 +39,7 @@ extension KeyPathObservable {
 }
 
 extension PathError {
-  /// A value that is not of the type that was expected.
+  /// Makes the error for a value of an unexpected type.
   init<Value>(_ value: Any, at path: Path, isNo type: Value.Type) {
     self.init(
       .unsupported, path: path.description, component: path.components.count,
@@ -43,7 +47,7 @@ extension PathError {
   }
 }
 
-/// What an operator gives, an `Int` or a `Double`, as a number of the type of the properties.
+/// Converts an operator's `Int` or `Double` to the numeric type of the properties.
 private func number<Value>(_ value: Any?, as type: Value.Type) -> Value? {
   let number: any Numeric
   switch (value, unwrapped(type)) {

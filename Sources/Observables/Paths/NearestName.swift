@@ -1,7 +1,8 @@
-/// The candidate that a misspelt name most likely meant (P9), or nil when none is near.
+/// Finds the candidate that a misspelt name most likely means (P9); nil if none is similar.
 ///
-/// A name is near where at most a third of its letters have to be changed, added, left out or
-/// swapped: one letter for a short name, and never all.
+/// A name is similar if at most a third of its letters have to be changed, added, removed or
+/// swapped: at least one letter for a short name, but never all.
+///
 /// - Complexity: O(candidates · length²).
 package func nearestName(to name: String, among candidates: some Sequence<String>) -> String? {
   let wanted = Array(name.lowercased().utf8)
@@ -16,7 +17,7 @@ package func nearestName(to name: String, among candidates: some Sequence<String
   return best?.name
 }
 
-/// The least number of insertions, removals, replacements and swaps of neighbours that turn `a`
+/// The smallest number of insertions, removals, replacements and swaps of neighbours that turn `a`
 /// into `b`.
 private func editDistance(_ a: [UInt8], _ b: [UInt8]) -> Int {
   if a.isEmpty || b.isEmpty { return max(a.count, b.count) }

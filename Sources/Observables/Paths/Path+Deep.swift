@@ -2,7 +2,7 @@ extension Path {
   /// Whether the path is `**`.
   var isEverythingBelow: Bool { components.count == 1 && components[0].kind == .deep }
 
-  /// Checks what stands behind the first `**` of a path (X1).
+  /// Checks the components behind the first `**` of a path (X1).
   ///
   /// - Throws: `PathError` for a component that has no meaning there.
   func checkDeep() throws(PathError) {
@@ -20,6 +20,6 @@ extension Path {
 }
 
 extension Path.Component {
-  /// `*`, as the engine asks for it.
+  /// `*`, in the form that the engine uses.
   package static var every: Path.Component { Path.Component(kind: .every, bytes: [42]) }
 }

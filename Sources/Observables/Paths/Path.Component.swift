@@ -1,33 +1,33 @@
 extension Path {
   /// One component of a path (P2).
   public struct Component: Hashable, Sendable {
-    /// What a component stands for in the object it is applied to.
+    /// The meaning of a component in the object to which it is applied.
     public enum Kind: UInt8, Sendable {
-      /// A property or key by its name; `count` of a collection.
+      /// A property or key by its name; for a collection, `count` is its size.
       case name
       /// `*`: every property or element.
       case every
-      /// `**`: any number of steps, also none, through what is stored.
+      /// `**`: any number of steps, including zero, through stored values.
       case deep
-      /// `#n`: the slot n of an array, whatever is in it.
+      /// `#n`: the slot n of an array, whatever it contains.
       case slot
-      /// `n`: the object that is at n now.
+      /// `n`: the object that is currently at n.
       case element
       /// `&…`: a member of a set.
       case member
       /// `@op`: a collection operator.
       case operation
-      /// A key that text cannot spell: an integer, a boolean, an object.
+      /// A key that text cannot represent: an integer, a boolean, an object.
       case key
     }
 
-    /// What the component stands for.
+    /// The kind of the component.
     public let kind: Kind
-    /// The name as bytes, without its mark (`#`, `&`, `@`); what was written for a number.
+    /// The name as bytes, without its mark (`#`, `&`, `@`); for a number, the digits as written.
     package let bytes: [UInt8]
     /// The number of `#n`, `n`, or an integer key.
     package let number: Int
-    /// The key itself, where a Swift program gave it.
+    /// The key itself, if a Swift program passed it.
     let exact: ExactKey?
 
     package init(kind: Kind, bytes: [UInt8], number: Int = 0) {
@@ -41,8 +41,9 @@ extension Path {
       self.exact = exact
     }
 
-    /// Exactly this key of a dictionary, whatever its text would mean; an integer is also a slot of
-    /// an array.
+    /// Makes a component for exactly this key of a dictionary, whatever its text would mean.
+    ///
+    /// An integer is also a slot of an array.
     public static func key(_ key: some Hashable & Sendable) -> Component {
       if let name = key as? String { return exactName(Array(name.utf8)) }
       return Component(
@@ -53,47 +54,47 @@ extension Path {
     /// The name as text; bytes that are not UTF-8 are replaced.
     public var name: String { String(decoding: bytes, as: UTF8.self) }
 
-    /// The name `count`, which is the size of a collection, unless it is spelled as an exact key.
+    /// Whether the name is `count`, which is the size of a collection; false for an exact key.
     package var isCount: Bool {
       number == 0 && bytes.count == 5 && bytes.elementsEqual("count".utf8)
     }
 
-    /// The key with this name, never the size of a collection.
+    /// The key with this name; it never means the size of a collection.
     package static func exactName(_ bytes: [UInt8]) -> Component {
       Component(kind: .name, bytes: bytes, number: bytes.elementsEqual("count".utf8) ? 1 : 0)
     }
 
-    /// Whether it is spelled as an exact key, where the name would mean something else.
+    /// Whether it is an exact key whose name would otherwise mean something else.
     package var isExactName: Bool { kind == .name && number != 0 }
 
-    /// The operator that it names; nil also for one that does not exist.
+    /// The operator; nil if the name is not an operator.
     package var operation: Operation? {
       kind == .operation ? Operation(rawValue: name) : nil
     }
   }
 }
 
-/// A key that a path holds as it is.
+/// A key that a path holds in its original form.
 // The key is made of a `Sendable` value only, whose type `AnyHashable` hides.
 struct ExactKey: Hashable, @unchecked Sendable {
   let base: AnyHashable
 }
 
 extension Path.Component: ExpressibleByStringLiteral {
-  /// A name: dots and marks in it are part of it.
+  /// Makes a name, which can contain dots and marks.
   public init(stringLiteral name: String) { self = .key(name) }
 }
 
 extension Path.Component: ExpressibleByIntegerLiteral {
-  /// An integer key.
+  /// Makes an integer key.
   public init(integerLiteral key: Int) { self = .key(key) }
 }
 
 extension Path.Component: CustomStringConvertible {
-  /// How a path spells this component.
+  /// The component in the notation of paths.
   public var description: String { String(decoding: text, as: UTF8.self) }
 
-  /// The spelling of this component, byte for byte.
+  /// The notation of this component, byte for byte.
   var text: [UInt8] {
     switch kind {
     case .every: [UInt8(ascii: "*")]
@@ -107,7 +108,7 @@ extension Path.Component: CustomStringConvertible {
     }
   }
 
-  /// Whether the name, unescaped, would be read as another kind of component.
+  /// Whether the unescaped name would be parsed as another kind of component.
   private var isMistakable: Bool {
     switch bytes.first {
     case UInt8(ascii: "*"): bytes.count == 1 || bytes == Array("**".utf8)

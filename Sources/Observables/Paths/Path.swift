@@ -1,18 +1,20 @@
 import Synchronization
 
-/// A key path: a list of components, rooted at the observed object (P1, P2).
+/// A key path: a list of components, starting at the observed object (P1, P2).
 ///
-/// Text is split at `.`; `\.` is a dot and `\\` a backslash. A path made once can be used for any
-/// number of registrations; parsing is O(length of the text).
+/// Text is split at `.`. A dot in a name is written `\.`, and a backslash `\\`. A path can be used
+/// for any number of registrations; parsing is O(length of the text).
 ///
-/// A Swift path counts from 0, a Lua path from 1; what a component means is decided by the object
-/// that it is applied to: <doc:KeyPaths>. May be used on any thread.
+/// A Swift path counts from 0, and a Lua path from 1. The object to which a component is applied
+/// decides the meaning of the component: <doc:KeyPaths>. A path can be used on any thread.
 public final class Path: Sendable {
-  /// The components, the one nearest to the root first; never empty.
+  /// The components, starting at the root; never empty.
   public let components: [Component]
 
-  /// The steps that the engine follows: the components, `*` behind a union of collections, whose
-  /// members are those of the collections that the path leads to, and `*` behind a `**` at the end.
+  /// The steps that the engine follows: the components, with an added `*` in two cases.
+  ///
+  /// After a union of collections, the `*` means the members of the collections that the path leads
+  /// to. The other case is a path that ends with `**`.
   package let steps: [Component]
   /// The kind of each step.
   let kinds: [Component.Kind]
@@ -21,37 +23,38 @@ public final class Path: Sendable {
   /// The first step that combines many values (`@sum`); the steps behind it belong to its
   /// computation.
   let aggregateStep: Int
-  /// The first step that is `**`; `Int.max` where none is.
+  /// The first step that is `**`, or `Int.max`.
   let deepStep: Int
 
-  /// What each component means to the kind of object that it was applied to last: the number of the
-  /// kind and its answer. Any thread may read and replace an entry.
-  // The memory is only touched atomically and freed with the path.
+  /// A cache for the meaning of each component in the kind of object to which it was applied last.
+  ///
+  /// An entry has the number of the kind and its answer. Any thread may read and replace an entry.
+  // The memory is only accessed atomically and freed with the path.
   private nonisolated(unsafe) let answers: UnsafeMutablePointer<Atomic<UInt64>>
-  /// Which components are `*`, for the first 64.
+  /// The components that are `*`, for the first 64.
   private let wildcards: UInt64
-  /// Whether some component is digits.
+  /// Whether some component consists of digits.
   let hasElements: Bool
 
-  /// An object that a bridge keeps with this path; released with it.
+  /// An object that a bridge keeps with this path, and that is released with it.
   package let attachment: (any AnyObject & Sendable)?
 
   /// Parses `text`.
   ///
   /// - Throws: ``PathError`` for empty text, an empty component, a trailing dot, and `#` without a
-  ///   number; it shows the path and points at the component.
+  ///   number. Its description shows the path and points at the component.
   /// - Complexity: O(length of the text).
   public convenience init(_ text: String) throws(PathError) {
     try self.init(parsing: Array(text.utf8))
   }
 
-  /// Parses `bytes`, which need not be valid UTF-8.
+  /// Parses `bytes`, which don't have to be valid UTF-8.
   package convenience init(parsing bytes: [UInt8]) throws(PathError) {
     var parser = PathParser(bytes: bytes)
     self.init(components: try parser.parse())
   }
 
-  /// The components of what a script wrote, which need not be valid UTF-8.
+  /// Parses the components of a script's path, which doesn't have to be valid UTF-8.
   package static func components(
     ofScript bytes: [UInt8]
   ) throws(PathError) -> [Component] {
@@ -59,8 +62,8 @@ public final class Path: Sendable {
     return try parser.parse()
   }
 
-  /// The components of an unfinished path of a script without the last one, and the position in
-  /// `bytes` at which the last one begins.
+  /// Parses an unfinished path of a script; returns its components without the last one, and the
+  /// position in `bytes` at which the last one begins.
   package static func beginning(
     ofScript bytes: [UInt8]
   ) throws(PathError) -> (components: [Component], last: Int) {
@@ -68,7 +71,7 @@ public final class Path: Sendable {
     return try parser.parseBeginning()
   }
 
-  /// A path with exactly these components, whatever their spelling.
+  /// Makes a path with exactly these components, whatever their notation.
   package init(components: [Component], attachment: (any AnyObject & Sendable)?) {
     precondition(!components.isEmpty, "A key path has at least one component")
     self.components = components
@@ -100,8 +103,8 @@ public final class Path: Sendable {
     step < 64 ? wildcards & (1 << UInt64(step)) != 0 : steps[step].kind == .every
   }
 
-  /// The answer that `remember` was given last for this component, if it was that of the kind with
-  /// this number.
+  /// The last answer that was remembered for this component, if it came from the kind with this
+  /// number.
   @inline(__always)
   func answer(at step: Int, of kind: UInt32) -> Int? {
     let entry = answers[step].load(ordering: .relaxed)
@@ -112,34 +115,36 @@ public final class Path: Sendable {
     answers[step].store(UInt64(kind) << 32 | UInt64(answer), ordering: .relaxed)
   }
 
-  /// A path whose components are exactly these property names: dots in them are part of the name.
+  /// Makes a path of exactly these property names, which can contain dots.
   public convenience init(names: [String]) {
     self.init(components: names.map { Component(kind: .name, bytes: Array($0.utf8)) })
   }
 }
 
 extension Path {
-  /// A path of exactly these components: `Path("green.tea", 3)`.
+  /// Makes a path of exactly these components: `Path("green.tea", 3)`.
   ///
-  /// A literal is a name with its dots, or an integer key; other keys are spelled `.key(…)`, as is
-  /// the name in a path of one: `Path("green.tea")` is parsed.
+  /// A literal is a name, which can contain dots, or an integer key. Write other keys as `.key(…)`.
+  /// Do the same for a path with a single name, because `Path("green.tea")` is parsed.
   public convenience init(_ first: Component, _ more: Component...) {
     self.init(components: [first] + more)
   }
 
-  /// A path of exactly these components.
+  /// Makes a path of exactly these components.
   ///
-  /// - Precondition: there is at least one.
+  /// - Precondition: `components` is not empty.
   public convenience init(components: [Component]) {
     self.init(components: components, attachment: nil)
   }
 
-  /// What the first element of a list is called: a script's paths count from 1.
+  /// The index of a list's first element: paths of scripts count from 1.
   package var firstIndex: Int { attachment == nil ? 0 : 1 }
 }
 
 extension Path: ExpressibleByStringLiteral {
-  /// Parses a literal; a malformed one is a programming error and traps with the sentence that
+  /// Parses a literal.
+  ///
+  /// A malformed literal is a programming error and traps with the description of the error that
   /// `init(_:)` would throw.
   public convenience init(stringLiteral text: String) {
     do {
@@ -158,14 +163,14 @@ extension Path {
 }
 
 extension Path: CustomStringConvertible {
-  /// The text that parses to this path.
+  /// The text from which this path can be parsed.
   public var description: String {
     components.map(\.description).joined(separator: ".")
   }
 }
 
 extension Path: Equatable {
-  /// Two paths are equal when their components are.
+  /// Two paths are equal if their components are.
   public static func == (a: Path, b: Path) -> Bool {
     a === b || a.components == b.components
   }

@@ -1,8 +1,9 @@
-/// A malformed key path (P1), or a component that a declared type doesn't have (P9).
+/// The error for a malformed key path (P1), or for a component that a declared type doesn't have
+/// (P9).
 public struct PathError: Error, Equatable, Sendable {
-  /// What is wrong with the path.
+  /// The kinds of errors.
   public enum Code: Sendable {
-    /// The text has no component at all.
+    /// The text has no components.
     case emptyPath
     /// Two dots in a row, or a dot at either end.
     case emptyComponent
@@ -10,30 +11,30 @@ public struct PathError: Error, Equatable, Sendable {
     case missingNumber
     /// The path ends within an escape.
     case danglingEscape
-    /// The text has a meaning in other notations, and none here; `detail` says what was meant.
+    /// The text has a meaning in other notations, but not here; `detail` suggests a correction.
     case misspelling
-    /// The type declares its properties, and this is none of them.
+    /// The type declares its properties, and has none with this name.
     case unknownName
     /// The component cannot be observed here; `detail` says why.
     case unsupported
-    /// The object there is observed by another loop, and only one loop may observe it.
+    /// The object there is observed by another loop, and only one loop can observe it.
     case otherLoop
-    /// A model that several threads use is observed on a thread that has no loop, or not the one
-    /// that was given.
+    /// A model that several threads use is observed on a thread without a loop, or on a thread
+    /// other than the given loop's.
     case noLoop
   }
 
-  /// What is wrong.
+  /// The kind of the error.
   public let code: Code
   /// The path as it was written; bytes that are not UTF-8 are replaced.
   public let path: String
   /// The position of the component with the error, counted from 1.
   public let component: Int
-  /// Where in the text that component starts, in bytes.
+  /// The offset in the text at which that component starts, in bytes.
   public let offset: Int
-  /// More about the error: the nearest existing name, what was expected.
+  /// Details of the error, such as the most similar existing name.
   public let detail: String
-  /// The name that was probably meant by an unknown one.
+  /// The name that an unknown one probably means.
   package let suggestion: String?
 
   package init(
@@ -50,7 +51,7 @@ public struct PathError: Error, Equatable, Sendable {
 }
 
 extension PathError: CustomStringConvertible {
-  /// The sentence that a user sees, with the path and a pointer at the component.
+  /// The sentence to show to the user, with the path and a pointer to the component.
   public var description: String {
     switch code {
     case .emptyPath:

@@ -5,7 +5,7 @@ struct PathParser {
   private var position = 0
   private var components: [Path.Component] = []
 
-  /// The language in which errors say how a path of exact keys is made.
+  /// The language in which errors explain how to make a path of exact keys.
   enum Language { case swift, lua }
 
   init(bytes: [UInt8], language: Language = .swift) {
@@ -22,7 +22,8 @@ struct PathParser {
     return components
   }
 
-  /// The components before the last one, which may be incomplete, and where that begins.
+  /// Parses the components before the last one, which may be incomplete; also returns the position
+  /// of the last one.
   mutating func parseBeginning() throws(PathError) -> (components: [Path.Component], last: Int) {
     while true {
       let start = position
@@ -32,7 +33,6 @@ struct PathParser {
     }
   }
 
-  /// Reads up to the next dot.
   private mutating func readText() throws(PathError) -> (text: [UInt8], isEscaped: Bool) {
     let start = position
     var text: [UInt8] = []
@@ -41,7 +41,7 @@ struct PathParser {
       if bytes[position] == UInt8(ascii: "\\") {
         position += 1
         if position == bytes.count { throw error(.danglingEscape, at: start) }
-        // A mark that is escaped is part of the name: `\*` is a key called "*".
+        // An escaped mark is part of the name: `\*` is a key called "*".
         escaped = true
       }
       text.append(bytes[position])
@@ -83,9 +83,9 @@ struct PathParser {
     }
   }
 
-  /// Rejects spellings of other notations, which would be names here that no object has.
+  /// Rejects the notation of other systems, which would be read as names that no object has.
   private func checkSpelling(of text: [UInt8], at start: Int) throws(PathError) {
-    // Most names have no character that could be wrong, and names of members may have any.
+    // Most names contain no suspicious characters, and names of members can contain any character.
     guard text.first != UInt8(ascii: "&"), text.count > 1 || text[0] != UInt8(ascii: "*"),
       text.contains(where: { $0 <= UInt8(ascii: " ") || $0 == UInt8(ascii: "*") || $0 == 0x5D })
     else { return }

@@ -1,11 +1,11 @@
-/// The text of one component that has a meaning in other notations only: what is wrong with it, and
-/// how it is spelled here (P2).
+/// The text of a component that only has a meaning in other notations: the mistake, and the correct
+/// notation (P2).
 struct PathSpelling {
   private let text: String
 
   init(_ text: String) { self.text = text }
 
-  /// What is wrong with the text; nil where nothing is.
+  /// A description of the mistake; nil if the text is right.
   var complaint: String? {
     if text == "**" { return nil }
     if trimmed.utf8.count < text.utf8.count { return "a name does not begin or end with a space" }
@@ -14,7 +14,7 @@ struct PathSpelling {
     return nil
   }
 
-  /// The components that were probably meant; nil where that is not clear.
+  /// The components that were probably meant; nil if that is not clear.
   var correction: String? {
     if let brackets {
       let key = brackets.key.trimmingQuotes

@@ -1,30 +1,30 @@
-/// Keeps pending watchers, and calls them when the turn ends: each at most once per flush, the
-/// earliest registered first.
+/// Collects pending watchers, and calls them when the turn ends: each at most once per flush, in
+/// order of registration.
 package struct Delivery: Room {
   package let rooms: Rooms
 
   struct State {
     fileprivate var queue = DeliveryQueue()
     fileprivate var heldModels: [GuardedModel] = []
-    /// How many rounds in a row had triggered watchers again when the last turn ended (T4).
+    /// How many rounds in a row had re-triggered watchers when the last turn ended (T4).
     fileprivate var heldRounds = 0
-    /// Whether the present turn counts its rounds on from `heldRounds`, because watchers were held
-    /// over to it.
+    /// Whether the current turn continues to count its rounds from `heldRounds`, because watchers
+    /// were held over to it.
     fileprivate var goesOn = false
     /// The receiver of the innermost watcher call under way; nil outside of calls.
     fileprivate var callee: UnsafeMutableRawPointer?
-    /// Whether the program is about to end: a turn has only one round then (T4).
+    /// Whether the program is about to end: a turn then has only one round (T4).
     fileprivate var isEnding = false
     /// Called when the first watcher of a turn becomes pending.
     fileprivate var onPending: (() -> Void)?
-    /// How many writes wait to be reported, because they were made where no code of the program may
-    /// run; nil where the bridge never has such writes.
+    /// How many writes wait to be reported, because no code of the program could run when they were
+    /// made; nil if the bridge never has such writes.
     fileprivate var waitingWrites: UnsafePointer<CInt>?
     /// Reports the waiting writes.
     fileprivate var reportWaitingWrites: (() -> Void)?
     /// The number of the turn under way, in memory that a bridge without Swift can read.
     ///
-    /// What is triggered while a turn ends belongs to it.
+    /// Changes triggered while a turn ends belong to this turn.
     fileprivate let turnNumber: UnsafeMutablePointer<UInt64>
 
     init() {
@@ -41,13 +41,13 @@ package struct Delivery: Room {
 
   // MARK: Pending watchers
 
-  /// Makes a watcher pending: it is called in the flush of this turn.
+  /// Makes a watcher pending, so the flush of this turn calls it.
   package func schedule(_ watcher: WatcherRef, _ status: WatcherRecord.Status = .stale) {
     raise(watcher, to: status, by: nil)
   }
 
-  /// Makes a watcher pending for a change, unless it is called whatever happens; without a change
-  /// no transaction takes that back.
+  /// Makes a watcher pending for a change, unless its call is already certain; with a nil change,
+  /// no transaction can take this back.
   @inline(__always)
   func mark(_ watcher: WatcherRef, _ status: WatcherRecord.Status, by change: Change?) {
     if watcher.pointee.isCertain {
@@ -60,7 +60,7 @@ package struct Delivery: Room {
   private func markUncertain(
     _ watcher: WatcherRef, _ status: WatcherRecord.Status, by change: Change?
   ) {
-    // The watcher ended while links are being made: its own links are taken out later.
+    // The watcher ended while links are being made: its own links are removed later.
     if watcher.pointee.root == nil { return }
     if recording.isOn, let change { recording.recorder?.marked(watcher, by: change) }
     let hasCause = watcher.pointee.isPending && !watcher.pointee.flags.contains(.undone)
@@ -79,10 +79,10 @@ package struct Delivery: Room {
     makeReady(watcher)
   }
 
-  /// Queues a watcher that the flush has something to do with.
+  /// Queues a watcher for which the flush has work.
   ///
-  /// A paused one waits for `resume`, one whose object the collector has given up waits until the
-  /// object comes back (`revive`): neither keeps anything alive.
+  /// A paused watcher waits for `resume`. If the collector has given up its object, the watcher
+  /// waits until the object comes back (`revive`). Neither of them keeps anything alive.
   @inline(__always)
   func makeReady(_ watcher: WatcherRef) {
     guard let root = watcher.pointee.root, !watcher.pointee.isPaused,
@@ -91,8 +91,8 @@ package struct Delivery: Room {
     enqueue(watcher)
   }
 
-  /// An object that the collector had given up is back (L8): queues its watchers that became
-  /// pending meanwhile.
+  /// Queues the pending watchers of an object that comes back after the collector had given it up
+  /// (L8).
   package func revive(_ node: NodeRef) {
     loseObjects(below: node)
     watchers.forEach(of: node) { watcher in
@@ -104,7 +104,7 @@ package struct Delivery: Room {
 
   /// Ends the nodes on the paths of `node` whose objects the collector gave up as well.
   ///
-  /// The paths find those objects again if they are back, too.
+  /// If those objects come back, too, the paths find them again.
   private func loseObjects(below node: NodeRef) {
     var lost: Set<NodeRef> = []
     watchers.forEach(of: node) { watcher in
@@ -120,7 +120,8 @@ package struct Delivery: Room {
     }
   }
 
-  /// L2: the observed object lives until the watcher was called; false where it is gone.
+  /// Keeps the observed object alive until the watcher was called (L2); false if the object is
+  /// gone.
   @inline(__always)
   func anchor(_ watcher: WatcherRef, on root: NodeRef) -> Bool {
     if watcher.pointee.flags.contains(.anchored) { return true }
@@ -143,7 +144,7 @@ package struct Delivery: Room {
     }
   }
 
-  /// Releases the object of a watcher for which no call is due any more.
+  /// Releases the object of a watcher that has no call due.
   func releaseAnchorIfIdle(of watcher: WatcherRef) {
     guard let root = watcher.pointee.root, !watcher.pointee.flags.contains(.queued),
       !immediates.isWaiting(watcher)
@@ -158,10 +159,10 @@ package struct Delivery: Room {
     state.queue.add(watcher)
   }
 
-  /// Queues an immediate watcher, or one that compares, for the flush, which looks for objects that
-  /// have left (C4), and for a call that waits.
+  /// Queues an immediate or comparing watcher for the flush, which finds objects that have left
+  /// (C4), and makes a waiting call.
   ///
-  /// `isCause`: the write under way is the cause of its next call.
+  /// With `isCause`, the write under way becomes the cause of the next call.
   func checkInFlush(_ watcher: WatcherRef, isCause: Bool = false) {
     guard watcher.pointee.flags.isDisjoint(with: .checkingDepartures), watcher.pointee.root != nil
     else {
@@ -174,23 +175,23 @@ package struct Delivery: Room {
 
   // MARK: Flushes
 
-  /// True where a watcher waits for a flush.
+  /// True if a watcher waits for a flush.
   var hasPending: Bool { !state.queue.isEmpty }
 
   var pendingCount: Int { state.queue.count }
 
   package var isFlushing: Bool { state.queue.isFlushing }
 
-  /// Which flush of its turn is under way, counted from 1; nil outside of flushes.
+  /// The number of the flush under way within its turn, from 1; nil outside of flushes.
   ///
-  /// A turn has several where a program flushes in it.
+  /// A turn has several flushes if a program flushes in it.
   var flushUnderWay: Int? { isFlushing ? state.queue.flushesOfTurn : nil }
 
   /// Calls the pending watchers, and watchers that become pending in these calls (T3, T4).
   ///
-  /// A watcher that has run already and is triggered again stays pending for the next flush. Once
-  /// `stop` is not 0, the remaining watchers wait for the next flush: the script that asked for
-  /// this one is being stopped, and the watchers of others must not lose their calls.
+  /// A watcher that has already run and is triggered again stays pending for the next flush. Once
+  /// `stop` is not 0, the remaining watchers wait for the next flush, too: the script that asked
+  /// for this flush is being stopped, and the watchers of others must not lose their calls.
   ///
   /// Returns the number of calls.
   @discardableResult
@@ -203,8 +204,8 @@ package struct Delivery: Room {
     state.queue.beginFlush()
     var calls = 0
     while true {
-      // Objects may have died in the last call; changes of the paths that passed through them
-      // belong to this flush (L4).
+      // Objects may have died in the last call; changes on paths through them belong to this flush
+      // (L4).
       nodes.buryDead()
       if let stop, stop.pointee != 0 { break }
       guard let watcher = state.queue.next() ?? nextAfterWaitingWrites() else { break }
@@ -218,8 +219,8 @@ package struct Delivery: Room {
     return calls
   }
 
-  /// Reports the waiting writes, where no watcher is left in the queue; returns the next watcher
-  /// that these have made pending.
+  /// Reports the waiting writes when the queue is empty; returns the next watcher that these writes
+  /// have made pending.
   @inline(__always)
   private func nextAfterWaitingWrites() -> WatcherRef? {
     guard hasWaitingWrites else { return nil }
@@ -230,14 +231,14 @@ package struct Delivery: Room {
   @inline(__always)
   var hasWaitingWrites: Bool { state.waitingWrites != nil && state.waitingWrites!.pointee != 0 }
 
-  /// Reports the waiting writes, and calls immediate watchers for lazy properties that these made
-  /// invalid.
+  /// Reports the waiting writes, and calls immediate watchers of lazy properties that these writes
+  /// made invalid.
   func reportWaiting() {
     state.reportWaitingWrites?()
     comparisons.call()
   }
 
-  /// Calls one watcher that came out of a queue; false where there was nothing to deliver.
+  /// Calls one watcher that came out of a queue; false if there was nothing to deliver.
   @inline(__always)
   private func call(_ watcher: WatcherRef) -> Bool {
     watcher.pointee.flags.remove(.queued)
@@ -281,7 +282,7 @@ package struct Delivery: Room {
   }
 
   /// Brings the links of a watcher, and the lazy properties on its paths, up to date on the account
-  /// of its receiver; false when the watcher ended.
+  /// of its receiver; false if the watcher ended.
   @inline(__always)
   private func isPrepared(_ watcher: WatcherRef) -> Bool {
     let isCharged = watcher.pointee.traits.contains(.charged) && watcher.hasLinkWork
@@ -290,7 +291,8 @@ package struct Delivery: Room {
 
   @inline(__always)
   private func prepare(_ watcher: WatcherRef) -> Bool {
-    // Properties below a link whose object may have been replaced are settled when it is followed.
+    // Properties below a link whose object may have been replaced are settled after the link
+    // followed.
     dependents.settleDependencies(of: watcher) && wiring.rewireInFlush(watcher)
       && dependents.settleDependencies(of: watcher)
   }
@@ -302,7 +304,7 @@ package struct Delivery: Room {
     return isReady
   }
 
-  /// Compares what a watcher watches with what was delivered to it; its receiver pays for that.
+  /// Compares the watched values with the delivered ones, on the account of the watcher's receiver.
   @inline(__always)
   private func refreshInFlush(_ watcher: WatcherRef) -> Dependents.Refreshed? {
     let isCharged = watcher.pointee.traits.contains(.charged) && watcher.hasWork
@@ -318,7 +320,7 @@ package struct Delivery: Room {
     return refreshed
   }
 
-  /// Calls a watcher some of whose paths may end, because their objects left a list (C4).
+  /// Calls a watcher whose paths may end because their objects left a list (C4).
   private func callAnchoring(
     _ watcher: WatcherRef, on root: NodeRef, isStale: Bool
   ) -> Bool {
@@ -339,8 +341,8 @@ package struct Delivery: Room {
       of: watcher, on: root, change ?? departure.map { (.saved($0.change), $0.path) })
   }
 
-  /// Calls a watcher that was not called in this flush; false where its receiver had nothing to
-  /// call it for.
+  /// Calls a watcher that was not called in this flush; false if its receiver had no reason to call
+  /// it.
   @inline(__always)
   private func takeTurn(
     of watcher: WatcherRef, on root: NodeRef,
@@ -353,10 +355,10 @@ package struct Delivery: Room {
     return false
   }
 
-  /// Called by a receiver during a call: there was nothing to call the watcher for.
+  /// Notes, during a receiver's call, that there was no reason to call the watcher.
   package func noteIdleCall() { state.queue.noteIdleCall() }
 
-  /// Calls a watcher; false where its receiver had nothing to call it for.
+  /// Calls a watcher; false if its receiver had no reason to call it.
   @discardableResult
   private func invoke(
     _ watcher: WatcherRef, on root: NodeRef,
@@ -396,8 +398,8 @@ package struct Delivery: Room {
 
   /// Calls a watcher now, whatever has changed (`Watcher.run`).
   ///
-  /// Does nothing where observed or observer are gone. False when the watcher's own callback asks
-  /// for it.
+  /// Has no effect if the observed object or the observer is gone. False if the watcher's own
+  /// callback requests the call.
   @discardableResult
   package func runNow(_ watcher: WatcherRef) -> Bool {
     if watcher.pointee.flags.contains(.running) { return false }
@@ -422,8 +424,8 @@ package struct Delivery: Room {
     return true
   }
 
-  /// Ends a turn: flushes, and starts further turns for watchers that ran already and were
-  /// triggered again (T4); then forgets slots and nodes that are not observed any more.
+  /// Ends a turn: flushes, and starts further turns for watchers that have already run and were
+  /// triggered again (T4); then forgets unobserved slots and nodes.
   ///
   /// Returns the number of calls.
   @discardableResult
@@ -469,7 +471,7 @@ package struct Delivery: Room {
       names.append(watchers.title(watcher))
       watcher.pointee.status = .clean
       watcher.pointee.flags.remove(.checkingDepartures)
-      // A property that stayed invalid would not notify of its next change.
+      // A property that stayed invalid would not notify dependents of its next change.
       guard isPrepared(watcher) else { continue }
       // Objects that moved below `**` have made it pending again.
       watcher.pointee.status = .clean
@@ -478,13 +480,13 @@ package struct Delivery: Room {
     reports.report(.retriggered(watchers: names, turns: turns))
   }
 
-  /// Keeps the model until the turn is over; asks for a turn if there is none now.
+  /// Keeps the model until the turn is over; requests a turn if none is due.
   func hold(_ model: GuardedModel) {
     if state.heldModels.isEmpty, let onPending = state.onPending { onPending() }
     state.heldModels.append(model)
   }
 
-  /// Releases the models: the turn is over, or there was none.
+  /// Releases the models when the turn is over.
   func letGoOfModels() {
     while !state.heldModels.isEmpty, !engine.isOccupied {
       let models = state.heldModels
@@ -493,7 +495,7 @@ package struct Delivery: Room {
     }
   }
 
-  // MARK: What the loop and the bridge set
+  // MARK: Settings of the loop and the bridge
 
   package var goesOn: Bool {
     get { state.goesOn }
@@ -513,7 +515,7 @@ package struct Delivery: Room {
   }
   package var turnNumber: UnsafeMutablePointer<UInt64> { state.turnNumber }
 
-  /// Has `report` called before watchers are called or values are read, while `count` is not 0.
+  /// Makes `report` run before watchers are called or values are read, while `count` is not 0.
   package func setWaitingWrites(_ count: UnsafePointer<CInt>?, by report: (() -> Void)?) {
     (state.waitingWrites, state.reportWaitingWrites) = (count, report)
   }

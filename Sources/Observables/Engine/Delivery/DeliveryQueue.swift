@@ -1,29 +1,28 @@
-/// The watchers that have to be called, in the order in which they are: earliest registered first,
-/// at most once per flush (T3).
+/// The watchers to call, in order: earliest registered first, at most once per flush (T3).
 ///
-/// What becomes pending between flushes is in `queue`, which a flush takes as a whole, and sorts
-/// where it has to. What becomes pending during a flush is called in it, too (`triggered`), or in
-/// the next one where it has run already (`later`, T4).
+/// Watchers that become pending between flushes are in `queue`, which a flush takes as a whole and
+/// sorts if necessary. A watcher that becomes pending during a flush is called in the same flush
+/// (`triggered`), or in the next one if it has already run (`later`, T4).
 struct DeliveryQueue {
   private var queue = RawList<WatcherRef>()
   private var isSorted = true
-  /// The watchers that the flush under way has taken.
+  /// The watchers taken by the flush under way.
   private var current = RawList<WatcherRef>()
-  /// How many watchers of `current` had their turn.
+  /// How many watchers of `current` have had their turn.
   private var position = 0
   private var triggered = WatcherHeap()
   private var later = RawList<WatcherRef>()
   /// Watchers that wait for the next turn of the loop (`Receiver.waitsForNextTurn`).
   private var held = RawList<WatcherRef>()
   private(set) var isFlushing = false
-  /// Whether the code that runs for a watcher has found nothing to call it for.
+  /// Whether the current call found no reason to call its watcher.
   private var isIdleCall = false
   /// The number of the flush under way, or of the last one.
   private var number: UInt64 = 0
-  /// The number of the last flush of the turn before.
+  /// The number of the last flush of the previous turn.
   private var numberBeforeTurn: UInt64 = 0
 
-  /// True where no watcher waits for the next flush.
+  /// True if no watcher waits for the next flush.
   @inline(__always) var isEmpty: Bool { queue.isEmpty }
   var count: Int { queue.count + triggered.count + later.count + held.count }
   var hasHeld: Bool { !held.isEmpty }
@@ -43,7 +42,7 @@ struct DeliveryQueue {
     }
   }
 
-  /// How many flushes the turn has had, the one under way included.
+  /// How many flushes the turn has had, including the one under way.
   var flushesOfTurn: Int { Int(number - numberBeforeTurn) }
 
   mutating func endTurn() { numberBeforeTurn = number }
@@ -61,7 +60,7 @@ struct DeliveryQueue {
     isSorted = true
   }
 
-  /// The watcher whose turn it is; nil at the end of the flush.
+  /// Removes and returns the watcher whose turn it is; nil at the end of the flush.
   @inline(__always)
   mutating func next() -> WatcherRef? {
     let isLast = position == current.count
@@ -74,36 +73,36 @@ struct DeliveryQueue {
     return current[position - 1]
   }
 
-  /// The watcher is called in the flush under way: what it triggers for itself waits for the next
-  /// one.
+  /// Notes that the watcher is called in the flush under way, so its own triggers wait for the next
+  /// flush.
   ///
-  /// True where it had nothing to be called for in this flush before.
+  /// True if an earlier call in this flush had no reason to call it.
   @inline(__always)
   func noteCall(of watcher: WatcherRef) -> Bool {
     defer { watcher.pointee.lastFlush = number }
     return watcher.pointee.lastFlush == number | Self.idle
   }
 
-  /// The code that runs for a watcher has found nothing to call it for.
+  /// Notes that the current call found no reason to call its watcher.
   mutating func noteIdleCall() { isIdleCall = true }
 
-  /// Whether the call that has just returned found nothing to call its watcher for.
+  /// Whether the call that has just returned found no reason to call its watcher.
   @inline(__always)
   mutating func takeIdleCall() -> Bool {
     defer { isIdleCall = false }
     return isIdleCall
   }
 
-  /// What others trigger later for the watcher, which had nothing to be called for, belongs to the
-  /// flush under way.
+  /// Lets the flush under way call the watcher again if others trigger it, as there was no reason
+  /// for the last call.
   ///
-  /// To be called once in a flush, or what compares values of scripts may go on for ever.
+  /// Used once per flush and watcher: comparing values of scripts could otherwise go on forever.
   func allowCall(of watcher: WatcherRef) { watcher.pointee.lastFlush = number | Self.idle }
 
-  /// Marks the number of a flush in which a watcher had nothing to be called for.
+  /// Marks the number of a flush in which there was no reason to call the watcher.
   private static let idle: UInt64 = 1 << 63
 
-  /// What had no turn waits for the next flush.
+  /// Ends the flush; watchers that had no turn wait for the next one.
   mutating func endFlush() {
     while position < current.count {
       later.append(current[position])
@@ -113,22 +112,21 @@ struct DeliveryQueue {
     current.removeAll()
     isFlushing = false
     if later.isEmpty { return }
-    // Nothing else can be in the queue: during a flush all watchers are added to `triggered` or
-    // `later`.
+    // The queue is empty here: during a flush all watchers are added to `triggered` or `later`.
     swap(&queue, &later)
     isSorted = false
   }
 
-  /// The watcher that the flush has just taken waits for the next turn of the loop.
+  /// Makes the watcher that the flush has just taken wait for the next turn of the loop.
   mutating func hold(_ watcher: WatcherRef) { held.append(watcher) }
 
-  /// A turn is over: what waits for the next one is in the queue.
+  /// Queues the watchers that wait for the next turn, when a turn is over.
   mutating func releaseHeld() {
     while let watcher = held.popLast() { queue.append(watcher) }
     isSorted = false
   }
 
-  /// Takes out the watchers that wait for the next flush, or turn, in order.
+  /// Removes and returns, in order, the watchers that wait for the next flush or turn.
   mutating func takeAll() -> [WatcherRef] {
     releaseHeld()
     sort()
@@ -137,7 +135,7 @@ struct DeliveryQueue {
     return watchers.reversed()
   }
 
-  /// Frees the memory of the queue, and calls `end` for the watchers that are still in it.
+  /// Frees the memory of the queue, and calls `end` for each watcher that is still in it.
   mutating func free(_ end: (WatcherRef) -> Void) {
     while let watcher = triggered.pop() { end(watcher) }
     while let watcher = later.popLast() { end(watcher) }

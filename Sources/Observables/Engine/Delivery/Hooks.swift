@@ -1,5 +1,5 @@
-/// Calls hooks when the operation under way is done: for keys that got their first watcher or lost
-/// their last (W1).
+/// Calls hooks after the operation under way, for keys that got their first watcher or lost their
+/// last (W1).
 package struct Hooks: Room {
   package let rooms: Rooms
 
@@ -18,12 +18,12 @@ package struct Hooks: Room {
   }
 
   struct Call {
-    /// Nil when the object died meanwhile.
+    /// Nil if the object has died since.
     var node: NodeRef?
     let slot: SlotRef
     let name: String
     let isObserved: Bool
-    /// How many hooks in a row, each causing the next one, have led to this call.
+    /// How many hooks led to this call, each causing the next one.
     let generation: Int
   }
 
@@ -32,7 +32,7 @@ package struct Hooks: Room {
   /// Whether a hook is being called.
   var isRunning: Bool { state.isRunning }
 
-  /// A key of an object was given its first watcher, or lost its last.
+  /// Notes that a key of an object got its first watcher, or lost its last.
   func note(_ slot: SlotRef, _ name: String, isObserved: Bool) {
     if slot.pointee.node.isDead { return }
     state.calls.append(
@@ -41,7 +41,7 @@ package struct Hooks: Room {
         generation: state.generation))
   }
 
-  /// The next call for an object that is still there; nil where there is none.
+  /// Returns the next call for an object that still exists; nil at the end.
   private func next() -> (node: NodeRef, call: Call)? {
     while state.position < state.calls.count {
       let call = state.calls[state.position]
@@ -63,10 +63,10 @@ package struct Hooks: Room {
     }
   }
 
-  /// Drops calls that were noted from `start` on and cancel each other in pairs: the operation took
-  /// back what it did.
+  /// Drops calls from `start` on that cancel each other in pairs, after an operation has undone its
+  /// own effects.
   ///
-  /// Calls that were made already stay.
+  /// Calls that were already made stay.
   func cancel(from start: Int) {
     guard max(start, state.position) < state.calls.count else { return }
     var kept: [Call] = []
@@ -84,8 +84,8 @@ package struct Hooks: Room {
 
   /// Calls the hooks for keys that the finished operation began or ceased to observe (W1).
   ///
-  /// A hook may observe and stop in turn, and is called for that, too; after 100 hooks that each
-  /// led to the next, the rest is dropped with an error (T12).
+  /// A hook may itself observe and stop, which causes further hooks. After 100 hooks that each led
+  /// to the next, the remaining calls are dropped with an error (T12).
   package func run() {
     if isEmpty || isRunning { return }
     state.isRunning = true

@@ -1,4 +1,4 @@
-/// Watchers that became pending during a flush; the next one in order comes out first (T3).
+/// Watchers that became pending during a flush, in a heap; the next one in order is first (T3).
 struct WatcherHeap {
   private var items = RawList<WatcherRef>()
 

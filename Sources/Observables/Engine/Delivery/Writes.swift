@@ -1,8 +1,8 @@
-/// Takes reports of writes: marks what depends on the key, then has immediate watchers called.
+/// Receives reports of writes: marks the dependents of the key, then calls immediate watchers.
 package struct Writes: Room {
   package let rooms: Rooms
 
-  /// A key was written whose slot wants to be notified.
+  /// Reports a write of a key whose slot requested reports.
   ///
   /// - Complexity: O(watchers of the key) the first time in a turn; the slot is quiet afterwards.
   package func report(_ change: Change) {
@@ -13,10 +13,10 @@ package struct Writes: Room {
     if isEager(change) || !comparisons.isEmpty { immediates.call([change], at: time) }
   }
 
-  /// One operation changed several keys of one object: a list got or lost an element.
+  /// Reports one operation that changed several keys of one object: a list got or lost an element.
   ///
-  /// Immediate watchers are called once for all of it; `every` is given by one of the changes at
-  /// most.
+  /// Immediate watchers are called once for the whole operation; at most one of the changes has
+  /// `every`.
   package func report(_ changes: [Change]) {
     nodes.buryDead()
     let time = immediates.nextTime()
@@ -43,10 +43,10 @@ package struct Writes: Room {
     invalidation.spread(change)
   }
 
-  /// A key has the value that it had already by inheriting it: no watcher is called for that (T5),
-  /// but it is a member of the object from now on, or no more.
+  /// Notes that a key was given, or lost, its own value equal to the inherited one.
   ///
-  /// Paths follow the value at once: no watcher is called, so no flush would follow it.
+  /// No watcher is called for that (T5), but the members of the object have changed. Paths follow
+  /// the value at once: no watcher is called, so no flush would follow it.
   private func noteMembers(_ change: Change) {
     nodes.noteJournal(of: change.node)
     var following: [WatcherID] = []
@@ -69,7 +69,7 @@ package struct Writes: Room {
     }
   }
 
-  /// Marks a link that depends on which members there are; false where it does not depend on them.
+  /// Marks a link that depends on the members of its object; false if it does not depend on them.
   func markMembers(at link: LinkRef) -> Bool {
     let effect = link.pointee.effect
     guard link.state != nil || effect.contains(.dirty) else { return false }
@@ -85,7 +85,8 @@ package struct Writes: Room {
 
   @inline(__always)
   private func mark(_ slot: SlotRef, _ change: Change) {
-    // Whether the next write has to be reported as well, or the next one that may move objects.
+    // Whether the next write has to be reported as well, or only the next one that may move
+    // objects.
     var isNeeded = false
     var needsObjects = false
     records.forEach(from: slot.pointee.links.first) { link in
@@ -96,14 +97,14 @@ package struct Writes: Room {
         return
       }
       if link.pointee.wire.pointee.use == .objects {
-        // Whether objects move must be known.
+        // The watcher has to know whether objects move.
         needsObjects = true
         return wiring.noteWritten(change, link)
       }
       let effect = link.pointee.effect
       if effect.contains(.objects) {
-        // The next write to the slot may move objects, which must be reported again; a transaction
-        // needs each report.
+        // The next write to the slot may move objects, and must then be reported again; a
+        // transaction needs each report.
         let moves = change.node.kind.movesObjects(change)
         if !moves || transactions.holds(link.pointee.wire) { needsObjects = true }
         if !moves { return }
@@ -112,8 +113,8 @@ package struct Writes: Room {
       if effect.contains(.dirty) { wiring.markDirty(link) }
       if traits.contains(.lazy) {
         invalidation.invalidate(watcher, effect.status, by: change)
-        // A property without a value does not remember which watchers were notified: immediate
-        // watchers of it have to be called for each change.
+        // A property without a value does not remember which watchers were notified: its immediate
+        // watchers have to be called for each change.
         if traits.contains(.uncached) { isNeeded = true }
       } else {
         delivery.mark(watcher, effect.status, by: change)

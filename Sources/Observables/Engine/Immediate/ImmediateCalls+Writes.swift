@@ -1,8 +1,7 @@
-/// Watchers that are notified in each write: immediate ones (T9), and those with their own
+/// Watchers that are notified in each write: immediate watchers (T9), and watchers with their own
 /// comparison.
 extension ImmediateCalls {
-  /// Calls the watchers that are notified in each write for some changes, which are one operation
-  /// that began at `time`.
+  /// Calls the eager watchers for some changes, which belong to one operation that began at `time`.
   func call(_ changes: [Change], at time: Int) {
     records.hold {
       let calls = comparisons.collecting { eagerCalls(for: changes, at: time) }
@@ -12,8 +11,8 @@ extension ImmediateCalls {
 
   private func eagerCalls(for changes: [Change], at time: Int) -> [Call] {
     var calls: [Call] = []
-    // The calls of watchers whose paths lead to other objects now, or whose derived values may be
-    // others.
+    // The calls of watchers whose paths now lead to other objects, or whose derived values may
+    // differ.
     var changed: [Call] = []
     for change in changes {
       for slot in [change.slot, change.every] {
@@ -22,8 +21,8 @@ extension ImmediateCalls {
         }
       }
     }
-    // The paths of these watchers follow replaced objects at once: what is written next may lie on
-    // the new branch.
+    // The paths of these watchers follow replaced objects at once: the next write may lie on the
+    // new branch.
     for call in changed {
       guard let watcher = watchers[call.watcher], dependents.settleDependencies(of: watcher),
         wiring.rewire(watcher), watcher.pointee.traits.contains(.immediate)
@@ -33,8 +32,8 @@ extension ImmediateCalls {
         continue
       }
       if batchDepth > 0 || watcher.pointee.isPaused {
-        // Whether the derived value is another one is known when the batch ends, or when the
-        // watcher is resumed.
+        // Whether the derived value differs is determined when the batch ends, or when the watcher
+        // is resumed.
         noteDerived(call, watcher)
       } else if let refreshed = dependents.refresh(watcher), let path = refreshed.path {
         let ofLazy = refreshed.lazy.flatMap { comparisons.take(of: watcher, about: $0, on: path) }
@@ -89,7 +88,7 @@ extension ImmediateCalls {
         delivery.checkInFlush(watcher, isCause: true)
       }
     } else if !change.isSame, !watcher.pointee.traits.contains(.immediate) {
-      // The watcher compares by itself, in the flush: a derived value has no old value in a write.
+      // The watcher compares in the flush: a derived value has no old value in a write.
       delivery.mark(watcher, .check, by: change)
     }
   }

@@ -1,12 +1,13 @@
-/// Calls of watchers inside of writes (T9): which run now, and which wait for what.
+/// Calls of watchers inside of writes (T9): which of them run now, and which have to wait.
 ///
 /// A call that cannot be made at once is kept here with its change saved:
-/// - while a batch is open, or its watcher is paused: the first one of each watcher (`waiting`);
-/// - while its watcher is running: each (`reruns`), made when the running call has returned;
-/// - while calls are nested too deep: each (`deferred`), made when the outermost has returned.
+/// - while a batch is open, or its watcher is paused: the first call of each watcher (`waiting`);
+/// - while its watcher is running: each call (`reruns`), made when the running call has returned;
+/// - while calls are nested too deep: each call (`deferred`), made when the outermost call has
+///   returned.
 ///
-/// A watcher that sets itself off, or several that set each other off, are counted until the
-/// outermost call has returned; beyond the limit their calls are dropped with an error.
+/// Calls by which watchers trigger themselves or each other are counted until the outermost call
+/// has returned; beyond the limit they are dropped with an error.
 package struct ImmediateCalls: Room {
   package let rooms: Rooms
 
@@ -16,18 +17,18 @@ package struct ImmediateCalls: Room {
     /// How many batches are open.
     fileprivate var batchDepth = 0
     fileprivate var waiting: [WatcherID: Call] = [:]
-    /// The first change of what the derived values of a watcher depend on; they are compared when
-    /// the batch ends, or when the paused watcher is resumed.
+    /// For each watcher, the first change that its derived values depend on; the values are
+    /// compared when the batch ends, or when the paused watcher is resumed.
     fileprivate var derived: [WatcherID: Call] = [:]
-    /// The lists of calls that are being made, the outermost first: a callback that writes begins
-    /// another one.
+    /// The lists of calls that are being made, the outermost first; a callback that writes begins
+    /// another list.
     fileprivate var lists: [List] = []
     fileprivate var reruns: [Call] = []
     fileprivate var deferred: [Call] = []
-    /// How often watchers were set off by calls under way.
+    /// How often calls under way triggered each watcher.
     fileprivate var nested: [WatcherID: Int] = [:]
     fileprivate var time = 0
-    /// Calls nested deeper than this wait until the outermost returned (T9).
+    /// Calls that would be nested deeper than this wait until the outermost call has returned (T9).
     fileprivate let nestingLimit = 50
   }
   private var state: State {
@@ -41,29 +42,28 @@ package struct ImmediateCalls: Room {
     let watcher: WatcherID
     let change: ImmediateChange
     let path: Path
-    /// When the change was made: of two that wait, the first one is delivered.
+    /// The time of the change: of two waiting calls, the call with the earlier change is delivered.
     let time: Int
-    /// The change of a write in a form that stays when the write is over; nil where it was not
-    /// saved.
+    /// The change in a form that outlives the write; nil if it was not saved.
     var saved: AnyObject?
 
-    /// True where nothing is left to compare: the watcher has compared the change, or does not
-    /// compare by itself.
+    /// True if no comparison is necessary: the watcher has compared the change, or does not compare
+    /// by itself.
     var isCompared = false
 
-    /// This call for another path, which has another value.
+    /// This call for another path, which has a different value.
     func on(_ path: Path, isCompared: Bool = false) -> Call {
       Call(
         watcher: watcher, change: change, path: path, time: time, saved: saved,
         isCompared: isCompared)
     }
 
-    /// This call with the change that is delivered.
+    /// This call with the change to deliver.
     func with(_ change: ImmediateChange) -> Call {
       Call(watcher: watcher, change: change, path: path, time: time)
     }
 
-    /// This call with its saved change, for when the write is over.
+    /// This call with its saved change, for use after the write.
     var later: Call {
       guard case .written = change else { return self }
       return with(.saved(saved))
@@ -77,10 +77,10 @@ package struct ImmediateCalls: Room {
 
     init(_ calls: [Call]) { self.calls = calls }
 
-    /// The watcher that is to be called next.
+    /// The watcher to call next.
     var first: WatcherID? { next < calls.count ? calls[next].watcher : nil }
 
-    /// Takes the call of a watcher out; O(log n) where the watcher is the first, or has no call.
+    /// Removes and returns the call of a watcher; O(log n) if the watcher is first or has no call.
     mutating func take(_ watcher: WatcherID) -> Call? {
       if first == watcher {
         next += 1
@@ -99,8 +99,8 @@ package struct ImmediateCalls: Room {
 
   // MARK: Calling
 
-  /// Makes calls in order of registration, one for each watcher, however many of its paths the
-  /// change lies on; watchers that compare by themselves are asked first.
+  /// Makes calls in order of registration, one for each watcher, even if the change lies on several
+  /// of its paths; watchers with their own comparison are asked first.
   func make(_ calls: [Call]) {
     if calls.isEmpty { return }
     records.hold {
@@ -134,8 +134,8 @@ package struct ImmediateCalls: Room {
       && watcher.pointee.receiver._withUnsafeGuaranteedRef { $0.waitsForFlush(watcher) }
   }
 
-  /// Has the watcher called in the flush, an immediate one with the first change that it missed;
-  /// without its own comparison.
+  /// Schedules the call of the watcher for the flush, without the watcher's own comparison; an
+  /// immediate watcher gets the first change that it missed.
   private func callInFlush(_ watcher: WatcherRef, _ call: Call) {
     if watcher.pointee.traits.contains(.immediate) {
       wait(call, watcher)
@@ -145,12 +145,12 @@ package struct ImmediateCalls: Room {
     }
   }
 
-  /// Takes the call for which a watcher has waited until the flush.
+  /// Removes and returns the call that has waited for the flush.
   func takeWaiting(of watcher: WatcherRef) -> Call? {
     state.waiting.isEmpty ? nil : state.waiting.removeValue(forKey: watcher.identity)
   }
 
-  /// Makes the calls that nothing delays, and takes them out.
+  /// Makes the calls that nothing delays, and removes them from `calls`.
   private func makeFirst(_ calls: inout [Call]) {
     func isFirst(_ call: Call) -> Bool {
       watchers[call.watcher].map {
@@ -170,10 +170,10 @@ package struct ImmediateCalls: Room {
 
   /// Makes calls, one for each watcher, in order of registration.
   ///
-  /// A callback that writes begins another list. Before a watcher is called by that one, what the
-  /// lists around it still have for the watcher is delivered: it receives changes in the order in
-  /// which they were made. Within a batch that the callback has opened neither is delivered, and
-  /// each stays where it is: the batch keeps only the first change of its own (T9).
+  /// A callback that writes begins another list. Before this list calls a watcher, the enclosing
+  /// lists deliver the calls that they still have for the watcher, so it receives changes in the
+  /// order they were made. If the callback has opened a batch, neither call is delivered and each
+  /// stays where it is: a batch keeps only its first change for each watcher (T9).
   private func makeList(_ calls: [Call]) {
     let top = state.lists.count
     state.lists.append(List(calls))
@@ -193,8 +193,8 @@ package struct ImmediateCalls: Room {
     state.lists.removeLast()
   }
 
-  /// Saves the changes of a list from `offset` behind its next call on: callbacks that write may
-  /// need them; each once for all receivers of a kind.
+  /// Saves the changes of a list, beginning `offset` after its next call, as callbacks that write
+  /// may need them; saves each change once for all receivers of a kind.
   private func keepValues(at index: Int, behind offset: Int) {
     var last: (change: Change, receiver: ObjectIdentifier, saved: AnyObject?)?
     for place in (state.lists[index].next + offset + 1)..<state.lists[index].calls.count {
@@ -216,12 +216,11 @@ package struct ImmediateCalls: Room {
     }
   }
 
-  /// The change as it is delivered to the watcher of the call; nil where the watcher takes it for
-  /// none.
+  /// The change to deliver to the watcher of the call; nil if the watcher regards it as no change.
   private func accept(_ call: Call, _ watcher: WatcherRef) -> ImmediateChange? {
     guard watcher.pointee.traits.contains(.comparing), !call.isCompared else { return call.change }
     guard let root = watcher.pointee.root, root.kind.isThere(root) else { return nil }
-    // A write of the comparison itself is not compared again: that would never end.
+    // A write made by the comparison is not compared again: that would never end.
     if watcher.pointee.flags.contains(.comparingNow) {
       return call.change.isSame ? nil : call.change
     }
@@ -242,8 +241,8 @@ package struct ImmediateCalls: Room {
     } else if waitsForFlush(watcher) {
       callInFlush(watcher, call)
     } else if state.depth > 0, state.nested[call.watcher, default: 0] > limits.immediates {
-      // A watcher that was reported as endless is not called again: several that set each other off
-      // would multiply their limits.
+      // A watcher that was reported as endless is not called again: several watchers that trigger
+      // each other would multiply their limits.
     } else if state.depth >= state.nestingLimit
       || state.deferred.contains(where: { $0.watcher == call.watcher })
     {
@@ -267,7 +266,7 @@ package struct ImmediateCalls: Room {
     if !state.nested.isEmpty { state.nested = [:] }
   }
 
-  /// Calls the watcher now, and again for each change that its callback made meanwhile.
+  /// Calls the watcher now, and again for each change that its callback made.
   private func run(_ watcher: WatcherRef, _ first: Call) {
     var call = first
     records.hold {
@@ -292,10 +291,10 @@ package struct ImmediateCalls: Room {
     }
   }
 
-  /// Whether the watcher can be called: makes its paths follow replaced objects, and looks whether
-  /// observed and observer are there.
+  /// Whether the watcher can be called: makes its paths follow replaced objects, and checks that
+  /// the observed object and the observer are alive.
   private func isCallable(_ watcher: WatcherRef) -> Bool {
-    // The observed object may have died in the callback: the watcher ends when that is done.
+    // The observed object may have died in the callback: the watcher ends after the callback.
     guard wiring.rewire(watcher), let root = watcher.pointee.root, !root.isDead,
       root.kind.isThere(root)
     else { return false }
@@ -325,8 +324,8 @@ package struct ImmediateCalls: Room {
     watcher.pointee.flags.remove(.running)
   }
 
-  /// A watcher that was called for another reason than a write has returned: makes the calls of it
-  /// that its callback set off meanwhile.
+  /// Makes the calls that a watcher's callback triggered for the same watcher, after a call that
+  /// had another reason than a write.
   func makeReruns(of watcher: WatcherRef) {
     guard let call = takeRerun(of: watcher.identity) else { return }
     if watcher.pointee.isPaused {
@@ -343,8 +342,7 @@ package struct ImmediateCalls: Room {
     return state.reruns.firstIndex { $0.watcher == watcher }.map { state.reruns.remove(at: $0) }
   }
 
-  /// Counts a call of a watcher that is nested; false, and an error is reported, when there were
-  /// too many.
+  /// Counts a nested call of a watcher; if there were too many, returns false and reports an error.
   private func count(_ watcher: WatcherRef) -> Bool {
     let times = state.nested[watcher.identity, default: 0] + 1
     state.nested[watcher.identity] = times
@@ -363,27 +361,27 @@ package struct ImmediateCalls: Room {
 
   // MARK: Waiting
 
-  /// Keeps a call for later, where none of its watcher waits: the first change is delivered (T9).
+  /// Keeps a call for later, unless its watcher has one: the first change is delivered (T9).
   private func wait(_ call: Call, _ watcher: WatcherRef) {
     if state.waiting[call.watcher] != nil { return }
     if !watcher.pointee.isPaused, let root = watcher.pointee.root {
-      // The object is kept until the call (L2); watchers of one that the collector has given up are
+      // The object is kept until the call (L2); if the collector has given it up, its watchers are
       // not called.
       guard delivery.anchor(watcher, on: root) else { return }
     }
     state.waiting[call.watcher] = saved(call, watcher)
   }
 
-  /// Notes a write that derived values on the paths of a watcher depend on, while a batch is open
-  /// or the watcher is paused.
+  /// Notes a write on which derived values of a watcher depend, while a batch is open or the
+  /// watcher is paused.
   func noteDerived(_ call: Call, _ watcher: WatcherRef) {
     if state.derived[call.watcher] != nil { return }
     state.derived[call.watcher] = saved(call, watcher)
   }
 
-  /// Keeps a call for the end of the batch, for a path that is removed and whose derived value is
-  /// another one than before the batch: `comparison`, or else what was noted of the watcher's
-  /// derived values.
+  /// Keeps a call for the end of the batch, for a removed path whose derived value has changed.
+  ///
+  /// The call is `comparison`, or else the noted change of the watcher's derived values.
   func keep(_ comparison: Call?, of watcher: WatcherRef, on path: Path) {
     let name = watcher.identity
     guard let noted = comparison ?? state.derived[name], let root = watcher.pointee.root else {
@@ -394,7 +392,7 @@ package struct ImmediateCalls: Room {
     state.waiting[name] = noted.on(path)
   }
 
-  /// The time of the next change: a number that grows with each.
+  /// The time of the next change: a number that grows with each change.
   func nextTime() -> Int {
     state.time += 1
     return state.time
@@ -411,8 +409,7 @@ package struct ImmediateCalls: Room {
     if !state.derived.isEmpty { state.derived[watcher.identity] = nil }
   }
 
-  /// Resumes a watcher that was paused: the change that it missed is delivered at once, or when the
-  /// batch ends.
+  /// Resumes a paused watcher: delivers the missed change at once, or when the batch ends.
   func resume(_ watcher: WatcherRef) {
     let name = watcher.identity
     comparisons.resume(name)
@@ -434,7 +431,7 @@ package struct ImmediateCalls: Room {
 
   // MARK: Batches
 
-  /// Calls that are due until the matching `endBatch` are made once each, at its end.
+  /// Defers calls until the matching `endBatch`, which makes one call for each watcher.
   package func beginBatch() { state.batchDepth += 1 }
 
   package func endBatch() {
@@ -448,7 +445,7 @@ package struct ImmediateCalls: Room {
     }
     var calls = state.waiting.filter { name, _ in goesOn(name) }
     for name in calls.keys { state.waiting[name] = nil }
-    // The first change is delivered to a watcher where another of its paths has changed too.
+    // A watcher with several changed paths receives the first change.
     let comparisons = comparisons.take(hasWaited: true)
     for call in comparisons + takeDerived(where: goesOn) {
       if let known = calls[call.watcher], known.time < call.time { continue }
@@ -461,14 +458,14 @@ package struct ImmediateCalls: Room {
     }
   }
 
-  /// The call that was noted for the derived values of a watcher, one of which is another one now
-  /// on `path`.
+  /// Removes and returns the noted call for derived values of a watcher, after a value on `path`
+  /// has changed.
   func takeNoted(of watcher: WatcherID, on path: Path) -> Call? {
     state.derived.removeValue(forKey: watcher)?.on(path)
   }
 
-  /// The noted calls of some watchers, as far as their derived values are others than before the
-  /// batch, or the pause.
+  /// Removes the noted calls of some watchers; returns the calls whose derived values differ from
+  /// before the batch or pause.
   private func takeDerived(where isMeant: (WatcherID) -> Bool) -> [Call] {
     if state.derived.isEmpty { return [] }
     let calls = state.derived.values.filter { isMeant($0.watcher) }.sorted {

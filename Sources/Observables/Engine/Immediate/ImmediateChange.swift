@@ -1,10 +1,10 @@
 extension ObservationCore {
-  /// The change that is delivered to an immediate watcher.
+  /// The change delivered to an immediate watcher.
   @_documentation(visibility: internal)
   public enum ImmediateChange {
     /// A write that is under way.
     case written(Change)
-    /// A write that is over, in a form of the receiver's that needs nothing of the graph; nil where
+    /// A completed write, in a form of the receiver that does not refer to the graph; nil if
     /// nothing is known of it.
     case saved(AnyObject?)
 

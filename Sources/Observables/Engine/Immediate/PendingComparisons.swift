@@ -1,22 +1,21 @@
 /// Immediate watchers that may have to be called for lazy properties which became invalid.
 ///
-/// Whether one is called is known when all that depends on the write is invalid (T9): then the
-/// properties are brought up to date and compared with what they were. While a batch is open, while
-/// an operation collects calls that it makes itself, and while the watcher is paused, the
-/// comparison waits.
+/// The decision is made when all dependents of the write are invalid (T9): then the properties are
+/// brought up to date and compared with their former values. The comparison waits while a batch is
+/// open, while an operation collects calls that it makes itself, and while the watcher is paused.
 package struct PendingComparisons: Room {
   package let rooms: Rooms
 
   struct State {
     /// The comparisons that decide which watchers are called in the write under way.
     fileprivate var pending: [PendingComparison] = []
-    /// How many operations look for calls of immediate watchers that they will make; in memory that
-    /// C can read.
+    /// How many operations are collecting calls of immediate watchers that they will make; in
+    /// memory that C can read.
     fileprivate let collectors: UnsafeMutablePointer<Int32>
-    /// The comparisons of paused watchers, which are made when they are resumed.
+    /// The comparisons of paused watchers, made when the watchers are resumed.
     fileprivate var paused: [WatcherID: [PendingComparison]] = [:]
-    /// The lazy property that a program assigns, and the value that it had, where that is to be
-    /// delivered to immediate watchers.
+    /// The lazy property that a program is assigning, and its former value, which is delivered to
+    /// immediate watchers.
     fileprivate var assigning: (lazy: WatcherID, old: AnyObject?)?
 
     init() {
@@ -33,8 +32,8 @@ package struct PendingComparisons: Room {
 
   @inline(__always) var isEmpty: Bool { state.pending.isEmpty }
 
-  /// Not 0 while getters may run to find out which immediate watchers a write calls; writes that
-  /// wait are reported after that, in order.
+  /// Not 0 while getters may run to find the immediate watchers that a write calls; waiting writes
+  /// are reported after that, in order.
   package var collectors: UnsafePointer<Int32> { UnsafePointer(state.collectors) }
 
   func free() { state.collectors.deallocate() }
@@ -66,14 +65,14 @@ package struct PendingComparisons: Room {
     return lazy.pointee.receiver.takeUnretainedValue().value(of: lazy, isBase: false)
   }
 
-  /// A program is about to assign the value of a property; the value that it has is delivered to
-  /// watchers as the old one.
+  /// Begins an assignment of a property by a program; watchers receive the current value as the old
+  /// one.
   func beginAssigning(_ lazy: WatcherRef) { state.assigning = (lazy.identity, lastValue(of: lazy)) }
 
   func endAssigning() { state.assigning = nil }
 
-  /// Runs an operation that collects calls of immediate watchers, also of watchers that are noted
-  /// while it runs; `call` makes none until it returns.
+  /// Runs an operation that collects calls of immediate watchers, including watchers that are noted
+  /// while it runs; `call` makes no calls until it returns.
   @inline(__always)
   func collecting<Result>(_ body: () -> Result) -> Result {
     state.collectors.pointee += 1
@@ -81,18 +80,18 @@ package struct PendingComparisons: Room {
     return body()
   }
 
-  /// Calls the immediate watchers of the properties that became invalid, where these have other
-  /// values now.
+  /// Calls the immediate watchers of properties that became invalid, if the properties now have
+  /// different values.
   func call() {
     if state.pending.isEmpty || immediates.batchDepth > 0 || state.collectors.pointee > 0 { return }
     let calls = take()
-    // Writes from here on are no part of the assignment.
+    // Later writes are no part of the assignment.
     if !calls.isEmpty { state.assigning = nil }
     immediates.make(calls)
   }
 
-  /// The calls for properties that have other values now; `hasWaited`: the comparisons were put
-  /// off.
+  /// The calls for properties that now have different values; `hasWaited` says that the comparisons
+  /// were deferred.
   func take(hasWaited: Bool = false) -> [ImmediateCalls.Call] {
     if state.pending.isEmpty { return [] }
     return records.hold { collecting { takeAll(hasWaited: hasWaited) } }
@@ -115,7 +114,7 @@ package struct PendingComparisons: Room {
     return calls
   }
 
-  /// Puts comparisons of a paused watcher aside until it is resumed.
+  /// Keeps comparisons of a paused watcher until it is resumed.
   private func putAside(_ comparisons: [PendingComparison]) {
     for comparison in comparisons {
       let isKnown =
@@ -124,7 +123,7 @@ package struct PendingComparisons: Room {
     }
   }
 
-  /// The watcher is resumed: its comparisons are pending again, for `call` or the end of a batch.
+  /// Makes the comparisons of a resumed watcher pending again, for `call` or the end of a batch.
   func resume(_ name: WatcherID) {
     if state.paused.isEmpty { return }
     if let comparisons = state.paused.removeValue(forKey: name) {
@@ -137,8 +136,8 @@ package struct PendingComparisons: Room {
     if !state.paused.isEmpty { state.paused[watcher.identity] = nil }
   }
 
-  /// The call of an immediate watcher for a lazy property at a link that has another value, to be
-  /// made when the batch ends; nil where there is no such property.
+  /// The call of an immediate watcher for a lazy property at a link that has a different value, to
+  /// be made when the batch ends; nil if there is no such property.
   func take(
     of watcher: WatcherRef, at link: LinkRef, on path: Path
   ) -> ImmediateCalls.Call? {
@@ -158,8 +157,8 @@ package struct PendingComparisons: Room {
       .map { state.pending.remove(at: $0) }
   }
 
-  /// The call of an immediate watcher for a lazy property which became invalid in the write that is
-  /// being delivered, and has another value; nil where `lazy` is not such a property.
+  /// The call of an immediate watcher for a lazy property that became invalid in the write being
+  /// delivered, and has a different value; nil if `lazy` is not such a property.
   func take(
     of watcher: WatcherRef, about lazy: WatcherID, on path: Path
   ) -> ImmediateCalls.Call? {
@@ -169,7 +168,7 @@ package struct PendingComparisons: Room {
     return call(for: comparison, lazy, on: path, hasWaited: false)
   }
 
-  /// Whether a property of an object that is watched as a whole has another value than when it
+  /// Whether a property of an object that is watched as a whole has a different value than when it
   /// became invalid.
   private func hasChanged(_ comparison: PendingComparison, for watcher: WatcherRef) -> Bool {
     guard let lazy = watchers[comparison.lazy], !lazy.isOutdated,
@@ -190,8 +189,7 @@ package struct PendingComparisons: Room {
       let refreshed = dependents.refresh(watcher)
     else { return nil }
     let own = comparisons.filter { $0.watcher == name }
-    // A property may have a value again that it had before the one that was delivered to the
-    // watcher last.
+    // A property may again have an earlier value than the one last delivered to the watcher.
     let changed = own.first { $0.every != nil && hasChanged($0, for: watcher) }
     guard let path = refreshed.path ?? changed?.every else {
       if recording.isOn { recording.recorder?.unchanged(watcher) }
@@ -212,7 +210,7 @@ package struct PendingComparisons: Room {
     for comparison: PendingComparison, _ lazy: WatcherRef, on path: Path, hasWaited: Bool
   ) -> ImmediateCalls.Call {
     let receiver = lazy.pointee.receiver.takeUnretainedValue()
-    // A value that is as before comes last: it is delivered only where nothing else is due.
+    // An unchanged value comes last: it is delivered only if nothing else is due.
     let isBack = hasWaited && comparison.old.map { receiver.has($0, as: lazy) } ?? false
     return ImmediateCalls.Call(
       watcher: comparison.watcher, change: .saved(receiver.change(of: lazy, from: comparison.old)),

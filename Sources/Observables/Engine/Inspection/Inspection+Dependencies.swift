@@ -1,14 +1,14 @@
-/// Something that a lazy property depends on.
+/// A dependency of a lazy property.
 package struct Dependence {
-  /// The object at which the path begins; nil where it is not observed.
+  /// The object at which the path begins; nil if it is not observed.
   package let root: NodeRef?
   package let path: String
 }
 
-/// Answers about lazy properties; nothing is computed or wired for them.
+/// Answers questions about lazy properties, without computing or wiring anything.
 extension Inspection {
-  /// What a lazy property depends on: the paths that it declares, or the keys that its getter read
-  /// when it ran last, in that order.
+  /// The dependencies of a lazy property: its declared paths, or the keys that the last run of its
+  /// getter read, in that order.
   package func dependencies(
     of lazy: WatcherRef, naming name: (SlotRef) -> String
   ) -> [Dependence] {
@@ -30,7 +30,7 @@ extension Inspection {
   }
 
   /// The lazy properties that depend on the key of `slot`, each once, in the order of their
-  /// declaration; `name` is that of a key in the slot of a whole object.
+  /// declaration; `name` identifies a key in the slot of a whole object.
   package func dependents(of slot: SlotRef, name: String? = nil) -> [WatcherRef] {
     var dependents: [UInt64: WatcherRef] = [:]
     slot.forEachLinkOfAny { link in
@@ -57,18 +57,19 @@ extension Inspection {
     return keys
   }
 
-  /// The first watcher behind these slots, or behind `lazy`, for which `body` returns true.
+  /// The first watcher that depends on these slots, or on `lazy`, for which `body` returns true.
   ///
-  /// A watcher is behind a slot if a write to the slot may make it pending, directly or through
-  /// lazy properties. `through` returns these properties, the one nearest to the write first.
-  /// Shorter ways come first, and a watcher may come several times.
+  /// A watcher depends on a slot if a write to the slot may make it pending, directly or through
+  /// lazy properties. `through` returns these properties, beginning with the one nearest to the
+  /// write. Shorter routes come first, and a watcher may come several times.
   ///
-  /// - Complexity: O(links of all that depends on the slots)
+  /// - Complexity: O(links of all dependents of the slots)
   package func firstWatcher(
     behind slots: [SlotRef], lazy: WatcherRef? = nil,
     where body: (WatcherRef, _ through: () -> [WatcherRef]) -> Bool
   ) -> WatcherRef? {
-    /// The lazy properties that were reached, each from another one, or from the write.
+    /// The lazy properties that were reached, each with the index of its predecessor; -1 for the
+    /// write.
     var reached = lazy.map { [(lazy: $0, from: -1)] } ?? []
     var seen = Set(lazy.map { [$0.pointee.id] } ?? [])
     func chain(to end: Int) -> [WatcherRef] {
@@ -115,7 +116,7 @@ extension Inspection {
 }
 
 extension SlotRef {
-  /// The links of watchers and lazy properties, not those of the debugger.
+  /// Calls `body` for the links of watchers and lazy properties, except the debugger's.
   func forEachLinkOfAny(_ body: (LinkRef) -> Void) {
     pointee.node.engine.records.forEach(from: pointee.links.first) { link in
       if !link.pointee.wire.pointee.watcher.pointee.traits.contains(.probing) { body(link) }

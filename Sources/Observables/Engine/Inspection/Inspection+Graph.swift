@@ -1,14 +1,14 @@
 extension Inspection {
-  /// The graph of all that is connected with `roots`, as it is now.
+  /// The current graph of everything that is connected with `roots`.
   ///
-  /// `name` is how keys are spelled. No property is computed, and nothing is wired or kept alive.
-  /// Once `isStopped` is true the rest is left out, of its text, too.
+  /// `name` spells the keys. No property is computed, and nothing is wired or kept alive. Once
+  /// `isStopped` is true, the rest of the graph and of its text is omitted.
   package func graph(
     of roots: [NodeRef], firstIndex: Int = 0, naming name: ((SlotRef) -> String)? = nil,
     hiding stranger: @escaping (WatcherRef) -> String? = { _ in nil },
     unless isStopped: @escaping () -> Bool = { false }
   ) -> ObservationGraph {
-    // A tracked computation that asks for the graph must not depend on all that is read for it.
+    // A tracked computation that requests the graph must not depend on all that is read for it.
     tracking.suspend()
     defer { tracking.resume() }
     return records.hold {

@@ -1,7 +1,7 @@
 extension Inspection {
-  /// Why a watcher was not called; `watcher` is nil where it has ended.
+  /// Why a watcher was not called; `watcher` is nil if it has ended.
   ///
-  /// `cause` is the place of the write that caused its last call, if that is known.
+  /// `cause` is the place of the write that caused its last call, if known.
   package func silence(
     of watcher: WatcherRef?, _ history: HistoryRecorder.History?, isRecording: Bool,
     cause: String? = nil

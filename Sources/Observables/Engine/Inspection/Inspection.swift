@@ -2,8 +2,7 @@
 package struct Inspection: Room {
   package let rooms: Rooms
 
-  /// Whether a path of a watcher, or lazy property, for which `isMeant` is true passes through an
-  /// object.
+  /// Whether an object lies on a path of a watcher or lazy property for which `isMeant` is true.
   ///
   /// - Complexity: O(links on the object).
   package func hasLink(on node: NodeRef, where isMeant: (WatcherRef) -> Bool) -> Bool {
@@ -14,14 +13,14 @@ package struct Inspection: Room {
     return isFound
   }
 
-  /// The paths of a watcher, in the order in which they were added.
+  /// The paths of a watcher, in the order they were added.
   package func paths(of watcher: WatcherRef) -> [Path] {
     var paths: [Path] = []
     wiring.forEachWire(of: watcher) { paths.append($0.pointee.path.takeUnretainedValue()) }
     return paths
   }
 
-  /// The component at which a path of the watcher ends before its end: there is no object there.
+  /// The component at which a path of the watcher stops short, because there is no object.
   func firstUnreachable(of watcher: WatcherRef) -> String? {
     var end: String?
     if !wiring.rewire(watcher) { return nil }
@@ -31,7 +30,7 @@ package struct Inspection: Room {
       if link.pointee.isTerminal { return }
       let path = wire.pointee.path.takeUnretainedValue()
       let step = Int(link.pointee.step)
-      // Where the link has an object, the next component is the one that leads to nothing.
+      // If there is an object at the link, the next component leads nowhere.
       if let node = link.pointee.slot?.pointee.node, !node.isDead, link.state == nil,
         case .node = wiring.child(of: link, on: node, step, path)
       {
@@ -45,8 +44,7 @@ package struct Inspection: Room {
 
   /// The observed keys of `node`, in no order.
   ///
-  /// - Complexity: O(keys), and O(paths) for those through a whole object and where the watchers
-  ///   are asked for.
+  /// - Complexity: O(keys); O(paths) for keys through a whole object, or with watchers.
   package func observedKeys(of node: NodeRef, withWatchers: Bool = false) -> [ObservedKey] {
     var keys: [ObservedKey] = []
     node.forEachSlot { slot in
@@ -72,7 +70,7 @@ package struct Inspection: Room {
     return keys
   }
 
-  /// A lazy property that a watcher watches and that could not be computed.
+  /// A lazy property on the paths of a watcher that could not be computed.
   func failedLazy(of watcher: WatcherRef) -> WatcherRef? {
     var failed: WatcherRef?
     wiring.forEachWire(of: watcher) { wire in
@@ -85,19 +83,19 @@ package struct Inspection: Room {
   }
 }
 
-/// One key of an object as tools name it.
+/// One key of an object, as tools name it.
 package struct ObservedKey {
   package let slot: SlotRef
-  /// The name where the slot stands for a whole object: "*", "@count", "4"; nil where it has a key.
+  /// The name in the slot of a whole object: "*", "@count", "4"; nil for a slot with a key.
   package let name: String?
   /// How many paths pass through it.
   package var count = 0
-  /// The watchers of the key; empty where they were not asked for.
+  /// The watchers of the key; empty if they were not requested.
   package var watchers: [(watcher: WatcherRef, path: Path)] = []
 }
 
 extension SlotRef {
-  /// The links of watchers that count as observers, earliest first.
+  /// Calls `body` for the links of watchers that count as observers, earliest first.
   func forEachLink(_ body: (LinkRef) -> Void) {
     pointee.node.engine.records.forEach(from: pointee.links.first) { link in
       let watcher = link.pointee.wire.pointee.watcher
@@ -107,14 +105,14 @@ extension SlotRef {
 }
 
 extension LinkRef {
-  /// What a link in the slot of a whole object observes of it.
+  /// The name of the part of a whole object that the link observes.
   var wholeName: String {
     if pointee.wire.pointee.use == .tracking { return isOfCount ? "@count" : "*" }
     switch kind {
     case .element: return component.description
     case .operation:
       guard component.operation?.isAggregate == true else { return component.description }
-      // The components behind an operator belong to its name.
+      // The components after an operator belong to its name.
       let path = pointee.wire.pointee.path.takeUnretainedValue()
       return path.components[Int(pointee.step)...].map(\.description).joined(separator: ".")
     case .name where state == nil: return component.description

@@ -1,15 +1,15 @@
-/// The getters that are running, or wait for what they read; the innermost last.
+/// The getters that are running or waiting for other properties; the innermost last.
 struct Computations {
   private var running = RawList<WatcherRef>()
-  /// How many operations that compute are nested on the stack.
+  /// How many computing operations are nested on the stack.
   private(set) var depth = 0
   /// Why running computations are invalid, by the numbers of their properties.
   private var disturbances: [UInt64: Disturbance] = [:]
 
   @inline(__always) var isEmpty: Bool { running.isEmpty }
-  /// The property whose computation is the outermost one.
+  /// The property of the outermost computation.
   var first: WatcherRef? { running.first }
-  /// The property whose getter is running; nil where that waits.
+  /// The property whose getter is running; nil if the innermost getter waits.
   var current: WatcherRef? {
     guard let lazy = running.last, lazy.phase == .running else { return nil }
     return lazy
@@ -18,7 +18,7 @@ struct Computations {
   mutating func nest() { depth += 1 }
   mutating func unnest() { depth -= 1 }
 
-  /// A getter is called next.
+  /// Notes that a getter is called next.
   @inline(__always)
   mutating func begin(_ lazy: WatcherRef) {
     lazy.phase = .running
@@ -26,14 +26,14 @@ struct Computations {
     running.append(lazy)
   }
 
-  /// The innermost one has returned.
+  /// Notes that the innermost getter has returned.
   @inline(__always)
   mutating func end(_ lazy: WatcherRef) {
     _ = running.popLast()
     lazy.phase = .idle
   }
 
-  /// The value that is being computed is invalid; the first reason is kept.
+  /// Marks the value being computed as invalid; the first reason is kept.
   mutating func disturb(_ lazy: WatcherRef, by disturbance: Disturbance?) {
     if lazy.lazyState.pointee.flaw == .disturbance { return }
     lazy.lazyState.pointee.flaw = .disturbance
@@ -44,7 +44,7 @@ struct Computations {
     disturbances.removeValue(forKey: lazy.pointee.id)
   }
 
-  /// The property is not lazy any more.
+  /// Forgets a property that is no longer lazy.
   mutating func forget(_ lazy: WatcherRef) { disturbances[lazy.pointee.id] = nil }
 
   mutating func free() { running.free() }
@@ -52,8 +52,8 @@ struct Computations {
 
 /// Why the value that a getter computes is invalid.
 enum Disturbance {
-  /// It wrote to this key, which its property depends on.
+  /// The getter wrote to this key, on which its property depends.
   case write(String)
-  /// It invalidated its property.
+  /// The getter invalidated its property.
   case invalidation
 }

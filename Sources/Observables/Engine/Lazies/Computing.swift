@@ -1,4 +1,4 @@
-/// Calls getters, and takes their results and errors.
+/// Calls getters, and processes their results and errors.
 package struct Computing: Room {
   package let rooms: Rooms
 
@@ -13,7 +13,7 @@ package struct Computing: Room {
     }
   }
 
-  /// Makes the links to the dependencies of a property; returns the error where that fails.
+  /// Makes the links to the dependencies of a property; returns the error if that fails.
   @inline(__always)
   func makeWires(of lazy: WatcherRef) -> (any Error)? {
     !lazy.isWired ? makeFirstWires(of: lazy) : nil
@@ -21,7 +21,7 @@ package struct Computing: Room {
 
   @inline(never)
   private func makeFirstWires(of lazy: WatcherRef) -> (any Error)? {
-    // Wiring one property without a value of its own may wire the next one natively.
+    // Wiring one property without a stored value may wire the next one natively.
     if operations.wirings > 16, !hasRoom() {
       let name = lazies.name(of: lazy)
       return LazyError.tooDeep(first: name, last: name, depth: operations.wirings)
@@ -41,7 +41,8 @@ package struct Computing: Room {
     }
   }
 
-  /// Runs the getter of the property on top of the list; `isNested`: in another getter.
+  /// Runs the getter of the property on top of the list; `isNested` says that it runs in another
+  /// getter.
   func compute(_ lazy: WatcherRef, isNested: Bool) {
     let depth = state.computations.depth
     if depth > 16, depth > limits.computations || !hasRoom(), let first = state.computations.first {
@@ -61,7 +62,7 @@ package struct Computing: Room {
     }
   }
 
-  /// The getter of `lazy` is called next.
+  /// Notes that the getter of `lazy` is called next.
   @inline(__always)
   func begin(_ lazy: WatcherRef) {
     transactions.note(lazy)
@@ -71,7 +72,7 @@ package struct Computing: Room {
     tracking.begin(lazy)
   }
 
-  /// True when the property is done with; false while it waits for another one.
+  /// True when the property is finished; false while it waits for another one.
   func finish(_ lazy: WatcherRef, _ computation: Computation) -> Bool {
     var computation = computation
     while case .waiting(let slot) = computation {
@@ -110,7 +111,7 @@ package struct Computing: Room {
     return true
   }
 
-  /// Drops the result of a getter, which may be stored already, but is no value.
+  /// Rejects the result of a getter, which may already be stored, but is not a valid value.
   private func reject(_ lazy: WatcherRef) {
     let receiver = lazy.pointee.receiver.takeUnretainedValue()
     if lazy.pointee.traits.contains(.mirrored) {
@@ -129,9 +130,9 @@ package struct Computing: Room {
     lazy.lazyState.pointee.flaw = .none
   }
 
-  /// A plain read in the getter that is running met an error: the getter fails with it.
+  /// Fails the running getter with an error of a plain read in it.
   ///
-  /// False where none is running.
+  /// False if no getter is running.
   func failRunning(_ error: any Error) -> Bool {
     guard let lazy = state.computations.current else { return false }
     lazy.pointee.receiver.takeUnretainedValue().fail(lazy, error)
@@ -139,7 +140,7 @@ package struct Computing: Room {
     return true
   }
 
-  /// The property cannot be computed.
+  /// Notes that the property cannot be computed.
   func fail(_ lazy: WatcherRef, _ error: any Error) {
     lazy.pointee.receiver.takeUnretainedValue().fail(lazy, error)
     noteFailure(of: lazy)
@@ -151,18 +152,18 @@ package struct Computing: Room {
     settling.noteFailure(of: lazy)
   }
 
-  /// Makes a property valid without computing it: nothing that it depends on has really changed.
+  /// Makes a property valid without computing it: none of its dependencies has really changed.
   func validate(_ lazy: WatcherRef) {
     lazies.keep(.same, of: lazy)
     adoptVersions(of: lazy)
     slots.rearmQuiet()
   }
 
-  /// Notes the present versions of what the property depends on as those that it has used.
+  /// Notes that the property has used the present versions of its dependencies.
   func adoptVersions(of lazy: WatcherRef) {
     if !lazy.hasWork { return }
     records.hold {
-      // Operators among the dependencies have to be made of the present members.
+      // Operators among the dependencies have to be updated to the present members.
       wiring.rewire(lazy)
       wiring.forEachWireWithWork(of: lazy) { wire in
         while let link = wiring.takeDirty(wire) {
@@ -177,22 +178,22 @@ package struct Computing: Room {
     }
   }
 
-  // MARK: The getters that run
+  // MARK: Running getters
 
-  /// True while the getter of a lazy property is running, or waits for what it reads.
+  /// True while the getter of a lazy property is running or waiting.
   @inline(__always)
   package var isUnderWay: Bool { !state.computations.isEmpty }
-  /// How many operations that compute are nested on the stack.
+  /// How many computing operations are nested on the stack.
   var depth: Int { state.computations.depth }
   func nest() { state.computations.nest() }
   func unnest() { state.computations.unnest() }
-  /// The property whose getter is running; nil where that waits.
+  /// The property whose getter is running; nil if the innermost getter waits.
   var current: WatcherRef? { state.computations.current }
-  /// The value that is being computed is invalid; the first reason is kept.
+  /// Marks the value being computed as invalid; the first reason is kept.
   func disturb(_ lazy: WatcherRef, by disturbance: Disturbance?) {
     state.computations.disturb(lazy, by: disturbance)
   }
-  /// The property is not lazy any more.
+  /// Forgets a property that is no longer lazy.
   func forget(_ lazy: WatcherRef) { state.computations.forget(lazy) }
   /// Whether the stack of the thread has room for another computation.
   func hasRoom() -> Bool { state.stack.hasRoom() }

@@ -1,14 +1,15 @@
-/// Which values of lazy properties were delivered to watchers: watchers are not called for one that
-/// comes back (Z4).
+/// The values of lazy properties that were delivered to watchers, so that watchers are not called
+/// for a value that comes back (Z4).
 ///
-/// A link has the version of the value that was delivered to its watcher last. When another value
-/// takes the place of that, it is kept until all watchers that got it have compared: the one of
+/// A link has the version of the value last delivered to its watcher. When that value is replaced,
+/// it is kept until all watchers that received it have compared. The receiver of the property keeps
+/// the value from before the flush (its base); `former` keeps all others.
 /// before the flush by the receiver of the property (its base), any others in `former`.
 package struct DeliveredValues: Room {
   package let rooms: Rooms
 
   struct State {
-    /// Values that were delivered last to some watcher, besides those of before the flush.
+    /// Values last delivered to some watcher, other than the values from before the flush.
     fileprivate var former: [WatcherID: [(version: Int, value: AnyObject)]] = [:]
     /// Properties whose receivers keep the value from before the flush.
     fileprivate var based: [WatcherID] = []
@@ -20,7 +21,7 @@ package struct DeliveredValues: Room {
     }
   }
 
-  /// Another value is about to take the place of the one that `lazy` has.
+  /// Called before the value of `lazy` is replaced.
   @inline(__always)
   func willReplaceValue(of lazy: WatcherRef) {
     if lazy.hasBase { keepValue(of: lazy) }
@@ -49,10 +50,10 @@ package struct DeliveredValues: Room {
     return immediates.batchDepth > 0
   }
 
-  /// Whether the receiver has to keep the present value of `lazy` as the value delivered last.
+  /// Whether the receiver has to keep the present value of `lazy` as the last delivered one.
   ///
-  /// Called before another value takes its place; false where no watcher compares with it, or one
-  /// is kept already.
+  /// Called before the value is replaced; false if no watcher will compare with it, or if a base is
+  /// kept already.
   @inline(__always)
   package func shouldKeepBase(of lazy: WatcherRef) -> Bool {
     guard !lazy.hasBase, needsBase(lazy) else { return false }
@@ -62,8 +63,8 @@ package struct DeliveredValues: Room {
     return true
   }
 
-  /// Whether the value that `lazy` has must be kept when the next one takes its place: a watcher
-  /// got it last, and compares it only at the end of the turn, with whatever is there then.
+  /// Whether the present value of `lazy` must be kept when it is replaced: a watcher received it
+  /// last, and compares it only at the end of the turn, with the value at that time.
   private func needsBase(_ lazy: WatcherRef) -> Bool {
     guard lazy.lazyState.pointee.isKnown, let slot = lazy.slot else { return false }
     if slot.pointee.node.pointee.every != nil { return true }
@@ -73,8 +74,7 @@ package struct DeliveredValues: Room {
 
   // MARK: Values that come back
 
-  /// The version that the new value of `lazy` had when it was delivered before; nil where it was
-  /// not.
+  /// The version that the new value of `lazy` had when it was delivered before; nil if it was not.
   @inline(__always)
   func version(of lazy: WatcherRef) -> Int? { state.former.isEmpty ? nil : versionBack(of: lazy) }
 
@@ -89,36 +89,36 @@ package struct DeliveredValues: Room {
     return version
   }
 
-  /// The version of the base, which is there again.
+  /// The version of the base, when its value has come back.
   func restoredVersion(of lazy: WatcherRef) -> Int {
     lazy.lazyState.pointee.baseVersion = comeBack(to: lazy.lazyState.pointee.baseVersion, of: lazy)
     return lazy.lazyState.pointee.baseVersion
   }
 
-  /// The version of a former value that is there again: a new one where other watchers got later
-  /// values, as it is another value for those.
+  /// The version of a former value that has come back; a new version if other watchers received
+  /// later values, as it is a change for them.
   private func comeBack(to version: Int, of lazy: WatcherRef) -> Int {
-    // Some watchers got the value in between, so its return is a change for those.
+    // Some watchers received the value in between, so the return is a change for them.
     let isNewToSome = lazy.lazyState.pointee.base == .lagging || hasReachedAll(lazy)
     let new = isNewToSome ? lazies.nextVersion() : version
     records.forEach(from: lazy.slot?.pointee.links.first) { link in
       guard link.pointee.version == version else { return }
-      // Lazy properties that depend on it became invalid by the value in between (Z5).
+      // Dependent lazy properties became invalid by the value in between (Z5).
       let isReader = !link.pointee.wire.pointee.watcher.needsEachChange
       link.pointee.version = isReader ? Link.failedVersion : new
     }
     return new
   }
 
-  /// Whether the value that is replaced was delivered to a watcher of all properties.
+  /// Whether the replaced value was delivered to a watcher of all properties.
   private func hasReachedAll(_ lazy: WatcherRef) -> Bool {
     records.first(from: lazy.slot?.pointee.node.pointee.every?.pointee.links.first) {
       $0.isWhole && $0.pointee.version ?? .min >= lazy.version
     } != nil
   }
 
-  /// Whether a watcher that compares by itself takes the value for the one of `version`, which was
-  /// delivered to it last.
+  /// Whether a watcher with its own comparison regards the value as equal to its last delivered
+  /// one, which has `version`.
   func isEqual(_ lazy: WatcherRef, to version: Int, for watcher: WatcherRef) -> Bool {
     guard watcher.pointee.traits.contains(.comparing), lazy.hasBase,
       let slot = lazy.slot, !slot.pointee.node.isDead
@@ -150,18 +150,19 @@ package struct DeliveredValues: Room {
       return !(isKnown && (isLast || isBase) && isThat(!isLast))
     }
     if other != nil { return false }
-    // A watcher of all properties has the present values of those that have been read.
+    // A watcher of all properties has the present values of the properties that have been read.
     let every = lazy.slot?.pointee.node.pointee.every?.pointee.links.first
     return every == nil || !isKnown || isThat(false)
   }
 
   // MARK: Forgetting
 
-  /// The flush is over: the values that its watchers got are those that were delivered last.
+  /// Forgets values at the end of the flush, except those last delivered to watchers that have yet
+  /// to compare.
   ///
-  /// A watcher that is yet to compare, being paused or called in the next flush, or that takes
-  /// values for equal, keeps the value that was delivered to it last. So do all watchers of a
-  /// property that has failed: none of them got anything instead.
+  /// A watcher may have yet to compare because it is paused, because it is called in the next
+  /// flush, or because it regarded values as equal. If a property has failed, its watchers received
+  /// no new value, so all of them keep the last delivered one.
   func forgetBases() {
     if state.based.isEmpty { return }
     let (lazies, values) = (state.based, state.former)
@@ -184,7 +185,7 @@ package struct DeliveredValues: Room {
     }
   }
 
-  /// The versions of former values that were delivered last to a watcher that is yet to compare.
+  /// The versions of former values last delivered to watchers that have yet to compare.
   private func deliveredVersions(of lazy: WatcherRef) -> Set<Int> {
     var versions: Set<Int> = []
     guard lazy.hasBase else { return versions }

@@ -1,5 +1,5 @@
-/// Watchers of lazy properties, and of paths that go through them: a property is brought up to date
-/// before its value is followed, and compared with what was delivered last (Z4).
+/// Watchers of lazy properties, and of paths through them: each property is brought up to date
+/// before its value is followed, and compared with the last delivered value (Z4).
 package struct Dependents: Room {
   package let rooms: Rooms
 
@@ -18,21 +18,21 @@ package struct Dependents: Room {
   /// Brings the lazy properties that a watcher depends on up to date, before its paths are
   /// followed.
   ///
-  /// Errors have no reader here, and are reported (Z8). False when the watcher ended meanwhile.
+  /// Errors have no reader here, and are reported (Z8). False if the watcher has ended.
   func settleDependencies(of watcher: WatcherRef) -> Bool {
     watcher.hasDirtyLinks ? settleDirty(watcher) : true
   }
 
-  /// The result of comparing the derived values of a watcher with those that were delivered last.
+  /// The result of comparing the derived values of a watcher with the last delivered ones.
   struct Refreshed {
-    /// The first path that has another value; nil where all are the same.
+    /// The first path with a different value; nil if all are the same.
     var path: Path?
-    /// The lazy property that has it, where it is one.
+    /// The lazy property with the different value, if it is one.
     var lazy: WatcherID?
   }
 
-  /// Takes the derived values of a watcher anew, which may run code of the program; nil when the
-  /// watcher ended meanwhile.
+  /// Reads and compares the derived values of a watcher, which may run code of the program; nil if
+  /// the watcher has ended.
   func refresh(_ watcher: WatcherRef) -> Refreshed? {
     if !watcher.hasWork { return Refreshed() }
     var refreshed = Refreshed()
@@ -59,8 +59,8 @@ package struct Dependents: Room {
     }
   }
 
-  /// Brings the lazy property at a link up to date; whether it has another value is found out
-  /// later.
+  /// Brings the lazy property at a link up to date; a later step finds out whether its value
+  /// differs.
   private func settle(_ link: LinkRef, of watcher: WatcherRef) {
     guard let lazy = link.pointee.slot?.pointee.lazy, watcher.pointee.isActive,
       link.isBelowOperator || !link.isBelowReplaced
@@ -73,7 +73,7 @@ package struct Dependents: Room {
     guard let slot = link.pointee.slot, let lazy = slot.pointee.lazy else { return }
     let isFailed = lazy.isOutdated && link.isBelowOperator
     if link.pointee.version == lazy.version, !isFailed {
-      // The path may have followed another value meanwhile, which was not delivered to its watcher.
+      // The path may have followed another value that was not delivered to its watcher.
       if !link.pointee.isTerminal, !link.isBelowOperator { wiring.markStale(link) }
       return
     }
@@ -86,8 +86,8 @@ package struct Dependents: Room {
     }
   }
 
-  /// Gives a property without a value of its own another version, if something computed that it
-  /// depends on has another value.
+  /// Gives a property without a stored value a new version, if a computed dependency has a
+  /// different value.
   private func compareDependencies(of lazy: WatcherRef) {
     // Properties that depend on each other are compared recursively.
     guard lazy.hasWork, operations.wirings <= 16 || computing.hasRoom(),
@@ -97,9 +97,10 @@ package struct Dependents: Room {
     lazy.version = lazies.nextVersion()
   }
 
-  /// Notes the value of a lazy property at a link, for a reader that computes anew anyway.
+  /// Notes the value of a lazy property at a link, for a reader that will be computed anyway.
   ///
-  /// True where it is another one than the reader has used; what is below has to follow it then.
+  /// True if the reader has used a different value; the links below then have to follow the new
+  /// one.
   func useValue(of lazy: WatcherRef, at link: LinkRef) -> Bool {
     guard let known = link.pointee.version, known != lazy.version
     else { return false }
@@ -110,7 +111,7 @@ package struct Dependents: Room {
 
   /// Brings a lazy property up to date that no code of the program reads: its error has no caller.
   ///
-  /// A property that has failed is tried `again` only for a new link. False where it has no value.
+  /// A property that has failed is only computed `again` for a new link. False if it has no value.
   @discardableResult
   package func settleUnread(_ lazy: WatcherRef, again: Bool = false) -> Bool {
     if !lazy.isOutdated { return !lazy.pointee.isPending }
@@ -125,10 +126,10 @@ package struct Dependents: Room {
     return false
   }
 
-  /// A link was made to a lazy property: computes the property if it is watched (Z4), or if the
-  /// path goes through it.
+  /// Computes the lazy property at a new link, if it is watched (Z4) or if the path goes through
+  /// it.
   ///
-  /// False when the link is gone.
+  /// False if the link is gone.
   func isUpToDate(_ link: LinkRef, _ wire: WireRef) -> Bool {
     guard let lazy = link.pointee.slot?.pointee.lazy else { return true }
     if lazy.pointee.traits.contains(.uncached) {
@@ -136,25 +137,25 @@ package struct Dependents: Room {
         lazy.pointee.receiver.takeUnretainedValue().fail(lazy, error)
         lazy.pointee.receiver.takeUnretainedValue().reportFailure(of: lazy)
       }
-      // What has changed before is nothing that the new link has to notify of.
+      // The new link does not notify of earlier changes.
       compareDependencies(of: lazy)
     } else if !link.pointee.isTerminal || wire.pointee.watcher.needsEachChange {
       settleUnread(lazy, again: true)
     }
     guard let slot = link.pointee.slot, wire.pointee.watcher.pointee.isActive else { return false }
     if link.pointee.version != nil, let lazy = slot.pointee.lazy {
-      // For a watcher that is registered while the property fails, there is no earlier value (Z8).
+      // If the property fails when a watcher is registered, there is no earlier value (Z8).
       let isUnknown = lazy.isOutdated && !wire.pointee.watcher.pointee.traits.contains(.lazy)
       link.pointee.version = isUnknown ? Link.failedVersion : lazy.version
     }
     return true
   }
 
-  /// Whether the property at a link has another value than the one that was delivered last.
+  /// Whether the value of the property at a link differs from the last delivered one.
   func refreshLazy(_ link: LinkRef, _ lazy: WatcherRef) -> Bool {
     let watcher = link.pointee.wire.pointee.watcher
     let isReader = watcher.pointee.traits.contains(.lazy)
-    // A property that depends on one that failed meets the error when it is computed.
+    // A property that depends on a failed one meets the error when it is computed.
     if lazy.isOutdated {
       if link.isBelowOperator {
         link.pointee.version = Link.failedVersion
@@ -175,7 +176,7 @@ package struct Dependents: Room {
     }
     if !isReader {
       guard deliveredValues.isEqual(lazy, to: known, for: watcher) else { return true }
-      // The next value is compared with the one that was delivered last (Z5).
+      // The next value is compared with the last delivered one (Z5).
       link.pointee.version = known
       return false
     }
@@ -183,8 +184,9 @@ package struct Dependents: Room {
     return true
   }
 
-  /// The first of the lazy properties of an object that have other values, where a link stands for
-  /// all its properties; those that were never read are not computed (Z3).
+  /// The first lazy property with a different value, for a link to all properties of an object.
+  ///
+  /// Properties that were never read are not computed (Z3).
   func changedLazy(at link: LinkRef) -> WatcherID? {
     guard link.isWhole, let node = link.pointee.slot?.pointee.node, !node.isDead else { return nil }
     let known = link.pointee.version
@@ -203,8 +205,8 @@ package struct Dependents: Room {
       guard let lazy = watchers[name] else { continue }
       settleUnread(lazy)
       guard let lazy = watchers[name] else { continue }
-      // A property that was read for the first time since then is taken to have had its first value
-      // before.
+      // If a property was first read after the last delivery, its first value counts as the former
+      // value.
       let first = lazy.lazyState.pointee.firstVersion
       if first > known ? lazy.version != first : lazy.version > known {
         changed = changed ?? name

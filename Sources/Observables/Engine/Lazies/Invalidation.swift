@@ -1,15 +1,15 @@
-/// Lazy properties that become invalid, and what depends on them.
+/// Marks lazy properties and their dependents as invalid.
 ///
-/// A property that becomes invalid is put on a list; the list is worked off, which marks the
-/// dependents of its members and puts those on the list in turn. So there is no recursion, and as a
-/// property that is invalid already is not put there again, each is visited once. Nothing is
+/// A property that becomes invalid is put on a list. For each property on the list, its dependents
+/// are marked, and dependent properties are put on the list in turn. So there is no recursion, and
+/// as an already invalid property is not put on the list again, each is visited once. Nothing is
 /// computed.
 package struct Invalidation: Room {
   package let rooms: Rooms
 
   struct State {
-    /// Slots of lazy properties that became invalid in the write under way, until what depends on
-    /// them was marked.
+    /// Slots of lazy properties that became invalid in the write under way, until their dependents
+    /// were marked.
     fileprivate var slots = RawList<SlotRef>()
   }
   private var state: State {
@@ -19,8 +19,8 @@ package struct Invalidation: Room {
     }
   }
 
-  /// Marks `lazy` as invalid, as something that it depends on changed, or may have; the caller
-  /// calls `spread` next.
+  /// Marks `lazy` as invalid, as one of its dependencies has changed or may have; the caller calls
+  /// `spread` next.
   func invalidate(
     _ lazy: WatcherRef, _ status: WatcherRecord.Status, by change: Change? = nil
   ) {
@@ -29,7 +29,7 @@ package struct Invalidation: Room {
       disturb(lazy, by: change)
       return
     }
-    // In a ring of properties invalidation returns to the one where it began.
+    // In a cycle of properties, invalidation returns to the property where it began.
     guard !lazy.lazyState.pointee.isNotifying, let slot = lazy.slot else { return }
     if traits.contains(.uncached) {
       if status == .stale { lazy.version = lazies.nextVersion() }
@@ -43,7 +43,7 @@ package struct Invalidation: Room {
     }
   }
 
-  /// Makes a lazy property invalid; false where its dependents were notified of that before.
+  /// Makes a lazy property invalid; false if its dependents were already notified.
   @inline(__always)
   private func makeInvalid(
     _ lazy: WatcherRef, at slot: SlotRef, _ status: WatcherRecord.Status
@@ -51,8 +51,8 @@ package struct Invalidation: Room {
     let (before, traits) = (lazy.pointee.status, lazy.pointee.traits)
     transactions.note(lazy)
     lazy.pointee.raise(to: status)
-    // The dependents of a property that is invalid were notified; those of one that failed were
-    // not, and have to learn that it may be computed now.
+    // The dependents of an invalid property were notified. The dependents of a failed one were not,
+    // and have to learn that it may be computed now.
     if before == .check || before == .stale, !lazy.lazyState.pointee.isUnnotified { return false }
     lazy.lazyState.pointee.isUnnotified = false
     slot.pointee.isValid = false
@@ -69,12 +69,12 @@ package struct Invalidation: Room {
       lazy, by: slot.map { .write($0.pointee.node.kind.name(of: $0)) })
   }
 
-  /// Marks the links that count or go through the elements of an object: one of these is a lazy
-  /// property now.
+  /// Marks links that count or go through the elements of an object, as one of its elements is now
+  /// a lazy property.
   func invalidateElements(of node: NodeRef, _ lazy: WatcherRef) {
     if node.pointee.journalReaders > 0 { nodes.noteJournal(of: node) }
     records.forEach(from: node.pointee.every?.pointee.links.first) { link in
-      // A link of the whole object sees the property as before.
+      // For a link to the whole object the property is the same as before.
       if link.isWhole || link.pointee.effect.isDisjoint(with: [.stale, .dirty]) { return }
       if link.pointee.effect.contains(.stale) { wiring.markStale(link) }
       noteInvalid(link, lazy, nil)
@@ -85,7 +85,7 @@ package struct Invalidation: Room {
   /// calls `spread` next.
   func add(_ slot: SlotRef) { state.slots.append(slot) }
 
-  /// Goes on to the dependents of the properties that became invalid.
+  /// Marks the dependents of the properties that became invalid.
   @inline(__always)
   func spread(_ change: Change?) {
     if !state.slots.isEmpty { spreadAll(change) }
@@ -96,7 +96,7 @@ package struct Invalidation: Room {
     while let slot = state.slots.popLast() {
       guard let lazy = slot.pointee.lazy else { continue }
       if lazy.pointee.traits.contains(.uncached) {
-        // Properties without a value are never marked: only this set ends a walk round a ring.
+        // Properties without a value are never marked: only this set ends a walk around a cycle.
         if notified == nil { notified = [] }
         guard notified!.insert(lazy.pointee.id).inserted else { continue }
         notifyReaders(of: slot, lazy, change, toAll: false)
@@ -114,8 +114,8 @@ package struct Invalidation: Room {
     records.forEach(from: slot.pointee.links.first, visit)
     records.forEach(from: slot.pointee.node.pointee.every?.pointee.links.first) { link in
       guard link.isWhole else { return }
-      // The property was invalid when the link was made: the value that was computed since then
-      // counts as the one that was there.
+      // The property was invalid when the link was made: the value computed since then counts as
+      // the former value.
       if !link.pointee.isDirty, lazy.isOutdated, link.pointee.version ?? .min < lazy.version {
         link.pointee.version = lazy.version
       }
@@ -123,8 +123,8 @@ package struct Invalidation: Room {
     }
   }
 
-  /// Notifies the dependents of a property without a value of its own: the program says that its
-  /// value is another one.
+  /// Notifies the dependents of a property without a stored value, because the program says that
+  /// its value has changed.
   func notifyDependents(of lazy: WatcherRef) {
     guard let slot = lazy.slot else { return }
     lazy.version = lazies.nextVersion()
@@ -132,7 +132,7 @@ package struct Invalidation: Room {
     spread(nil)
   }
 
-  /// Marks a link whose lazy property may have another value, and notifies its watcher.
+  /// Marks a link whose lazy property may have a different value, and notifies its watcher.
   private func noteInvalid(_ link: LinkRef, _ lazy: WatcherRef, _ change: Change?) {
     let watcher = link.pointee.wire.pointee.watcher
     let traits = watcher.pointee.traits
@@ -147,11 +147,11 @@ package struct Invalidation: Room {
     }
   }
 
-  /// Notifies the dependents of a property without a value of its own: something that it depends on
-  /// changed, or may have where that is computed.
+  /// Notifies the dependents of a property without a stored value that one of its dependencies has
+  /// changed or, if computed, may have changed.
   ///
-  /// Watchers of all properties are notified only where the program says so (`toAll`): for them the
-  /// property never has a value (Z3).
+  /// Watchers of all properties are notified only if the program announced the change (`toAll`):
+  /// for them the property never has a value (Z3).
   private func notifyReaders(
     of slot: SlotRef, _ lazy: WatcherRef, _ change: Change?, toAll: Bool
   ) {
@@ -162,7 +162,7 @@ package struct Invalidation: Room {
         let watcher = link.pointee.wire.pointee.watcher
         let traits = watcher.pointee.traits
         if traits.contains(.covering) { return }
-        // Changes that a getter makes while the path of a watcher is followed are for the next
+        // Changes that a getter makes while the path of a watcher is followed count for the next
         // turn.
         if !watcher.pointee.flags.contains(.wiring) || traits.contains(.immediate) {
           if link.pointee.effect.contains(.stale) { wiring.markStale(link) }
@@ -183,10 +183,10 @@ package struct Invalidation: Room {
     }
   }
 
-  // MARK: Writes that wait
+  // MARK: Waiting writes
 
-  /// Makes properties invalid that depend on a key which was written where no code of the program
-  /// may run.
+  /// Makes properties invalid that depend on a key that was written while no code of the program
+  /// could run.
   ///
   /// `Writes.report` follows later and notifies the watchers. Until then these properties are
   /// marked `isUnnotified`.
@@ -227,8 +227,8 @@ package struct Invalidation: Room {
     }
   }
 
-  /// Makes the lazy property of a link invalid, where the link is of one; a property that is
-  /// reached for the first time is appended to `reached`.
+  /// Makes the lazy property that owns a link invalid, if one does, and appends it to `reached` the
+  /// first time.
   private func outdateReader(
     at link: LinkRef, _ effect: Link.Effect, _ status: WatcherRecord.Status,
     _ reached: inout [WatcherRef]

@@ -1,9 +1,11 @@
-/// Lazy properties: records like those of watchers, linked to what they depend on, whose own key
-/// has a slot with the links of their dependents.
+/// Makes, invalidates and assigns lazy properties.
 ///
-/// Flags are pushed and values pulled. A write marks its dependents as invalid, and their
-/// dependents, and stops where these are marked already; nothing is computed. Settling brings the
-/// properties up to date that are read or watched.
+/// A lazy property has a record like a watcher, with links to its dependencies. The slot of the
+/// property's key lists the links of its dependents.
+///
+/// Flags are pushed and values pulled. A write marks its dependents as invalid, then their
+/// dependents, and stops at properties that are already marked; nothing is computed. Settling
+/// brings the properties up to date that are read or watched.
 package struct Lazies: Room {
   package let rooms: Rooms
 
@@ -17,13 +19,13 @@ package struct Lazies: Room {
     }
   }
 
-  /// Makes the key of `slot` a lazy property, which is invalid to begin with.
+  /// Makes the key of `slot` a lazy property, which is invalid at first.
   ///
-  /// `traits` are among `tracking`, `uncached` and `mirrored`; `isKnown`: it has a value with which
-  /// the next one is compared; `wasElement`: the key had a value until now, which was an element of
-  /// a collection (C9).
+  /// `traits` are among `tracking`, `uncached` and `mirrored`. `isKnown` says that there is a value
+  /// with which the next one is compared; `wasElement`, that the former value of the key was an
+  /// element of a collection (C9).
   ///
-  /// - Complexity: O(links of the slot), and those of the whole object for an element.
+  /// - Complexity: O(links of the slot); for an element, O(links of the whole object), too.
   package func make(
     _ slot: SlotRef, receiver: Receiver, traits: WatcherRecord.Traits, context: Int = 0,
     isKnown: Bool = false, wasElement: Bool = false
@@ -49,7 +51,7 @@ package struct Lazies: Room {
     return lazy
   }
 
-  /// The declaration is taken back, or the object is gone: its key is an ordinary one again.
+  /// Makes the key an ordinary one again, after its declaration was removed or its object has died.
   func forget(_ lazy: WatcherRef) {
     guard let slot = lazy.slot else { return }
     lazy.slot = nil
@@ -64,8 +66,8 @@ package struct Lazies: Room {
     nodes.unobserveWhenIdle(slot.pointee.node)
   }
 
-  /// Schedules the watcher of a link to which the present value of the property was not delivered
-  /// yet: which value was delivered is forgotten with the declaration.
+  /// Schedules the watcher of a link that has not yet received the present value of the property:
+  /// with the declaration, the record of delivered values is lost.
   private func scheduleIfUndelivered(of lazy: WatcherRef, at link: LinkRef) {
     let watcher = link.pointee.wire.pointee.watcher
     guard !link.isBelowOperator,
@@ -75,13 +77,13 @@ package struct Lazies: Room {
     delivery.mark(watcher, .stale, by: nil)
   }
 
-  /// Sets what a write of the key of a link does: the key may be a lazy property.
+  /// Sets the effect of a write at a link, whose key may be a lazy property.
   func adapt(_ link: LinkRef, to slot: SlotRef) {
     if link.state != nil || link.kind == .element { return }
     let wire = link.pointee.wire
     let lazy = slot.pointee.lazy
     link.pointee.version = lazy?.version
-    // Below an operator a link is one step of a computation, and keeps its effect.
+    // Below an operator the link is one step of a computation, and keeps its effect.
     if link.isBelowOperator { return }
     if lazy == nil {
       link.pointee.effect = link.pointee.isTerminal ? .notify : [.notify, .stale]
@@ -92,19 +94,19 @@ package struct Lazies: Room {
     }
   }
 
-  // MARK: By the program
+  // MARK: Requests of the program
 
-  /// Calls the watchers of a property, whatever its value: the program says that something inside
-  /// of the value changed.
+  /// Calls the watchers of a property, whatever its value, as the program says that something
+  /// inside of the value has changed.
   package func trigger(_ lazy: WatcherRef) {
     if lazy.slot == nil { return }
     records.hold { invalidation.notifyDependents(of: lazy) }
     comparisons.call()
   }
 
-  /// Makes a property invalid, whatever it depends on.
+  /// Makes a property invalid, whatever its dependencies.
   ///
-  /// Does nothing where it is invalid already.
+  /// Has no effect on a property that is already invalid.
   package func invalidate(explicitly lazy: WatcherRef, by change: Change? = nil) {
     nodes.buryDead()
     var change = change
@@ -122,7 +124,7 @@ package struct Lazies: Room {
     comparisons.call()
   }
 
-  /// A program is about to assign the value of a property; `overridden` is called next.
+  /// Called before a program assigns the value of a property; `overridden` follows.
   package func willAssign(_ lazy: WatcherRef) {
     transactions.note(lazy)
     deliveredValues.willReplaceValue(of: lazy)
@@ -133,8 +135,8 @@ package struct Lazies: Room {
     comparisons.beginAssigning(lazy)
   }
 
-  /// A program assigned the value of a property; `computation` says how it compares with the one
-  /// before (Z5).
+  /// Processes a value that a program has assigned to a property; `computation` says how it
+  /// compares with the former value (Z5).
   ///
   /// `isAdopted` is for a value that the property had before the engine knew it.
   package func overridden(
@@ -156,7 +158,7 @@ package struct Lazies: Room {
       keep(computation, of: lazy, isAssigned: true)
       lazy.lazyState.pointee.isAssigned = true
       computing.adoptVersions(of: lazy)
-      // The property has to be notified by what its declared paths lead to now, though nothing is
+      // Current objects on its declared paths have to notify the property, although nothing is
       // computed.
       if !traits.contains(.tracking) { _ = computing.makeWires(of: lazy) }
       guard wiring.rewire(lazy) else { return }
@@ -164,8 +166,8 @@ package struct Lazies: Room {
       guard lazy.pointee.isActive, let slot = lazy.slot else { return }
       slots.rearmQuiet()
       if case .same = computation { return }
-      // Where the property had become invalid, its dependents were notified then; not so where it
-      // never had a value.
+      // If the property had become invalid, its dependents were notified then; but not if it never
+      // had a value.
       if status == .check || status == .stale, wasKnown,
         !wasUnnotified
       {
@@ -180,16 +182,15 @@ package struct Lazies: Room {
     }
   }
 
-  /// Has `lazy` notified when something that it depends on changes: it is valid, though that is
-  /// not.
+  /// Makes sure that `lazy`, which is valid although some of its dependencies are not, is notified
+  /// of their changes.
   private func awaitInvalidation(of lazy: WatcherRef) {
     var work = [lazy.identity]
     while let name = work.popLast() {
       guard let next = watchers[name] else { continue }
       // A property that was never computed has no links yet.
       if !next.pointee.traits.contains(.tracking) { _ = computing.makeWires(of: next) }
-      // The links of one whose paths lead to other objects than when it was computed have to
-      // follow.
+      // If its paths lead to other objects than when it was computed, its links have to follow.
       guard let next = watchers[name], wiring.rewire(next) else { continue }
       wiring.forEachWire(of: next) { wire in
         for link in wire.links {
@@ -203,8 +204,7 @@ package struct Lazies: Room {
     }
   }
 
-  /// Makes a property valid, and gives it the version that belongs to a value which was computed or
-  /// assigned.
+  /// Makes a property valid, with the version for a value that was computed or assigned.
   func keep(_ computation: Computation, of lazy: WatcherRef, isAssigned: Bool = false) {
     let isFirst =
       !isAssigned && lazy.version == 0 && !lazy.lazyState.pointee.isKnown
@@ -220,7 +220,7 @@ package struct Lazies: Room {
     if isFirst { lazy.lazyState.pointee.firstVersion = lazy.version }
   }
 
-  /// Each value that differs from the one before gets a new number, its version.
+  /// A new version: each value that differs from the former one gets a new number.
   func nextVersion() -> Int {
     state.lastVersion += 1
     return state.lastVersion
@@ -230,7 +230,7 @@ package struct Lazies: Room {
 
   // MARK: Names
 
-  /// The error of a property that waits for itself, if it does.
+  /// The error of a property that waits for itself; nil if it does not.
   package func cycleError(of lazy: WatcherRef) -> LazyError? {
     lazy.isUnderWay ? .cycle(names: cycle(to: lazy)) : nil
   }
@@ -247,8 +247,8 @@ package struct Lazies: Room {
     return slot.pointee.node.kind.name(of: slot)
   }
 
-  /// The names of the properties that wait for each other, from `lazy` back to it; in full where
-  /// they are not all of one object.
+  /// The names of the properties that wait for each other, from `lazy` back to it; full names if
+  /// they belong to several objects.
   package func cycle(to lazy: WatcherRef) -> [String] {
     var members: [WatcherRef] = []
     var isInside = false
@@ -256,7 +256,7 @@ package struct Lazies: Room {
       if other == lazy { isInside = true }
       if isInside, other != lazy || members.isEmpty { members.append(other) }
     }
-    // It is not among those where it was observed only after its getter had begun.
+    // If it was first observed after its getter had begun, it is not on the list.
     if members.isEmpty { members.append(lazy) }
     members.append(lazy)
     let node = lazy.slot?.pointee.node
@@ -266,7 +266,7 @@ package struct Lazies: Room {
     return members.map { fullName(of: $0) }
   }
 
-  /// The name that distinguishes a property from those of other objects with the same name.
+  /// The name of a property including its object, which distinguishes properties of the same name.
   private func fullName(of lazy: WatcherRef) -> String {
     guard let slot = lazy.slot, !slot.pointee.node.isDead else { return "?" }
     return lazy.pointee.receiver.takeUnretainedValue().fullName(
@@ -275,20 +275,20 @@ package struct Lazies: Room {
 }
 
 extension LinkRef {
-  /// True for a link behind an operator on its path: its value is a part of the operator's.
+  /// True for a link after an operator on its path: its value is a part of the operator's value.
   var isBelowOperator: Bool {
     pointee.wire.pointee.path._withUnsafeGuaranteedRef { Int(pointee.step) > $0.aggregateStep }
   }
 
-  /// True for a link that stands for every property of its object: `*` at the end of a path, or
-  /// what a tracked computation went through.
+  /// True for a link to every property of its object: `*` at the end of a path, or an object that a
+  /// tracked computation has iterated.
   var isWhole: Bool {
     guard pointee.isTerminal, state == nil else { return false }
     switch pointee.wire.pointee.use {
     case .tracking: return pointee.effect.contains(.notify)
     case .followingStored, .objects: return false
     case .following, .editing:
-      // Below `**` only what is stored counts.
+      // Below `**` only stored values count.
       return kind == .every && !isBelowDeep
     }
   }

@@ -1,37 +1,37 @@
-/// What the engine remembers of a lazy property besides its `WatcherRecord`, behind which it lies
-/// in memory: one block for all of it.
+/// The additional state of a lazy property, which follows its `WatcherRecord` in the same memory
+/// block.
 struct LazyState {
-  /// The slot of its own key; nil where it is not lazy any more.
+  /// The slot of its key; nil if the key is no longer lazy.
   var slot: SlotRef?
-  /// The version of its value; another one for each value that differs from the last.
+  /// The version of its value; it changes with each value that differs from the last.
   var version = 0
-  /// The version of the value that was computed first; 0 where none was, or one was assigned
+  /// The version of the first computed value; 0 if there was none, or if a value was assigned
   /// before.
   var firstVersion = 0
-  /// The version of the value that was delivered last, while that is kept.
+  /// The version of the last delivered value, while that value is kept.
   var baseVersion = 0
-  /// The operation in which it has failed.
+  /// The number of the operation in which it last failed.
   var operation: UInt64 = 0
-  /// How often it is on the list of those that are being brought up to date.
+  /// How often it is on the list of properties that are being brought up to date.
   var listings: Int32 = 0
   var phase = Phase.idle
   var flaw = Flaw.none
   var base = Base.none
   /// Whether a program has assigned the value, and nothing has been computed since.
   var isAssigned = false
-  /// Whether there was a value once, with which a new one is compared.
+  /// Whether there ever was a value, with which a new one is compared.
   var isKnown = false
-  /// Whether the links to what it declares that it depends on are made.
+  /// Whether the links to its declared dependencies are made.
   var isWired = false
   /// Whether it is invalid, and some of its dependents were not notified of that.
   var isUnnotified = false
-  /// Whether a program has just assigned its value, and what depends on it is being notified.
+  /// Whether a program has just assigned its value, and its dependents are being notified.
   var isNotifying = false
 
-  /// What is being done to bring it up to date.
+  /// The current step in bringing it up to date.
   enum Phase: UInt8 {
     case idle
-    /// It waits for what it depends on, which is above it on the list.
+    /// It waits for its dependencies, which are above it on the list.
     case awaiting
     /// Its getter is running.
     case running
@@ -39,21 +39,21 @@ struct LazyState {
     case suspended
   }
 
-  /// Why the result of its getter is no value.
+  /// Why the result of its getter is not a valid value.
   enum Flaw: UInt8 {
     case none
-    /// The getter met an error that it could not throw on.
+    /// The getter met an error that it could not rethrow.
     case error
-    /// Something that the property depends on was written by the getter, or while it ran.
+    /// A dependency of the property was written by the getter, or while the getter ran.
     case disturbance
   }
 
-  /// Whether the receiver keeps the value that was delivered last.
+  /// Whether the receiver keeps the last delivered value.
   enum Base: UInt8 {
     case none
     case kept
-    /// The kept value was delivered before the last flush. Some watchers got a newer one then;
-    /// others, such as paused ones, still compare with it.
+    /// The kept value was delivered before the last flush. Some watchers received a newer one then;
+    /// others, such as paused ones, still compare with the kept one.
     case lagging
   }
 }
@@ -73,7 +73,7 @@ extension WatcherRef {
       .assumingMemoryBound(to: LazyState.self)
   }
 
-  /// The slot of its key; nil where it is not lazy any more.
+  /// The slot of its key; nil if the key is no longer lazy.
   @inline(__always)
   package internal(set) var slot: SlotRef? {
     get { lazyState.pointee.slot }
@@ -91,13 +91,13 @@ extension WatcherRef {
     nonmutating set { lazyState.pointee.version = newValue }
   }
 
-  /// Whether a lazy property had a value once, with which a new one is compared.
+  /// Whether a lazy property ever had a value, with which a new one is compared.
   package var isKnown: Bool {
     get { lazyState.pointee.isKnown }
     nonmutating set { lazyState.pointee.isKnown = newValue }
   }
 
-  /// Whether it has its links to what it depends on.
+  /// Whether it has the links to its dependencies.
   @inline(__always)
   var isWired: Bool { lazyState.pointee.isWired || pointee.traits.contains(.tracking) }
 
@@ -107,11 +107,11 @@ extension WatcherRef {
     nonmutating set { lazyState.pointee.phase = newValue }
   }
 
-  /// True while the getter is running, or waits for what it reads.
+  /// True while the getter is running, or waiting for a property that it reads.
   @inline(__always)
   package var isComputing: Bool { phase == .running || phase == .suspended }
 
-  /// True while the property is being computed, or waits for what it depends on.
+  /// True while the property is being computed, or waits for its dependencies.
   @inline(__always)
   var isUnderWay: Bool { phase != .idle }
 
@@ -122,16 +122,16 @@ extension WatcherRef {
 
   /// Whether the property has to be brought up to date before its value is used.
   ///
-  /// False for an object that is gone: nothing of it is computed.
+  /// False if the object is gone: its properties are not computed.
   @inline(__always)
   var isOutdated: Bool {
     guard pointee.isPending, let root = pointee.root else { return false }
     return !root.isDead
   }
 
-  /// Whether the result of its running getter is no value.
+  /// Whether the result of its running getter is not a valid value.
   var isFlawed: Bool { lazyState.pointee.flaw != .none }
 
-  /// Whether the receiver keeps the value that was delivered last.
+  /// Whether the receiver keeps the last delivered value.
   package var hasBase: Bool { lazyState.pointee.base != .none }
 }

@@ -1,5 +1,5 @@
-/// Brings lazy properties up to date: dependencies are worked off from a list, the deepest first,
-/// so that no chain of them needs the stack (Z13).
+/// Brings lazy properties up to date: a list of dependencies is processed, the deepest first, so
+/// that long chains need no stack space (Z13).
 package struct Settling: Room {
   package let rooms: Rooms
 
@@ -13,10 +13,9 @@ package struct Settling: Room {
     }
   }
 
-  /// Makes a lazy property valid: nothing is computed unless something that it depends on has
-  /// really changed.
+  /// Makes a lazy property valid; computes only if one of its dependencies has really changed.
   ///
-  /// False where it failed; its receiver has the error.
+  /// False if it failed; its receiver has the error.
   @discardableResult
   package func settle(_ target: WatcherRef) -> Bool {
     if !target.isOutdated { return !target.pointee.isPending }
@@ -24,7 +23,7 @@ package struct Settling: Room {
     return settleNow(target)
   }
 
-  /// Reports the writes that wait, and brings the property up to date if it is there after that.
+  /// Reports the waiting writes, and brings the property up to date if it still exists after that.
   @inline(never)
   private func settleAfterWaitingWrites(_ target: WatcherRef) -> Bool {
     let name = target.identity
@@ -35,7 +34,7 @@ package struct Settling: Room {
 
   @inline(__always)
   private func settleNow(_ target: WatcherRef) -> Bool {
-    // A property that waits for its declared dependencies depends on `target` itself then.
+    // If `target` waits for its declared dependencies, one of them requests it here: a cycle.
     if target.isComputing || target.isWaiting { return false }
     if state.list.isEmpty, !computing.isUnderWay { state.list.beginOperation() }
     let name = target.identity
@@ -53,13 +52,14 @@ package struct Settling: Room {
     return !lazy.pointee.isPending
   }
 
-  /// Takes the result of a getter: its property is done, or waits for another one that it reads.
+  /// Processes the result of a getter: its property is done, or waits for another one that it
+  /// reads.
   package func take(_ computation: Computation, of lazy: WatcherRef) {
     if computing.finish(lazy, computation) { state.list.pop() }
   }
 
-  /// Takes the result of a getter, and gives the receiver its next property to compute; nil where
-  /// the next one is of another receiver, or there is none.
+  /// Processes the result of a getter, and returns the receiver's next property to compute; nil if
+  /// the list is done, or if that property belongs to another receiver.
   package func next(after lazy: WatcherRef, _ computation: Computation) -> WatcherRef? {
     let receiver = lazy.pointee.receiver
     take(computation, of: lazy)
@@ -69,7 +69,7 @@ package struct Settling: Room {
     return next
   }
 
-  /// Works the list of the innermost `settle` off until something is to be computed; nil at its
+  /// Processes the list of the innermost `settle` up to the next property to compute; nil at its
   /// end.
   private func nextToCompute() -> WatcherRef? {
     while let lazy = state.list.top {
@@ -86,15 +86,15 @@ package struct Settling: Room {
   }
 
   private enum Step {
-    /// Nothing is left to do for the property.
+    /// The property needs no more work.
     case done
-    /// Another property is above it on the list now.
+    /// Another property is now above it on the list.
     case waits
     /// All its dependencies are up to date: it is computed next.
     case computes
   }
 
-  /// Does one step with the property on top of the list.
+  /// Makes one step with the property on top of the list.
   private func settle(_ lazy: WatcherRef, after done: WatcherRef?) -> Step {
     if lazy.phase == .awaiting { lazy.phase = .idle }
     let traits = lazy.pointee.traits
@@ -108,7 +108,7 @@ package struct Settling: Room {
     }
     guard lazy.isOutdated, !hasFailedNow(lazy) else { return .done }
     if !lazy.pointee.isStale {
-      // It waits for itself, if it is among those.
+      // While it is examined, it is marked as waiting, so that a cycle is found.
       lazy.phase = .awaiting
       let examination = examine(lazy)
       lazy.phase = examination == .waits ? .awaiting : .idle
@@ -128,7 +128,7 @@ package struct Settling: Room {
         return .done
       }
       guard follow(lazy) else { return .done }
-      // Following them may have been too much: then all links were given up.
+      // Following them may have exceeded a limit: then all links were given up.
       if let error = computing.makeWires(of: lazy) {
         computing.fail(lazy, error)
         return .done
@@ -147,20 +147,20 @@ package struct Settling: Room {
     return .computes
   }
 
-  /// Takes the property off the list; the one that has waited for it goes on.
+  /// Releases a property that has left the list.
   @inline(__always)
   private func release(_ lazy: WatcherRef) {
     lazy.lazyState.pointee.listings -= 1
     if lazy.lazyState.pointee.listings == 0 { watchers.freeIfUnused(lazy) }
   }
 
-  /// Whether the property failed in the operation under way: it is not tried again before that is
-  /// over.
+  /// Whether the property failed in the operation under way; it is not computed again before that
+  /// operation is over.
   func hasFailedNow(_ lazy: WatcherRef) -> Bool {
     state.list.hasFailed(lazy) && (!state.list.isEmpty || computing.isUnderWay)
   }
 
-  // MARK: Looking at dependencies
+  // MARK: Examining dependencies
 
   private enum Examination {
     case same, changed
@@ -168,21 +168,21 @@ package struct Settling: Room {
     case waits
   }
 
-  /// Finds out whether something that an invalid property depends on has really changed.
+  /// Finds out whether a dependency of an invalid property has really changed.
   private func examine(_ lazy: WatcherRef) -> Examination {
     if lazy.pointee.flags.contains(.anchoring), wiring.takeDepartures(of: lazy) != nil {
       return .changed
     }
     // Objects may have come or left below `**`.
     guard wiring.rewire(lazy), !lazy.pointee.isStale else { return .changed }
-    // Dependencies are examined in the order in which they were declared, or read.
+    // Dependencies are examined in the order they were declared or read.
     var found: Examination?
     wiring.forEachWire(of: lazy) { wire in
       if found != nil { return }
       found = wire.pointee.use == .tracking ? examineReads(wire) : examine(wire)
     }
     if let found {
-      // Paths that were compared already need no comparison after the computation.
+      // Paths that were already compared need no comparison after the computation.
       if found == .changed { wiring.forgetIdleWires(of: lazy) }
       return found
     }
@@ -191,7 +191,7 @@ package struct Settling: Room {
     return refreshed.path == nil ? .same : .changed
   }
 
-  /// Examines what a tracked computation has read; nil where nothing has changed.
+  /// Examines the reads of a tracked computation; nil if nothing has changed.
   private func examineReads(_ wire: WireRef) -> Examination? {
     for link in wire.links where link.pointee.isDirty && !link.pointee.isDead {
       if let other = link.pointee.slot?.pointee.lazy, other.isOutdated {
@@ -204,10 +204,10 @@ package struct Settling: Room {
     return nil
   }
 
-  /// Makes the declared paths of a property lead through all that is up to date.
+  /// Makes the declared paths of a property follow all values that are up to date.
   ///
-  /// Where a property on a path is not up to date, the path ends there until that is computed.
-  /// False when the property ended meanwhile.
+  /// If a property on a path is not up to date, the path ends there until the property is computed.
+  /// False if the property has ended.
   @inline(__always)
   private func follow(_ lazy: WatcherRef) -> Bool {
     lazy.hasLongWork ? followAll(lazy) : true
@@ -234,7 +234,7 @@ package struct Settling: Room {
     return true
   }
 
-  /// Examines what one declared path leads to; nil where nothing has changed.
+  /// Examines the values on one declared path; nil if nothing has changed.
   private func examine(_ wire: WireRef) -> Examination? {
     if wire.pointee.dirty == nil { return nil }
     var (hasFailed, waits) = (false, false)
@@ -249,7 +249,7 @@ package struct Settling: Room {
     }
     if waits { return .waits }
     if hasFailed { return .changed }
-    // An operator is compared when all its parts are known.
+    // An operator is compared after all its parts are known.
     var (others, hasChanged) = ([LinkRef](), false)
     while let link = wiring.takeDirty(wire) {
       if let lazy = link.pointee.slot?.pointee.lazy {
@@ -262,15 +262,15 @@ package struct Settling: Room {
     return hasChanged ? .changed : nil
   }
 
-  /// The first property at the end of a declared path that is invalid.
+  /// The first invalid property on a declared path.
   private func firstInvalid(of lazy: WatcherRef) -> WatcherRef? {
     var found: WatcherRef?
     wiring.forEachWire(of: lazy) { wire in
       records.forEachDirty(of: wire) { link in
         guard found == nil, let other = link.pointee.slot?.pointee.lazy else { return }
         if other.pointee.traits.contains(.uncached) {
-          // A property without a value only reports changes of its dependencies: those are brought
-          // up to date.
+          // A property without a value only reports changes of its dependencies: these are brought
+          // up to date instead.
           _ = dependents.settleDependencies(of: other)
         } else if other.isOutdated, !hasFailedNow(other), !other.isComputing {
           found = other
@@ -282,21 +282,21 @@ package struct Settling: Room {
 
   // MARK: The list
 
-  /// The properties that wait for one another, the first that was asked for at the front.
+  /// The properties that wait for one another, beginning with the first requested one.
   var chain: [WatcherRef] { state.list.chain }
-  /// Has a property brought up to date before the one that is on top of the list.
+  /// Adds a property to the list, to be brought up to date before the current top.
   func push(_ lazy: WatcherRef) { state.list.push(lazy) }
-  /// Nothing is left to do for the property on top of the list.
+  /// Removes the property on top of the list, which needs no more work.
   func pop() { state.list.pop() }
   func noteFailure(of lazy: WatcherRef) { state.list.noteFailure(of: lazy) }
   func free() { state.list.free() }
 }
 
 extension WatcherRef {
-  /// True where links of the watcher may be stale or dirty.
+  /// True if links of the watcher may be stale or dirty.
   @inline(__always)
   var hasWork: Bool { pointee.wiresWithWork != nil }
-  /// True where links of a path with more than one component may be stale or dirty.
+  /// True if links of a path with more than one component may be stale or dirty.
   @inline(__always)
   var hasLongWork: Bool {
     var wire = pointee.wiresWithWork
@@ -306,7 +306,7 @@ extension WatcherRef {
     }
     return false
   }
-  /// True where links of the watcher are dirty.
+  /// True if links of the watcher are dirty.
   @inline(__always)
   var hasDirtyLinks: Bool {
     var wire = pointee.wiresWithWork

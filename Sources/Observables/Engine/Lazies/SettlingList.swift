@@ -1,18 +1,19 @@
-/// The lazy properties that are being brought up to date: what one needs is on top of it.
+/// The lazy properties that are being brought up to date; the dependencies of a property are above
+/// it.
 ///
-/// One `settle` may begin inside of another, as a getter that it calls may read what cannot wait.
-/// Each works off what it has put on the list itself: a level.
+/// One `settle` may begin inside of another one, when a getter reads a property that cannot wait.
+/// Each `settle` processes only the entries that it has added itself: its level.
 struct SettlingList {
   struct Level {
-    /// Where the level begins in the list.
+    /// The index in the list where the level begins.
     fileprivate var base = 0
-    /// The property that has just left the level: the one that waits for it goes on next.
+    /// The property that has just left the level: the property that waits for it continues next.
     fileprivate var done: WatcherRef?
   }
 
   private var list = RawList<WatcherRef>()
   private var level = Level()
-  /// The number of the operation under way, or the last one: from the first level to its end.
+  /// The number of the operation under way, or of the last one: from the first level to its end.
   private var operation: UInt64 = 0
 
   @inline(__always) var isEmpty: Bool { list.isEmpty }
@@ -21,7 +22,7 @@ struct SettlingList {
 
   // MARK: Levels
 
-  /// Begins a level; returns the one around it.
+  /// Begins a level; returns the enclosing one.
   @inline(__always)
   mutating func beginLevel() -> Level {
     let outer = level
@@ -29,7 +30,7 @@ struct SettlingList {
     return outer
   }
 
-  /// Ends a level; returns what has left it last.
+  /// Ends a level; returns the property that has left it last.
   @inline(__always)
   mutating func endLevel(_ outer: Level) -> WatcherRef? {
     let done = level.done
@@ -47,12 +48,12 @@ struct SettlingList {
     list.append(lazy)
   }
 
-  /// Nothing is left to do for the property on top: it leaves the list, and the one that waits for
-  /// it goes on.
+  /// Removes the property on top, which needs no more work; the property that waits for it
+  /// continues.
   @inline(__always)
   mutating func pop() { level.done = list.popLast() }
 
-  /// Takes the property that has just left.
+  /// Returns the property that has just left, once.
   @inline(__always)
   mutating func takeDone() -> WatcherRef? {
     let done = level.done
@@ -60,9 +61,9 @@ struct SettlingList {
     return done
   }
 
-  /// The properties that wait for one another, the first that was asked for at the front.
+  /// The properties that wait for one another, beginning with the first requested one.
   var chain: [WatcherRef] {
-    // Others on the list wait for their turn, not for one another.
+    // Other properties on the list wait for their turn, not for one another.
     (0..<list.count).filter { list[$0].isUnderWay || $0 == list.count - 1 }.map { list[$0] }
   }
 

@@ -1,25 +1,24 @@
 public import Synchronization
 
-/// How many tracked computations are running in the process: where none is, reads need not be
-/// noted.
+/// How many tracked computations are running in the process: while there are none, reads need not
+/// be noted.
 @usableFromInline let trackedComputations = Atomic<Int>(0)
 
-/// Whether some loop of the process runs a tracked computation.
+/// Whether any loop of the process runs a tracked computation.
 @inlinable @inline(__always)
 var isAnythingTracked: Bool { trackedComputations.load(ordering: .relaxed) != 0 }
 
-/// What a tracked computation reads is what it depends on (Z10).
+/// Tracks dependencies: a tracked computation depends on the keys that it reads (Z10).
 ///
-/// There is one link for each key, in the order in which they were read. A run that reads the same
-/// again makes none.
+/// There is one link for each key, in the order of the reads. A run that reads the same keys again
+/// makes no links.
 package struct Tracking: Room {
   package let rooms: Rooms
 
   struct State {
-    /// The number of the tracked run that is at work, 0 while there is none; in memory that C can
-    /// read.
+    /// The number of the tracked run under way, or 0; in memory that C can read.
     fileprivate let stamp: UnsafeMutablePointer<UInt32>
-    /// The wire with what the running computation has read.
+    /// The wire with the reads of the running computation.
     fileprivate var wire: WireRef?
     /// The receivers of tracked computations that have run since the outermost one began.
     fileprivate var trackers: [Unmanaged<Receiver>] = []
@@ -37,18 +36,18 @@ package struct Tracking: Room {
     }
   }
 
-  /// What of an object was read.
+  /// The part of an object that was read.
   package enum Reading {
     /// One key, or all of them.
     case value
-    /// How many members there are.
+    /// The number of members.
     case count
   }
 
   /// True while a tracked computation is running.
   @inline(__always) package var isOn: Bool { state.wire != nil }
 
-  /// The computation that is running has read the key of `slot`.
+  /// Notes that the running computation has read the key of `slot`.
   ///
   /// - Complexity: O(1)
   package func noteRead(_ slot: SlotRef, _ reading: Reading = .value) {
@@ -80,7 +79,7 @@ package struct Tracking: Room {
 
   private static let counting = Path(stringLiteral: "@count")
 
-  /// `lazy` begins to run.
+  /// Notes that `lazy` begins to run.
   @inline(__always)
   func begin(_ lazy: WatcherRef) {
     if lazy.pointee.traits.contains(.tracking) { beginRun(of: lazy) } else { suspend() }
@@ -107,7 +106,7 @@ package struct Tracking: Room {
     goOn(lazy)
   }
 
-  /// `lazy` begins to run, or goes on.
+  /// Notes that `lazy` begins to run, or continues.
   func goOn(_ lazy: WatcherRef) {
     guard lazy.pointee.traits.contains(.tracking), let wire = lazy.pointee.wires.first else {
       suspend()
@@ -118,13 +117,13 @@ package struct Tracking: Room {
     state.stamp.pointee = wire.pointee.stamp
   }
 
-  /// No tracked computation runs from now on.
+  /// Suspends tracking, until `resume`.
   @inline(__always)
   package func suspend() {
     if state.wire != nil { endRun() }
   }
 
-  /// Ends the tracking of `wire`, which ends now, if that is the running computation's.
+  /// Ends the tracking of `wire`, which is about to end, if it belongs to the running computation.
   func suspend(_ wire: WireRef) {
     if wire == state.wire { endRun() }
   }
@@ -135,7 +134,7 @@ package struct Tracking: Room {
     state.stamp.pointee = 0
   }
 
-  /// Goes on with the computation that was running before `suspend`.
+  /// Resumes tracking for the computation that was running before `suspend`.
   @inline(__always)
   package func resume() {
     if computing.isUnderWay { goOnWithCurrent() }
@@ -145,14 +144,14 @@ package struct Tracking: Room {
     if let lazy = computing.current { goOn(lazy) } else { suspend() }
   }
 
-  /// `lazy` is done: what it did not read again it does not depend on any longer.
+  /// Ends a run of `lazy`; keys that it did not read again are no longer dependencies.
   @inline(__always)
   func end(_ lazy: WatcherRef, hasFailed: Bool = false) {
     if lazy.pointee.traits.contains(.tracking) { endRun(of: lazy, hasFailed: hasFailed) }
   }
 
   private func endRun(of lazy: WatcherRef, hasFailed: Bool) {
-    // A run that failed keeps the links of the run before: a change there may make the next run
+    // A failed run keeps the links of the former run: a change of those keys may make the next run
     // succeed.
     if let wire = lazy.pointee.wires.first, wire.pointee.use == .tracking, !hasFailed {
       while let link = wire.linkAfterCursor { wiring.detach(link) }
@@ -161,7 +160,7 @@ package struct Tracking: Room {
     suspend()
   }
 
-  /// No computation is running any more: notifies the receivers of tracked ones that have run.
+  /// Notifies the receivers of tracked computations that have run, when none is running any more.
   func notifyTrackers() {
     if state.trackers.isEmpty { return }
     for tracker in state.trackers { tracker._withUnsafeGuaranteedRef { $0.settled() } }
@@ -170,8 +169,7 @@ package struct Tracking: Room {
 
   // MARK: For the bridge
 
-  /// The number of the tracked run that is at work, 0 while there is none; in memory that C can
-  /// read.
+  /// The number of the tracked run under way, or 0; in memory that C can read.
   package var stamp: UnsafeMutablePointer<UInt32> { state.stamp }
 
   func free() { state.stamp.deallocate() }

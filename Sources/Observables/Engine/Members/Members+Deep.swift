@@ -1,19 +1,19 @@
-/// `**` (X1): a step that leads to an object, to what is stored in it, to what is stored in that,
-/// and so on.
+/// `**` (X1): a step to an object, to every object stored in it, and so on, to any depth.
 ///
-/// Each object below has one link at the step of `**`, whose children are the links of the objects
-/// that are stored in it, at the same step, and the first link of the rest of the path. An object
-/// that several ways lead to has one link all the same: it hangs below the one that has found it,
-/// and the others have joined it (`Routes`), so that what leaves is known without looking at what
-/// stays. Registration costs O(objects below), a subtree that comes or leaves O(its size), once per
-/// flush. Writes of values that are no objects do not reach the links.
+/// Each object below has one link at the step of `**`. Its children are the links of the objects
+/// stored in it, at the same step, and the first link of the rest of the path. An object on several
+/// routes still has only one link: this link hangs below the link that first found the object, and
+/// the others have joined it (`Routes`), so links that leave are found without a look at the
+/// remaining ones. Registration costs O(objects below); a subtree that comes or leaves costs O(its
+/// size), once per flush. Writes of values that are not objects do not reach the links.
 extension Members {
-  /// An object with more members than this has its changes kept; others are looked through again.
+  /// Objects with more members than this keep a journal; for other objects all members are looked
+  /// at again after a change.
   private static let longest = 32
 
-  /// Fills a link of `**` with what is stored in `node`; returns the objects to go on with.
+  /// Fills a link of `**` with the members stored in `node`; returns the objects to continue with.
   func openDeep(_ link: LinkRef, on node: NodeRef) -> [NodeRef] {
-    // An opaque object that is the root is watched, but nothing below it.
+    // An opaque root is watched, but nothing below it.
     if node.kind.isOpaque(node) {
       link.pointee.wire.pointee.hasOthers = true
       return []
@@ -33,7 +33,7 @@ extension Members {
         children.append(child)
       }
     }
-    // Most objects hold no others.
+    // Most objects contain no others.
     if children.isEmpty, count <= Members.longest { return [] }
     link.adopt(state)
     readJournal(state, of: node, ifLong: count)
@@ -41,7 +41,7 @@ extension Members {
     return children
   }
 
-  /// Has the changes of an object kept that has many members.
+  /// Starts reading a journal of an object, if it has many members.
   func readJournal(_ state: LinkState, of node: NodeRef, ifLong count: Int) {
     guard !state.isReading, count > Members.longest, !node.isDead else { return }
     state.isReading = true
@@ -50,7 +50,7 @@ extension Members {
 
   // MARK: Objects that come and leave
 
-  /// An object came below `**` (1), or left (-1), after the path was registered.
+  /// Notes that an object came below `**` (1), or left (-1), after the path was registered.
   func noteMove(of node: NodeRef, at link: LinkRef, _ count: Int) {
     let wire = link.pointee.wire
     guard wire.pointee.phase == .attached, let routes = wire.routes else { return }
@@ -58,14 +58,14 @@ extension Members {
     wire.pointee.watcher.pointee.flags.insert(.moved)
   }
 
-  /// A value below `**` left with its object before its change was delivered.
+  /// Notes that a value below `**` left with its object before its change was delivered.
   func noteLostValue(at link: LinkRef) {
     guard let routes = link.routes else { return }
     routes.noteLostValue()
     link.pointee.wire.pointee.watcher.pointee.flags.insert(.moved)
   }
 
-  /// The first path of a watcher below whose `**` objects came or left since this was asked last.
+  /// The first path of a watcher with objects that came or left below `**` since the last call.
   func takeMoves(of watcher: WatcherRef) -> Path? {
     guard watcher.pointee.flags.contains(.moved) else { return nil }
     watcher.pointee.flags.remove(.moved)
@@ -81,7 +81,7 @@ extension Members {
 
   // MARK: Opaque objects
 
-  /// Takes out the links to and below an opaque object; a path that begins at it keeps its first
+  /// Removes the links to and below an opaque object; a path that begins at it keeps its first
   /// link.
   func leave(_ link: LinkRef) {
     link.pointee.wire.pointee.hasOthers = true
@@ -99,18 +99,18 @@ extension Members {
 }
 
 extension Path {
-  /// Whether some component is `**`.
+  /// Whether any component is `**`.
   var hasDeepSteps: Bool { deepStep != Int.max }
 }
 
 extension LinkRef {
-  /// Whether the link is one of `**`.
+  /// Whether this is a link of `**`.
   @inline(__always)
   var isDeep: Bool { pointee.effect.contains(.objects) }
-  /// Whether the link is to an object of a whole tree, which a transaction may use.
+  /// Whether the link is to an object of a whole tree; a transaction may use such links.
   var isOfTree: Bool { isDeep || pointee.wire.pointee.use == .objects }
 
-  /// Whether the link belongs to the rest of a path behind `**`.
+  /// Whether the link belongs to the rest of a path after `**`.
   var isBelowDeep: Bool {
     pointee.wire.pointee.path._withUnsafeGuaranteedRef { Int(pointee.step) > $0.deepStep }
   }

@@ -1,8 +1,8 @@
-/// Watchers to which the edits of a collection are delivered (C10).
+/// Watchers that receive the edits of a collection (C10).
 extension Members {
-  /// Has a watcher read the edits of its root; it is called when there are any.
+  /// Makes a watcher read the edits of its root; it is called when there are any.
   ///
-  /// - Throws: `PathError` where the root keeps no journal of its members.
+  /// - Throws: `PathError` if the root keeps no journal of its members.
   package func addEdits(to watcher: WatcherRef) throws {
     try wiring.add(Path.everything, to: watcher, use: .editing)
     guard let root = watcher.pointee.root, !root.pointee.isJournaled else { return }
@@ -10,10 +10,10 @@ extension Members {
       .unsupported, path: "*", component: 1, detail: "only a collection tells its edits")
   }
 
-  /// Gives `body` the position in the journal up to which edits were delivered to the watcher;
-  /// later ones are delivered by the next call.
+  /// Gives `body` the position in the journal up to which edits were delivered to the watcher; the
+  /// next call delivers later edits.
   ///
-  /// Nil where the watcher reads no edits.
+  /// Nil if the watcher reads no edits.
   package func takeEdits<Result>(
     of watcher: WatcherRef, _ body: (NodeRef, _ since: Int) -> Result
   ) -> Result? {
@@ -28,6 +28,6 @@ extension Members {
 }
 
 extension Path {
-  /// `*`: all of an object.
+  /// `*`: all keys of an object.
   static let everything = Path(components: [Path.Component(kind: .every, bytes: [])])
 }

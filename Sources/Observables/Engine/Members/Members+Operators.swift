@@ -1,12 +1,12 @@
-/// Collection operators (C9): what each member contributes is kept, so that one change costs one
+/// Collection operators (C9): the contribution of each member is kept, so one change costs one
 /// subtraction and one addition, however large the collection.
 extension Members {
-  /// Computes from its members what is below a new operator, or a new collection that feeds one.
+  /// Computes a new operator, or a new collection that feeds one, from its members.
   func complete(_ link: LinkRef) {
     guard let state = link.state else { return }
     state.operating!.isComplete = true
     if state.role == .feed {
-      // An operator that is new itself takes the value when it is completed.
+      // An operator that is itself new takes the value when it is completed.
       forEachOwner(of: link) { owner in
         noteOrder(of: owner.link)
         for (value, count) in state.operating!.values { add(value, count, to: owner) }
@@ -52,9 +52,9 @@ extension Members {
     return .none
   }
 
-  /// Something on the way from an operator to its values changed.
+  /// Updates the operators above `link`, as a value between an operator and its operands changed.
   func contributionChanged(at link: LinkRef) {
-    // Operators nest, and one object may be a member of several.
+    // Operators nest, and one object may be a member of several operators.
     var changed = [link]
     while let below = changed.popLast() {
       forEachOwner(of: below) { owner in
@@ -77,13 +77,14 @@ extension Members {
     }
   }
 
-  /// A part of an operator has other values, which may be those of all parts in another order.
+  /// Notes that a part of an operator has other values, which may be the same values in another
+  /// order.
   private func noteOrder(of link: LinkRef) {
     guard let state = link.state, state.operating?.operation?.keepsOrder == true else { return }
     state.operating?.aggregate?.noteOrder()
   }
 
-  /// The members of an operator changed.
+  /// Notes that the members of an operator changed.
   func aggregateChanged(_ link: LinkRef) {
     if isOutermost(link) { wiring.markDirty(link) } else { contributionChanged(at: link) }
   }
@@ -95,13 +96,14 @@ extension Members {
   }
 
   struct Owner {
-    /// The operator that a link works for, the first link of the chain, and its record there.
+    /// The operator that a link contributes to, the first link of the chain, and its member entry.
     let link: LinkRef
     let child: LinkRef
     let member: FanMember
   }
 
-  /// The operators next above a link: one, unless several objects lead to it.
+  /// Calls `body` for the nearest operators above a link: one, unless several routes lead to the
+  /// link.
   func forEachOwner(of link: LinkRef, _ body: (Owner) -> Void) {
     guard link.routes != nil else {
       var child = link
@@ -125,7 +127,7 @@ extension Members {
     for owner in owners where !owner.link.pointee.isDead { body(owner) }
   }
 
-  /// Where `parent` is an operator and `child` begins the chain of a member of it.
+  /// The owner, if `parent` is an operator and `child` begins the chain of one of its members.
   private func owner(_ parent: LinkRef, of child: LinkRef) -> Owner? {
     guard let state = parent.state, state.role == .aggregate,
       let node = child.pointee.slot?.pointee.node, let member = state.members[node]
@@ -135,7 +137,7 @@ extension Members {
 
   // MARK: Members
 
-  /// A member without links came (above 0) or left.
+  /// Adds (`count` above 0) or removes members without links.
   func add(_ value: Operand, _ count: Int, to state: LinkState) {
     if state.role == .feed {
       let sum = (state.operating!.values[value] ?? 0) + count
@@ -145,19 +147,19 @@ extension Members {
     }
   }
 
-  /// Changes how often a value is in the state of a link; a feed hands that on to its operators.
+  /// Changes how often a value is in the state of a link; a feed passes this on to its operators.
   func change(_ link: LinkRef, _ state: LinkState, by value: Operand, _ count: Int) {
     add(value, count, to: state)
     if state.role == .feed { forEachOwner(of: link) { add(value, count, to: $0) } }
   }
 
-  /// An operator gets a value of a collection that one of its members leads to, `count` times.
+  /// Adds a value to an operator, `count` times, from a collection below one of its members.
   private func add(_ value: Operand, _ count: Int, to owner: Owner) {
     guard let operation = owner.link.state, operation.operating?.isComplete == true else { return }
     operation.add(value, count * owner.member.count)
   }
 
-  /// A member is `count` times more often there than before.
+  /// Changes by `count` how often a member occurs in an operator.
   func apply(_ member: FanMember, _ count: Int, to state: LinkState) {
     guard let operation = state.operating?.operation else { return }
     if !operation.isUnionOfCollections {
@@ -167,7 +169,7 @@ extension Members {
     }
   }
 
-  /// The collection at the end of a chain below a union of collections.
+  /// The state of the collection at the end of a chain below a union of collections.
   private func feed(below link: LinkRef?) -> LinkState? {
     var next = link
     while let link = next {
@@ -177,13 +179,13 @@ extension Members {
     return nil
   }
 
-  /// An object without links is no member any longer.
+  /// Removes a member, with its contributions.
   func withdraw(_ child: NodeRef, from state: LinkState) {
     guard let member = state.members.removeValue(forKey: child) else { return }
     if state.operating?.isComplete == true { apply(member, -member.count, to: state) }
   }
 
-  /// Takes back what `top` and all below it gave to operators through `parent`; before the link is
+  /// Takes back the contributions of `top` and its subtree through `parent`, before the link is
   /// cut.
   func withdraw(_ top: LinkRef, from parent: LinkRef) {
     if let state = parent.state, state.role != .end {
@@ -193,7 +195,7 @@ extension Members {
     }
   }
 
-  /// `parent` leads to the object of `top`, which was there already.
+  /// Adds the contributions through `parent`, a new route to the existing link `top`.
   func gainFeed(of top: LinkRef, through parent: LinkRef) {
     addFeed(below: top, through: parent, 1)
   }
@@ -211,7 +213,7 @@ extension Members {
 
   // MARK: Values
 
-  /// Takes the derived values anew.
+  /// Reads the derived values again and returns the first change.
   @inline(__always)
   func refreshDerived(_ watcher: WatcherRef) -> Dependents.Refreshed {
     var refreshed = Dependents.Refreshed()
@@ -227,9 +229,9 @@ extension Members {
 
   func refreshDerived(_ link: LinkRef) -> Bool { derivedChange(at: link) != nil }
 
-  /// A value at a link is another one than the one that was delivered last.
+  /// A value at a link that differs from the last delivered one.
   private struct DerivedChange {
-    /// The lazy property that has the value; nil for an operator, or a size.
+    /// The lazy property with this value; nil for an operator or a size.
     var lazy: WatcherID?
   }
 
@@ -245,7 +247,7 @@ extension Members {
     return refreshComputed(link, on: slot.pointee.node) ? DerivedChange() : nil
   }
 
-  /// Takes the value of an operator, or a size, anew.
+  /// Reads the value of an operator, or a size, again; true if it is a change to the watcher.
   private func refreshComputed(_ link: LinkRef, on node: NodeRef) -> Bool {
     guard let state = link.state else {
       guard let value = node.kind.derivedValue(link.component, of: node),
@@ -285,11 +287,11 @@ extension Members {
     }
   }
 
-  /// Whether another value at a link is a change to its watcher, which may compare by itself
-  /// (`equals`).
+  /// Whether a different value at a link is a change to its watcher, which may have its own
+  /// comparison (`equals`).
   ///
-  /// Where the watcher takes both for equal, `keep` makes the one that was delivered last the one
-  /// to compare with.
+  /// If the watcher regards both as equal, `keep` makes the last delivered value the one to compare
+  /// with again.
   private func isChange(
     from before: Operand, to value: Operand, at link: LinkRef, keep: () -> Void
   ) -> Bool {
@@ -307,10 +309,11 @@ extension Members {
     return !isEqual
   }
 
-  /// Reports an operator that has no value because it cannot take an element: the error names that.
+  /// Reports an operator that has no value because of an unsuitable element; the error names the
+  /// element.
   ///
-  /// Where a lazy property depends on the operator, the property is computed, and its readers get
-  /// the error (Z8).
+  /// If a lazy property depends on the operator, the property is computed instead, and its readers
+  /// get the error (Z8).
   @discardableResult
   private func reportFailure(of link: LinkRef) -> Bool {
     let wire = link.pointee.wire
@@ -326,7 +329,7 @@ extension Members {
     return true
   }
 
-  /// Where the first element is that gives `operand`, counted as its kind counts.
+  /// The position of the first element that gives `operand`, counted from the kind's first index.
   private func place(of operand: Operand, below link: LinkRef) -> Int? {
     guard let node = link.pointee.slot?.pointee.node, let state = link.state else { return nil }
     var (index, found) = (node.kind.firstIndex, Int?.none)
@@ -340,15 +343,15 @@ extension Members {
     return found
   }
 
-  /// The value of an operator that is observed already; nil where it is not.
+  /// The value of an operator that is already observed; nil if it is not observed.
   ///
-  /// `components` are the operator and what follows it.
+  /// `components` are the operator and the rest of the path.
   ///
-  /// - Complexity: O(links of the whole object), and what changed since it was read last.
+  /// - Complexity: O(links of the whole object), and the changes since the last read.
   package func keptValue(
     of components: ArraySlice<Path.Component>, on node: NodeRef
   ) -> Aggregate.Value? {
-    // Bringing one operator up to date may take links out, also of the other candidates.
+    // Bringing one operator up to date may remove links of the other candidates, too.
     var candidates: [(watcher: WatcherID, state: LinkState)] = []
     forEachState(of: node) { link, state in
       let wire = link.pointee.wire
@@ -390,7 +393,7 @@ extension LinkState {
 }
 
 extension Operand {
-  /// Makes the operand that an operator's value is to another operator.
+  /// Makes an operand for another operator from an operator's value.
   package init(_ value: Aggregate.Value) {
     self =
       switch value {

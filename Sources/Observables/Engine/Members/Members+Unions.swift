@@ -1,6 +1,6 @@
 /// Unions that keep the order of their members: `@unionOfObjects` and `@unionOfArrays`.
 extension Members {
-  /// The operators whose value is a list in the order of these members.
+  /// Calls `body` for the operators whose value is a list in the order of these members.
   func forEachOrderedUnion(of link: LinkRef, _ state: LinkState, _ body: (LinkState) -> Void) {
     func visit(_ state: LinkState?) {
       guard let state, let operation = state.operating?.operation, operation.keepsOrder else {
@@ -11,8 +11,8 @@ extension Members {
     if state.role == .feed { forEachOwner(of: link) { visit($0.link.state) } } else { visit(state) }
   }
 
-  /// A union in order whose parts moved may still be the same list, which is looked at where it is
-  /// short.
+  /// Whether a union in order whose parts moved is still the same list; only short lists are
+  /// compared.
   func isSameUnion(_ link: LinkRef, _ state: LinkState) -> Bool {
     guard state.operating?.operation?.keepsOrder == true else { return false }
     let values = shortUnion(of: link, state)
@@ -20,7 +20,7 @@ extension Members {
     return values != nil && values == state.operating!.deliveredUnion
   }
 
-  /// The values of a union in order; nil where there are many.
+  /// The values of a union in order; nil if there are many.
   private func shortUnion(of link: LinkRef, _ state: LinkState) -> [Operand]? {
     guard let node = link.pointee.slot?.pointee.node, !node.isDead else { return nil }
     let limit = 100

@@ -1,12 +1,12 @@
 /// Steps to many objects: wildcards, names over a collection (C8) and operators.
 ///
-/// Each has one chain of links for each object below it. Where the kind keeps a journal of its
-/// members, a change costs what it changed, not the size of the collection.
+/// Each step has one chain of links for each object below it. If the kind keeps a journal of its
+/// members, an update costs as much as its changes, not the size of the collection.
 package struct Members: Room {
   package let rooms: Rooms
 
   struct State {
-    /// Objects that are leaves for `**` from the next flush on.
+    /// Objects that become leaves for `**` with the next flush.
     fileprivate var opaqueNodes: [NodeRef] = []
   }
   private var state: State {
@@ -16,7 +16,7 @@ package struct Members: Room {
     }
   }
 
-  /// Gives a link of a whole object the state it needs; called before it is in its slot.
+  /// Gives a link to a whole object its state; called before the link is in its slot.
   func prepare(_ link: LinkRef, of path: Path, isSpread: Bool, in slot: SlotRef) {
     let step = Int(link.pointee.step)
     let node = slot.pointee.node
@@ -44,7 +44,7 @@ package struct Members: Room {
       state.operating!.delivered =
         node.kind.element(atEnd: operation == .last, of: node)?.value ?? .none
       link.adopt(state)
-      // Below an operator a link is one step of a computation, and keeps its effect.
+      // Below an operator the link is one step of a computation, and keeps its effect.
       if step < path.aggregateStep {
         link.pointee.effect = link.pointee.isTerminal ? .dirty : [.dirty, .stale]
       }
@@ -52,13 +52,13 @@ package struct Members: Room {
       link.pointee.size = value
       if step < path.aggregateStep { link.pointee.effect = .dirty }
     } else if link.pointee.isTerminal, component.kind == .every {
-      // Lazy properties that get other values from now on count as changes.
+      // Only later values of lazy properties count as changes.
       link.pointee.version = lazies.lastVersion
     }
     if let state = link.state, state.role != .end { beginReading(state, of: node) }
   }
 
-  /// Fills a link with the members of `node`; returns the objects to go on with.
+  /// Fills a link with the members of `node`; returns the objects to continue with.
   func open(_ link: LinkRef, on node: NodeRef) -> [NodeRef] {
     let state = link.state!
     if state.role == .deep { return openDeep(link, on: node) }
@@ -81,7 +81,7 @@ package struct Members: Room {
     return children
   }
 
-  /// The members of a link's object changed: follows them.
+  /// Follows changes to the members of a link's object.
   func update(_ link: LinkRef, _ state: LinkState, on node: NodeRef) {
     if state.role == .edits { return }
     if state.role == .deep, node.kind.isOpaque(node) { return }
@@ -107,7 +107,7 @@ package struct Members: Room {
         addOther(count, to: state)
       }
     }
-    // Objects that left are taken out first: those that came may need their place.
+    // Removes departed objects first: new ones may need their places.
     for child in order where counts[child]! < 0 { change(child, by: counts[child]!, below: link) }
     for child in order where counts[child]! > 0 { change(child, by: counts[child]!, below: link) }
     if state.role == .aggregate {
@@ -115,19 +115,20 @@ package struct Members: Room {
     } else if state.role == .feed {
       forEachOwner(of: link) { aggregateChanged($0.link) }
     } else if state.role == .deep, !link.pointee.isDead {
-      // Without a journal all members were looked at.
+      // Without a journal, all members were looked at.
       readJournal(state, of: node, ifLong: changes.count)
     }
     if !link.pointee.isDead { wiring.chargeMembers(of: link, state) }
   }
 
-  /// A member came (`count` above 0) or left that the rest of the path cannot go through.
+  /// Notes that a member came (`count` above 0) or left that the rest of the path cannot follow.
   private func addOther(_ count: Int, to state: LinkState) {
     state.otherCount += count
     add(.none, count, to: state)
   }
 
-  /// The members that came (above 0) and those that left, as far as that is known.
+  /// The members that came (above 0) or left, or all old and new members if no journal covers the
+  /// changes.
   private func changes(
     for link: LinkRef, _ state: LinkState, on node: NodeRef
   ) -> [(member: Member, count: Int)] {
@@ -157,7 +158,7 @@ package struct Members: Room {
     return changes
   }
 
-  /// An object is `count` times more often below a link than before.
+  /// Changes by `count` how often an object occurs below a link.
   private func change(_ child: NodeRef, by count: Int, below link: LinkRef) {
     guard let state = link.state else { return }
     let known = state.members[child]?.count ?? 0
@@ -209,10 +210,10 @@ package struct Members: Room {
 
   // MARK: Opaque objects
 
-  /// The object of `node` is a leaf for `**` from the next flush on.
+  /// Makes the object of `node` a leaf for `**`, with the next flush.
   package func noteOpaque(_ node: NodeRef) { state.opaqueNodes.append(node) }
 
-  /// Whether objects become leaves for `**` in the next flush.
+  /// Whether any objects become leaves for `**` in the next flush.
   var hasNotedOpaque: Bool { !state.opaqueNodes.isEmpty }
 
   /// Forgets an object that was noted and is gone.
@@ -220,9 +221,9 @@ package struct Members: Room {
     if !state.opaqueNodes.isEmpty { state.opaqueNodes.removeAll { $0 == node } }
   }
 
-  /// Takes out the links of objects that have become opaque.
+  /// Removes the links of objects that have become opaque.
   ///
-  /// Where `**` begins at one of them, that is watched one level.
+  /// If `**` begins at such an object, only its own level is watched from now on.
   func leaveOpaqueNodes() {
     let nodes = state.opaqueNodes
     if nodes.isEmpty { return }
@@ -235,7 +236,7 @@ package struct Members: Room {
         }
         let wires = links.map(\.pointee.wire)
         for link in links where !link.pointee.isDead { leave(link) }
-        // The program has asked for this: it is no change.
+        // The program has asked for this, so it is no change.
         for wire in wires { _ = wire.routes?.takeMoves() }
       }
     }

@@ -1,16 +1,16 @@
 extension ObservationCore {
   /// The record of one observed object.
   ///
-  /// The object owns it and says when it dies (`Nodes.end`). Everything about an object is in this
-  /// one record, so that a write finds it without following further pointers.
+  /// The object owns its node and reports its own death (`Nodes.end`). This one record has
+  /// everything about an object, so a write needs no further pointers.
   @_documentation(visibility: internal)
   public struct Node {
     /// The kind of the object, which the engine asks about it; `GoneKind` once the object is gone.
     ///
-    /// Kinds are kept alive by the code that makes nodes of them.
+    /// The code that makes nodes of a kind keeps the kind alive.
     package private(set) var kind: Unmanaged<NodeKind>
     package let engine: Unmanaged<Engine>
-    /// The object itself, in the kind's terms; not retained.
+    /// The object itself, as its kind represents it; not retained.
     package let object: UnsafeMutableRawPointer
     /// The slots of its keys, in no order.
     var slots = RecordStack<Slot>()
@@ -26,24 +26,24 @@ extension ObservationCore {
     var journalReaders: Int32 = 0
     /// Whether a hook is called when a key begins or ceases to be observed (`on_observed`).
     package var isHooked = false
-    /// Whether what keeps the object is notified likewise; the node goes all the same.
+    /// Whether the keeper of the object is notified likewise; this does not keep the node.
     var isKept = false
-    /// Whether the node is queued to be examined when the turn ends: something stopped being
+    /// Whether the node is queued for the end of the turn, because something stopped being
     /// observed.
     var isIdle = false
     /// Whether its kind keeps a journal of its members.
     var isJournaled = false
-    /// Whether it is among the nodes whose journal may be trimmed when the turn ends.
+    /// Whether it is among the nodes whose journals may be trimmed at the end of the turn.
     var isNoted = false
     /// Whether the object is gone.
     private(set) var isDead = false
-    /// Whether the object is gone, and its watchers have ended.
+    /// Whether the node was removed: its object is gone or no longer observed.
     var isBuried = false
     /// Neighbours among the engine's nodes.
     var next = Neighbour<Node>()
     var previous = Neighbour<Node>()
 
-    /// The object is gone: its kind is not asked any more.
+    /// Marks the object as gone: its kind is no longer asked.
     mutating func die() {
       isDead = true
       kind = .passUnretained(GoneKind.shared)
@@ -52,7 +52,7 @@ extension ObservationCore {
 }
 
 extension ObservationCore {
-  /// A node, wherever the engine keeps it.
+  /// A pointer to a node.
   @_documentation(visibility: internal)
   public typealias NodeRef = UnsafeMutablePointer<Node>
 }
@@ -63,11 +63,11 @@ extension NodeRef {
   func die() { pointee.die() }
   package var engine: Engine { pointee.engine._withUnsafeGuaranteedRef { $0 } }
 
-  /// Whether somebody is notified when a key begins or ceases to be observed.
+  /// Whether observers are notified when a key begins or ceases to be observed.
   @inline(__always)
   var reportsObservation: Bool { pointee.isHooked || pointee.isKept }
 
-  /// Every slot of the node, that of `*` first.
+  /// Calls `body` for every slot of the node, starting with `*`.
   func forEachSlot(_ body: (SlotRef) -> Void) {
     if let every = pointee.every { body(every) }
     engine.records.forEach(from: pointee.slots.first, body)
@@ -75,7 +75,7 @@ extension NodeRef {
 }
 
 extension ObservationCore {
-  /// What lies at one component of a path.
+  /// The value at one component of a path, as the next component needs it.
   @_documentation(visibility: internal)
   public enum Child {
     /// An observable object.
@@ -86,13 +86,13 @@ extension ObservationCore {
 }
 
 extension ObservationCore {
-  /// What digits stand for in one object (C4).
+  /// The meaning of digits on one object (C4).
   @_documentation(visibility: internal)
   public enum Element {
     /// An ordinary key.
     case key(SlotRef)
-    /// The object that is there now, wherever it moves. `anchor`, above 0, is the number by which
-    /// its kind finds it; every change of the list is a write of the slot.
+    /// The element at this position now, wherever it moves. Its kind finds it by `anchor`, a number
+    /// above 0. Every change of the list is a write of the slot.
     case object(SlotRef, anchor: Int)
   }
 }
@@ -101,7 +101,7 @@ extension ObservationCore {
   /// How one kind of object is observed: Swift models, Lua tables and each kind of collection
   /// answer these questions, and report their writes.
   ///
-  /// `Receiver` is the other class that code outside of the engine subclasses.
+  /// `Receiver` is the other class with subclasses outside of the engine.
   ///
   /// Called on the loop's thread only.
   @_documentation(visibility: internal)
@@ -109,7 +109,7 @@ extension ObservationCore {
     /// Makes the base part of a kind; only subclasses call it.
     public init() {}
 
-    /// The slot of `component` on `node`, made when it isn't there (`Slots.make`).
+    /// The slot of `component` on `node`, made if it does not exist (`Slots.make`).
     ///
     /// - Throws: ``PathError`` for a component that this kind of object cannot have.
     open func slot(
@@ -118,16 +118,16 @@ extension ObservationCore {
       fatalError("A kind says which slot a component means (this is a bug in Observables)")
     }
 
-    /// The slot that `slot(_:at:of:on:)` would answer with, where that is known without looking up
-    /// names; nil to be asked again.
+    /// The result of `slot(_:at:of:on:)` if it can be found without looking up names; nil requests
+    /// a call of `slot(_:at:of:on:)`.
     open func knownSlot(at step: Int, of path: Path, on node: NodeRef) -> SlotRef? { nil }
 
-    /// What lies at `component` now, for the next step of a path.
+    /// The object at the component `step`, for the next step of a path.
     open func child(_ node: NodeRef, at step: Int, of path: Path) -> Child { .none }
 
-    /// What the digits at `step` stand for; an object is remembered until `releaseElement`.
+    /// Resolves the digits at `step`; an object is remembered until `releaseElement`.
     ///
-    /// - Throws: ``PathError`` where nothing is there.
+    /// - Throws: ``PathError`` if there is no such element.
     open func element(
       _ component: Path.Component, at step: Int, of path: Path, on node: NodeRef
     ) throws -> Element {
@@ -136,34 +136,34 @@ extension ObservationCore {
 
     /// Whether the object is still in the list of `node`.
     open func holds(_ anchor: Int, in node: NodeRef) -> Bool { true }
-    /// The object that `anchor` stands for, for the next step of a path.
+    /// The object that `anchor` identifies, for the next step of a path.
     open func child(of anchor: Int, in node: NodeRef) -> Child { .none }
-    /// The change that is delivered to an immediate watcher for an object that left, as the kind
+    /// The change delivered to an immediate watcher when the object leaves its list, as the kind
     /// saves it.
     open func departure(
       _ anchor: Int, at step: Int, of path: Path, from node: NodeRef
     ) -> AnyObject? { nil }
-    /// No path follows the object any longer.
+    /// Forgets `anchor`: no path follows the object any longer.
     open func releaseElement(_ anchor: Int, of node: NodeRef) {}
 
     /// Calls `visit` for each observable object below `node`, for a wildcard in a path.
     open func forEachChild(_ node: NodeRef, _ visit: (NodeRef) -> Void) {}
 
-    /// The value of a terminal that is derived from the whole node (`@count`, `count`), or nil
-    /// where the component is an ordinary key.
+    /// The value of a terminal that is derived from the whole node (`@count`, `count`); nil if the
+    /// component is an ordinary key.
     open func derivedValue(_ component: Path.Component, of node: NodeRef) -> Int? { nil }
 
     // MARK: Collections
 
-    /// Whether `component` is asked of each element instead of the collection itself (C8).
+    /// Whether `component` is looked up on each element instead of on the collection itself (C8).
     ///
-    /// `slot` answers with the slot of `*` then.
+    /// If so, `slot` returns the slot of `*`.
     open func spreads(_ component: Path.Component, over node: NodeRef) -> Bool { false }
 
-    /// What the first element of a list is called: Lua counts from 1.
+    /// The index of the first element of a list: 1 in Lua.
     open var firstIndex: Int { 0 }
 
-    /// Calls `visit` for each member, as often as it is there; for a list in order.
+    /// Calls `visit` for each member as often as it occurs; for a list in order.
     open func forEachMember(
       _ node: NodeRef, in scope: MemberScope, _ visit: (Member) -> Void
     ) {
@@ -173,16 +173,16 @@ extension ObservationCore {
     /// Whether an object may have come or left by a write.
     open func movesObjects(_ change: Change) -> Bool { true }
 
-    /// Whether a write that leaves a value the same adds or removes the key: the value was
+    /// Whether a write that leaves a value the same adds or removes the key, because the value was
     /// inherited.
     open func changesKeys(_ change: Change) -> Bool { false }
 
-    /// Calls `visit` for each object that a write has put in, and maybe for others.
+    /// Calls `visit` for each object that a write has added, and possibly for others.
     open func forEachArrival(_ change: Change, _ visit: (NodeRef) -> Void) {
       forEachMember(change.node, in: .covered) { if let node = $0.node { visit(node) } }
     }
 
-    /// Whether a write reports what it replaced, so that contents need not be read before it.
+    /// Whether each write reports the value it replaced, so contents need not be read in advance.
     open var knowsFormerContents: Bool { false }
 
     /// Whether the property of a slot may hold an object.
@@ -191,56 +191,56 @@ extension ObservationCore {
     /// Whether the object is a leaf for `**`.
     open func isOpaque(_ node: NodeRef) -> Bool { false }
 
-    /// The first or the last element of a list, or any of an unordered collection; nil where there
-    /// is none.
+    /// The first or the last element of a list, or any element of an unordered collection; nil if
+    /// it is empty.
     open func element(atEnd isLast: Bool, of node: NodeRef) -> Member? { nil }
 
-    /// The value of the key that `slot(_:at:of:on:)` stands for, as operators see it.
+    /// The value of the key that `slot(_:at:of:on:)` resolves, as operators see it.
     open func operand(_ node: NodeRef, at step: Int, of path: Path) -> Operand { .none }
 
-    /// From now on the kind keeps what happens to the members of `node`, in a journal.
+    /// Starts a journal of changes to the members of `node`.
     ///
-    /// Called once for the first of its readers; the positions of a journal only ever grow. False
-    /// where the kind keeps none: readers look at all members again after each change.
+    /// Called once, for the first of its readers. The positions of a journal only ever grow. False
+    /// if the kind keeps no journal: readers then look at all members again after each change.
     open func beginJournal(of node: NodeRef) -> Bool { false }
-    /// Ends the journal: its last reader is gone.
+    /// Ends the journal after its last reader.
     open func endJournal(of node: NodeRef) {}
-    /// The position behind the last entry.
+    /// The position after the last entry.
     open func journalEnd(of node: NodeRef) -> Int { 0 }
     /// Removes the entries before `position`, which all readers have passed.
     open func trimJournal(of node: NodeRef, before position: Int) {}
-    /// Makes the journal shorter for readers that lag behind, being paused; `readers` are the
+    /// Shortens the journal for readers that lag behind because they are paused; `readers` are the
     /// positions of all readers.
     ///
     /// A kind may combine long runs of entries between those positions.
     open func compactJournal(of node: NodeRef, for readers: [Int]) {}
 
     /// Calls `visit` with each member that came (+1) or left (-1) since `position`; a member that
-    /// stayed may be visited as one that left and as one that came.
+    /// stayed may be visited both as leaving and as coming.
     ///
-    /// False where that is not known any more: the reader looks at all members.
+    /// False if the journal no longer covers `position`: the reader looks at all members.
     open func forEachMemberChange(
       _ node: NodeRef, in scope: MemberScope, since position: Int,
       _ visit: (_ member: Member, _ count: Int) -> Void
     ) -> Bool { false }
 
-    /// Whether the list has other elements, or in another order, than at `position` of the journal.
+    /// Whether the elements of the list or their order differ from `position` of the journal.
     open func hasEdits(_ node: NodeRef, since position: Int) -> Bool { false }
 
-    /// The object itself, for watchers of a Swift program; nil where Swift has none.
+    /// The object itself, for watchers of a Swift program; nil if it is not a Swift object.
     package func object(of node: NodeRef) -> Unmanaged<AnyObject>? { nil }
-    /// Changes the hooks that `observedChanged` is to call (W1); returns whether some are left.
+    /// Changes the hooks that `observedChanged` calls (W1); returns whether any are left.
     func changeHooks(of node: NodeRef, _ change: (inout ObservedHooks) -> Void) -> Bool {
       false
     }
 
     /// Keeps the object alive until `release`: between a write and its flush (L2).
     ///
-    /// False where it is gone, though that was not reported yet.
+    /// False if the object is gone, though its death was not reported yet.
     open func anchor(_ node: NodeRef) -> Bool { true }
-    /// Whether the object is there: a collector may have given it up before it says so (L8).
+    /// Whether the object still exists: a collector may have given it up before reporting it (L8).
     open func isThere(_ node: NodeRef) -> Bool { true }
-    /// Ends the node of an object that is not there.
+    /// Ends the node of an object that no longer exists.
     open func lose(_ node: NodeRef) {}
     open func release(_ node: NodeRef) {}
 
@@ -249,15 +249,15 @@ extension ObservationCore {
 
     // MARK: Tools
 
-    /// What tools call the object: the name of its type.
+    /// The name of the object for tools: by default the name of its type.
     open func title(of node: NodeRef) -> String {
       object(of: node).map { "\(type(of: $0.takeUnretainedValue()))" } ?? "object"
     }
 
-    /// The objects at the key of `slot` that are observed already, in no order.
+    /// The already observed objects at the key of `slot`, in no order.
     ///
     /// For the slot of a whole object each object has its own key; Swift lists count from
-    /// `firstIndex`. Nothing is computed for it.
+    /// `firstIndex`. This computes nothing.
     open func observedObjects(
       at slot: SlotRef, firstIndex: Int
     ) -> [(key: String?, node: NodeRef)] { [] }
@@ -269,19 +269,21 @@ extension ObservationCore {
     ///
     /// The engine frees the record.
     open func forget(_ slot: SlotRef) {}
-    /// The turn is over and slots of the node were forgotten, while others are left.
+    /// Called when the turn is over and some, but not all, slots of the node were forgotten.
     open func tidy(_ node: NodeRef) {}
-    /// Whether what is to be done at the end of a turn has to wait for that of the next one.
+    /// Whether the work at the end of a turn has to wait for the end of the next turn.
     open var unobservesLater: Bool { false }
-    /// The turn is over and nothing of the node is observed any longer; true when the node goes.
+    /// Called when the turn is over and nothing of the node is observed any longer; true if the
+    /// node is to be removed.
     open func unobserve(_ node: NodeRef) -> Bool { false }
 
-    /// The key of `slot` got its first or lost its last watcher, on a node that is hooked.
+    /// Called when the key of `slot` got its first or lost its last watcher, on a node that is
+    /// hooked.
     open func observedChanged(_ slot: SlotRef, name: String, isObserved: Bool) {}
   }
 }
 
-/// The kind of nodes whose object is gone: it answers every question with nothing.
+/// The kind of nodes whose object is gone: every question has an empty answer.
 private final class GoneKind: NodeKind {
   // The kind has no state, so any thread may use it.
   nonisolated(unsafe) static let shared = GoneKind()

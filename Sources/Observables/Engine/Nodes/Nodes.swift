@@ -1,4 +1,5 @@
-/// Makes nodes, ends them when their objects die, and takes unobserved ones out when a turn ends.
+/// Makes nodes, ends them when their objects die, and removes unobserved nodes at the end of a
+/// turn.
 package struct Nodes: Room {
   package let rooms: Rooms
 
@@ -25,8 +26,8 @@ package struct Nodes: Room {
     records.forEach(from: state.all.first, body)
   }
 
-  /// Takes out a node whose object is gone, or observed no longer; its watchers have ended and its
-  /// dependents were notified.
+  /// Removes a node whose object is gone or no longer observed, after its watchers have ended and
+  /// its dependents were notified.
   private func bury(_ node: NodeRef) {
     state.all.remove(node)
     reports.statistics.nodes -= 1
@@ -39,27 +40,27 @@ package struct Nodes: Room {
     }
   }
 
-  /// Frees a node unless it is in a list, which frees it when it is worked off.
+  /// Frees a node unless a list still has it; that list then frees it.
   private func freeIfUnlisted(_ node: NodeRef) {
     if !node.pointee.isIdle, !node.pointee.isNoted { records.end(node) }
   }
 
-  /// Has the node examined when the turn ends: something of it may be observed no longer.
+  /// Examines the node when the turn ends: something of it may no longer be observed.
   package func unobserveWhenIdle(_ node: NodeRef) { state.waiting.noteIdle(node) }
 
   // MARK: Objects that died
 
-  /// The object of `node` is gone: its kind is not asked any more.
+  /// Marks the object of `node` as gone: its kind is no longer asked.
   ///
-  /// May be called at any moment, also in the middle of another operation of this engine.
+  /// May be called at any moment, even during another operation of this engine.
   package func end(_ node: NodeRef) {
     node.die()
     state.waiting.noteDead(node)
     if !delivery.isFlushing, immediates.depth == 0 { buryDead() }
   }
 
-  /// Ends what belonged to dead objects: watchers rooted there are over, and paths that passed
-  /// through them changed to nil (L4).
+  /// Ends the records of dead objects: watchers rooted there end, and paths through them now lead
+  /// to nil (L4).
   @inline(__always)
   func buryDead() {
     if state.waiting.hasDead { buryAll() }
@@ -83,15 +84,15 @@ package struct Nodes: Room {
     }
   }
 
-  /// Runs an operation that takes records out of the graph.
+  /// Runs an operation that removes records from the graph.
   ///
-  /// Objects that end because `body` releases them wait until it is over.
+  /// Objects that die because `body` releases them wait until it is over.
   func whileRemoving(_ body: () -> Void) {
     operations.removing { records.hold(body) }
     if !delivery.isFlushing, immediates.depth == 0 { buryDead() }
   }
 
-  /// Notifies the watcher of a link to an object that died: the path leads to nil from now on.
+  /// Notifies the watcher of a link to an object that died: the path now leads to nil.
   private func bury(_ link: LinkRef) {
     let watcher = link.pointee.wire.pointee.watcher
     link.forEachParent { parent in
@@ -110,8 +111,8 @@ package struct Nodes: Room {
 
   /// Forgets slots without watchers, and nodes without slots.
   ///
-  /// Not earlier than at the end of a turn: what stops being observed is often observed again at
-  /// once. Nodes whose kind has no time for it wait for one turn, unless it is `isLast`.
+  /// This waits for the end of a turn because programs often stop observing something and observe
+  /// it again at once. Nodes of kinds that unobserve later wait for one more turn, unless `isLast`.
   func unobserveIdle(isLast: Bool = false) {
     if !state.waiting.hasIdle || operations.isBusy || hooks.isRunning { return }
     whileRemoving {
@@ -158,10 +159,10 @@ package struct Nodes: Room {
     }
   }
 
-  /// The journal of a node may have become longer.
+  /// Notes that the journal of a node may have become longer.
   func noteJournal(of node: NodeRef) { state.waiting.noteJournal(of: node) }
 
-  /// Removes the entries of journals that all readers have passed (end of turn).
+  /// Removes journal entries that all readers have passed (end of turn).
   @inline(__always)
   func trimJournals() {
     if state.waiting.hasNoted { trimAllJournals() }
@@ -191,7 +192,7 @@ package struct Nodes: Room {
     }
   }
 
-  /// Frees the nodes: the engine goes.
+  /// Frees the nodes, when the engine is deinitialized.
   func free() {
     let idle = state.waiting.takeIdle()
     for node in state.waiting.takeNoted() where node.pointee.isBuried && !node.pointee.isIdle {

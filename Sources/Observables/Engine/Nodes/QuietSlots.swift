@@ -1,10 +1,10 @@
 /// Slots that are quiet because all their watchers are pending.
 struct QuietSlots {
   private var slots = RawList<SlotRef>()
-  /// How often any slot was armed.
+  /// Counts how often any slot was armed.
   ///
   /// Collections and C remember this number together with "none of my keys has to report writes",
-  /// which holds as long as the number is the same. It lies in memory of its own: C reads it.
+  /// which holds until the number changes. C reads it, so it has a separate allocation.
   let armings: UnsafeMutablePointer<UInt64>
 
   init() {
@@ -14,8 +14,7 @@ struct QuietSlots {
 
   @inline(__always) var isEmpty: Bool { slots.isEmpty }
 
-  /// Makes `slot` quiet: writes of its key are not reported until it is armed, but those that
-  /// `wants` says.
+  /// Makes `slot` quiet: until it is armed, only the writes in `wants` are reported.
   mutating func add(_ slot: SlotRef, wants: UInt8) {
     slot.pointee.wants = wants
     if !slot.pointee.isQuiet {
@@ -24,7 +23,7 @@ struct QuietSlots {
     }
   }
 
-  /// Has writes reported that the watchers of `slot` need; all of them while there is a recorder.
+  /// Arms `slot` for the writes that its watchers need; for all writes while there is a recorder.
   @inline(__always)
   func arm(_ slot: SlotRef, isRecording: Bool) {
     var wants = slot.needs
@@ -33,7 +32,7 @@ struct QuietSlots {
     armings.pointee &+= 1
   }
 
-  /// Takes a slot out, which is to be armed, or to be freed where it is dead.
+  /// Removes a slot, which the caller arms, or frees if it is dead.
   mutating func take() -> SlotRef? {
     guard let slot = slots.popLast() else { return nil }
     slot.pointee.isQuiet = false

@@ -1,37 +1,37 @@
 extension ObservationCore {
   /// The record of one observed key of one node.
   ///
-  /// Raw memory: a write reaches it without reference counts, locks or exclusivity checks. The
-  /// first eight bytes are read from C; the first of them, by models too, on every write of the
-  /// key: while it is 0 no watcher has to be notified. Everything about a key is in this record.
+  /// Raw memory: a write reaches it without reference counts, locks or exclusivity checks. C reads
+  /// the first eight bytes. On every write of the key models, too, read the first byte: while it is
+  /// 0, no watcher has to be notified. This one record has everything about a key.
   @_documentation(visibility: internal)
   public struct Slot {
     /// Which writes are reported: bits of `Wants`.
     package var wants: UInt8
-    /// Whether a lazy property is valid: what was computed last is its value.
+    /// Whether a lazy property is valid: the last computed value is its value.
     package var isValid = false
-    /// Whether this slot stands for `*`.
+    /// Whether this is the slot of `*`.
     package var isEvery: Bool
     /// Whether this slot is in the engine's list of slots that are quiet until a watcher was
     /// called.
     var isQuiet = false
-    /// The number of the tracked run that read the key last.
+    /// The number of the tracked run that last read the key.
     package internal(set) var stamp: UInt32 = 0
-    /// Whether its node is gone, or does not need it; while the slot is in the list of quiet slots
-    /// its memory stays.
+    /// Whether its node is gone, or no longer needs it; its memory stays while it is in the list of
+    /// quiet slots.
     var isDead = false
-    /// Whether there was a link to the single object, for which only some writes are reported.
+    /// Whether there was ever a link to the single object, for which only some writes are reported.
     var isSelective = false
-    /// How many links have a watcher that is notified in each write, not once per turn: immediate
-    /// ones, and those that compare by a function of their own (`equals`).
+    /// How many links have a watcher that is notified in each write instead of once per turn:
+    /// immediate watchers, and watchers with their own comparison (`equals`).
     var eager: Int32 = 0
-    /// How many of the eager ones compare by a function of their own: they hear also of writes that
-    /// T5 calls no change, as their function may say otherwise.
+    /// How many of the eager links have a watcher with its own comparison: these watchers also
+    /// receive writes that T5 regards as no change, as their function may decide otherwise.
     var comparing: Int32 = 0
     /// How many links there are, as `observerCount` returns it (W1).
     package var count: Int32 = 0
     package let node: NodeRef
-    /// What the node's kind needs to name the key; the index of a Swift property.
+    /// The kind's identification of the key; for a Swift property its index.
     package let key: Int
     /// The links of the key, in order of registration.
     var links = RecordList<Link>()
@@ -58,7 +58,7 @@ extension ObservationCore {
 }
 
 extension ObservationCore {
-  /// A slot, wherever the engine keeps it.
+  /// A pointer to a slot.
   @_documentation(visibility: internal)
   public typealias SlotRef = UnsafeMutablePointer<Slot>
 }
@@ -96,9 +96,9 @@ extension SlotRef {
     if traits.contains(.comparing) { pointee.comparing += count }
   }
 
-  /// The writes that the watchers need to be notified of.
+  /// The kinds of writes that the watchers need.
   ///
-  /// - Complexity: O(1); O(links) where some watchers are called for some writes alone.
+  /// - Complexity: O(1); O(links) if some watchers are called for some writes only.
   @inline(__always)
   var needs: UInt8 {
     if pointee.isSelective { return selectiveNeeds }

@@ -1,4 +1,4 @@
-/// Makes slots, and decides which writes they want to be notified of.
+/// Makes slots, and decides which of their writes are reported.
 package struct Slots: Room {
   package let rooms: Rooms
 
@@ -12,10 +12,10 @@ package struct Slots: Room {
     }
   }
 
-  /// How often a slot began to want something; in memory that a bridge without Swift can read.
+  /// Counts how often any slot was armed; in memory that a bridge without Swift can read.
   package var armings: UnsafeMutablePointer<UInt64> { state.quiet.armings }
 
-  /// A new slot of `node`, in its list; `key` is the kind's to use.
+  /// Makes a slot of `node` and adds it to the node's list; `key` is for the kind's use.
   package func make(on node: NodeRef, key: Int, isEvery: Bool = false) -> SlotRef {
     let slot = records.make(Slot(wants: 0, isEvery: isEvery, node: node, key: key))
     if isEvery {
@@ -26,7 +26,7 @@ package struct Slots: Room {
     return slot
   }
 
-  /// Takes back a slot that was just made: its kind could not register it.
+  /// Discards a slot that was just made, because its kind could not register it.
   package func discard(_ slot: SlotRef) {
     let node = slot.pointee.node
     if slot.pointee.isEvery {
@@ -46,8 +46,7 @@ package struct Slots: Room {
 
   // MARK: Quiet slots
 
-  /// Makes `slot` quiet: writes of its key are not reported until a watcher was called, but those
-  /// that `wants` says.
+  /// Makes `slot` quiet: until a watcher was called, only the writes in `wants` are reported.
   func makeQuiet(_ slot: SlotRef, wants: UInt8) {
     if !recording.isOn { state.quiet.add(slot, wants: wants) }
   }
@@ -55,8 +54,8 @@ package struct Slots: Room {
   @inline(__always)
   func arm(_ slot: SlotRef) { state.quiet.arm(slot, isRecording: recording.isOn) }
 
-  /// Arms all quiet slots, as what a watcher watches may be quiet, and has to be reported again
-  /// once the watcher is called.
+  /// Arms all quiet slots: a watcher that is called needs reports again from any quiet slot that it
+  /// watches.
   @inline(__always)
   package func rearmQuiet() {
     if !state.quiet.isEmpty { rearm() }
@@ -68,12 +67,12 @@ package struct Slots: Room {
     }
   }
 
-  /// Arms every slot: the first recorder was added, or the last removed.
+  /// Arms every slot, when the first recorder was added or the last one removed.
   func rearmEverything() {
     nodes.forEach { node in node.forEachSlot { arm($0) } }
   }
 
-  /// Frees the slots that are dead and still in the list: the engine goes.
+  /// Frees dead slots that are still in the list, when the engine is deinitialized.
   func free() {
     while let slot = state.quiet.take() { if slot.pointee.isDead { records.end(slot) } }
     state.quiet.free()

@@ -1,15 +1,15 @@
-/// Nodes with which something is to be done when the turn ends, or the operation under way.
+/// Nodes with work to do at the end of the turn or of the operation under way.
 ///
-/// A node that is taken out of a list still says that it is in there (`isIdle`, `isNoted`), so that
-/// its record stays; the code that takes it out clears the flag when the node's turn comes.
+/// A node keeps its flags (`isIdle`, `isNoted`) after its list was taken, so that its record stays.
+/// The code that takes the list clears the flag when the node's turn comes.
 struct WaitingNodes {
-  /// Nodes of which something is not observed any longer.
+  /// Nodes with keys, or watchers, that have gone: the node may no longer be observed.
   private var idle: [NodeRef] = []
-  /// Whether some of these were left for this turn by the last one.
+  /// Whether the last turn deferred some of them to this turn.
   var hasWaited = false
-  /// How many of these were buried since, and some that are in the list no longer.
+  /// How many buried nodes may be in `idle`; some may have left it already.
   private var buriedCount = 0
-  /// Nodes whose objects died while another operation was under way.
+  /// Nodes whose objects died during another operation.
   private var dead: [NodeRef] = []
   /// Nodes whose journals may have become longer.
   private var noted: [NodeRef] = []
@@ -24,8 +24,10 @@ struct WaitingNodes {
     idle.append(node)
   }
 
-  /// An idle node was buried: where half of the list are such nodes, they are taken out and given
-  /// to `free`, as a turn may make and drop any number of objects.
+  /// Notes that an idle node was buried.
+  ///
+  /// Once such nodes are half of the list, they are removed and passed to `free`, as a turn may
+  /// make and drop any number of objects.
   mutating func noteBuried(_ free: (NodeRef) -> Void) {
     buriedCount += 1
     if buriedCount < 64 || 2 * buriedCount < idle.count { return }

@@ -1,7 +1,7 @@
 extension ObservationCore {
-  /// The base class of objects that are notified of what the engine does.
+  /// The base class of objects that are notified of the engine's steps.
   ///
-  /// All calls come in the middle of an operation: a recorder only takes notes.
+  /// All calls come during an operation: a recorder must only take notes.
   @_documentation(visibility: internal)
   open class EngineRecorder {
     /// Makes the base part of a recorder; only subclasses call it.
@@ -9,25 +9,25 @@ extension ObservationCore {
     open func wrote(_ change: Change) {}
     open func marked(_ watcher: WatcherRef, by change: Change) {}
     open func called(_ watcher: WatcherRef) {}
-    /// The callback of a watcher that `called` was about has returned; the watcher may have ended.
+    /// Called when the callback that `called` reported has returned; its watcher may have ended.
     open func returned(_ watcher: WatcherRef) {}
-    /// A lazy property became invalid.
+    /// Called when a lazy property became invalid.
     open func invalidated(_ lazy: WatcherRef, by change: Change) {}
-    /// A program invalidates the lazy property at the slot of `change`.
+    /// Called when a program invalidates the lazy property at the slot of `change`.
     open func invalidating(_ change: Change) {}
-    /// A lazy property is about to get a value: it is assigned, or its getter runs.
+    /// Called before a lazy property gets a value: it is assigned, or its getter runs.
     open func replacing(_ lazy: WatcherRef) {}
-    /// The getter of a lazy property has run.
+    /// Called when the getter of a lazy property has run.
     open func computed(_ lazy: WatcherRef, _ computation: Computation) {}
-    /// A watcher was pending, and is not called: what it watches was computed again, with equal
-    /// values.
+    /// Called when a pending watcher is not called, as its values were computed again and are
+    /// equal.
     open func unchanged(_ watcher: WatcherRef) {}
     open func registered(_ watcher: WatcherRef, _ path: Path) {}
     open func ended(_ watcher: WatcherRef) {}
   }
 }
 
-/// Several recorders of one engine: those of its hosts, and the loop's own.
+/// Several recorders of one engine: the hosts' recorders, and the loop's own.
 final class RecorderGroup: EngineRecorder {
   private let recorders: [EngineRecorder]
   init(_ recorders: [EngineRecorder]) { self.recorders = recorders }

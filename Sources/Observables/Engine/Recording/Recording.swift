@@ -6,10 +6,10 @@ package struct Recording: Room {
 
   struct State {
     fileprivate var all: [EngineRecorder] = []
-    /// Notifies all recorders; nil where there is none.
+    /// Notifies all recorders; nil if there are none.
     fileprivate var recorder: EngineRecorder?
     fileprivate var isRecording = false
-    /// The loop's own recorder, which Swift programs ask.
+    /// The loop's own recorder, for queries of Swift programs.
     fileprivate var history: HistoryRecorder?
   }
   private var state: State {
@@ -21,18 +21,18 @@ package struct Recording: Room {
 
   /// Whether there is a recorder.
   @inline(__always) var isOn: Bool { state.isRecording }
-  /// Notifies all recorders; nil where there is none.
+  /// Notifies all recorders; nil if there are none.
   @inline(__always) var recorder: EngineRecorder? { state.recorder }
-  /// The loop's own recorder, while there is need of it.
+  /// The loop's own recorder, while it is needed.
   var history: HistoryRecorder? { state.history }
 
-  /// Adds the loop's own recorder, or removes it where there is no need of it.
+  /// Adds the loop's own recorder, or removes it if it is not needed.
   func use(_ history: HistoryRecorder) {
     state.history = history.isNeeded ? history : nil
     use(history, isNeeded: history.isNeeded)
   }
 
-  /// Adds the recorder, or removes it where it is not needed.
+  /// Adds the recorder, or removes it if it is not needed.
   package func use(_ recorder: EngineRecorder, isNeeded: Bool) {
     let all = state.all.filter { $0 !== recorder } + (isNeeded ? [recorder] : [])
     state.all = all

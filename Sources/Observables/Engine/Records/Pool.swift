@@ -1,14 +1,14 @@
 import Glibc
 
-/// Raw records of one type, given out again in constant time; beyond `limit` spare ones the memory
-/// goes back.
+/// Raw records of one type that are reused in constant time; spare records beyond `limit` are
+/// freed.
 struct Pool<Record> {
-  /// The first of the spare records, each of which begins with the address of the next one.
+  /// The first spare record; each spare record begins with the address of the next one.
   private var spare: UnsafeMutableRawPointer?
   private var count = 0
   #if UNPOOLED
-    /// No record is kept for the address sanitizer, which finds uses of an ended record only in
-    /// freed memory.
+    /// The address sanitizer finds uses of an ended record only in freed memory, so no record is
+    /// kept.
     private let limit = 0
   #else
     private let limit = 4096
@@ -22,7 +22,7 @@ struct Pool<Record> {
       count -= 1
       pointer = first.assumingMemoryBound(to: Record.self)
     } else {
-      // This does what `allocate` does, without asking for an alignment that any memory has.
+      // Does the same as `allocate`, without requesting an alignment that any memory has.
       pointer = malloc(MemoryLayout<Record>.stride)!.assumingMemoryBound(to: Record.self)
     }
     pointer.initialize(to: record)

@@ -1,5 +1,5 @@
-/// A growing list of trivial elements in memory of its own: no reference counts and no checks on
-/// the way of a write.
+/// A growing list of trivial elements in manually managed memory, without reference counts and
+/// checks on the path of a write.
 ///
 /// Its owner frees it.
 struct RawList<Element: BitwiseCopyable> {
@@ -56,7 +56,7 @@ struct RawList<Element: BitwiseCopyable> {
     if capacity > 65_536 { free() }
   }
 
-  /// Forgets what is at `index` and beyond.
+  /// Removes the elements from `index` on.
   @inline(__always)
   mutating func removeAll(from index: Int) {
     if index == 0 { removeAll() } else { count = index }

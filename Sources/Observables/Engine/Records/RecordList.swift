@@ -1,19 +1,19 @@
-/// The record next to one in a list.
+/// The record next to another one in a list.
 ///
-/// Only this file can read it, so `Records.forEach` and `Records.first` are the only ways along a
+/// Only this file can read it, so `Records.forEach` and `Records.first` are the only ways to walk a
 /// list.
 struct Neighbour<Record> {
   fileprivate var record: UnsafeMutablePointer<Record>?
 }
 
-/// A record that is in a list, from when it is made until it ends.
+/// A record that is in a list from its creation until its end.
 protocol Chained {
   var next: Neighbour<Self> { get set }
-  /// Whether the record was taken out of its list.
+  /// Whether the record was removed from its list.
   var hasLeft: Bool { get }
 }
 
-/// A record that is taken out of its list in constant time.
+/// A record that is removed from its list in constant time.
 protocol DoublyChained: Chained {
   var previous: Neighbour<Self> { get set }
 }
@@ -49,7 +49,7 @@ struct RecordList<Record: DoublyChained> {
     last = record
   }
 
-  /// Takes a record out, whose own fields stay as they are, for walks that are under way.
+  /// Removes a record; its own fields stay unchanged, for walks that are under way.
   @inline(__always)
   mutating func remove(_ record: UnsafeMutablePointer<Record>) {
     let (previous, next) = (record.pointee.previous.record, record.pointee.next.record)
@@ -58,7 +58,7 @@ struct RecordList<Record: DoublyChained> {
   }
 }
 
-/// Records in no order, which take one pointer each.
+/// Unordered records, with one pointer per record.
 struct RecordStack<Record: Chained> {
   private(set) var first: UnsafeMutablePointer<Record>?
 
@@ -69,7 +69,7 @@ struct RecordStack<Record: Chained> {
     first = record
   }
 
-  /// Takes the records out for which `isLeaving` is true, and gives each to `end`.
+  /// Removes the records for which `isLeaving` is true, and passes each to `end`.
   mutating func removeAll(
     where isLeaving: (UnsafeMutablePointer<Record>) -> Bool,
     _ end: (UnsafeMutablePointer<Record>) -> Void
@@ -87,8 +87,8 @@ struct RecordStack<Record: Chained> {
   }
 }
 
-/// Walks along lists. Their bodies may end any record: the memory of all records is held, and a
-/// record that was taken out before its turn is left out.
+/// Walks along lists. Their bodies may end any record: the walk holds the memory of all records,
+/// and skips records that were removed before their turn.
 extension Records {
   @inline(__always)
   func forEach<Record>(

@@ -1,15 +1,15 @@
-/// Makes the raw records of an engine's graph, and gives their memory back.
+/// Makes the raw records of an engine's graph, and frees their memory.
 ///
-/// Records are reached by pointers that count no references, so an operation that calls code of the
-/// program may find any of them ended when that code returns. Therefore the operation *holds* the
-/// records while it is under way: what ends meanwhile leaves the graph at once and says so
-/// (`isDead`, `isActive`, `Wire.Phase`), but its memory stays readable until the last hold is over.
-/// A record that is still in a queue or list when the operation is over is kept by that list: see
+/// Records are reached by pointers without reference counts, so an operation that calls code of the
+/// program may find any record ended when that code returns. Such an operation therefore *holds*
+/// the records. A record that ends during a hold leaves the graph at once and is marked (`isDead`,
+/// `isActive`, `Wire.Phase`), but its memory stays readable until the last hold is over. If a queue
+/// or list still has the record after the hold, that list keeps the memory: see
 /// `WatcherRef.isInUse`, `Slot.isQuiet`, `Nodes.freeIfUnlisted`.
 package struct Records: Room {
   package let rooms: Rooms
 
-  /// It has two fields for each kind of record.
+  /// The pools, and the records that ended during a hold.
   struct State {
     fileprivate var slots = Pool<Slot>()
     fileprivate var links = Pool<Link>()
@@ -19,13 +19,13 @@ package struct Records: Room {
     fileprivate var lazies = Pool<LazyRecord>()
     /// How many operations hold the records.
     fileprivate var holds = 0
-    // These records have ended since the first hold began.
+    // Records that have ended since the first hold began.
     fileprivate var endedSlots = RawList<SlotRef>()
     fileprivate var endedLinks = RawList<LinkRef>()
     fileprivate var endedWires = RawList<WireRef>()
     fileprivate var endedNodes = RawList<NodeRef>()
     fileprivate var endedWatchers = RawList<WatcherRef>()
-    /// True where no record has ended since the first hold began.
+    /// True if no record has ended since the first hold began.
     fileprivate var isClean = true
   }
   private var state: State {
@@ -35,7 +35,7 @@ package struct Records: Room {
     }
   }
 
-  /// Frees all memory: the engine goes.
+  /// Frees all memory, when the engine is deinitialized.
   func free() {
     state.endedSlots.free()
     state.endedLinks.free()
@@ -52,7 +52,7 @@ package struct Records: Room {
 
   // MARK: Holding
 
-  /// True while an operation may still look at records that have ended.
+  /// True while an operation may still read records that have ended.
   var areHeld: Bool { state.holds > 0 }
 
   /// Runs an operation that may call code of the program.
@@ -71,7 +71,7 @@ package struct Records: Room {
   @inline(never)
   private func freeEnded() {
     state.isClean = true
-    // What is released here may run code of the program, which may end more.
+    // Releasing objects may run code of the program, which may end further records.
     while let link = state.endedLinks.popLast() { state.links.free(link) }
     while let wire = state.endedWires.popLast() { free(wire) }
     while let slot = state.endedSlots.popLast() { state.slots.free(slot) }
@@ -94,35 +94,35 @@ package struct Records: Room {
 
   // MARK: Ending
 
-  /// Ends a slot that is in no list any more.
+  /// Ends a slot that is no longer in any list.
   func end(_ slot: SlotRef) {
     if !areHeld { return state.slots.free(slot) }
     state.endedSlots.append(slot)
     state.isClean = false
   }
 
-  /// Ends a link that is in no list any more.
+  /// Ends a link that is no longer in any list.
   func end(_ link: LinkRef) {
     if !areHeld { return state.links.free(link) }
     state.endedLinks.append(link)
     state.isClean = false
   }
 
-  /// Ends a path whose links have ended, and that its watcher has removed.
+  /// Ends a path that its watcher has removed and whose links have ended.
   func end(_ wire: WireRef) {
     if !areHeld { return free(wire) }
     state.endedWires.append(wire)
     state.isClean = false
   }
 
-  /// Ends a node that is in no list any more.
+  /// Ends a node that is no longer in any list.
   func end(_ node: NodeRef) {
     if !areHeld { return state.nodes.free(node) }
     state.endedNodes.append(node)
     state.isClean = false
   }
 
-  /// Ends a watcher without paths, which is not used any more.
+  /// Ends a watcher that has no paths and is no longer used.
   func end(_ watcher: WatcherRef) {
     if !areHeld { return free(watcher) }
     state.endedWatchers.append(watcher)

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What a transaction has kept of objects, in a form of its keeper.
+/// The former contents of objects in a transaction, in a form of its keeper.
 package struct FormerContents<Contents> {
   private var kept: [ObservationCore.NodeRef: (contents: Contents, order: UInt64)] = [:]
 
@@ -12,7 +12,8 @@ package struct FormerContents<Contents> {
     kept[node] = (contents, lastOrder.add(1, ordering: .relaxed).newValue)
   }
 
-  /// Takes over what another transaction has kept of an object, if that was earlier.
+  /// Takes over the contents that another transaction has kept of an object, if it kept them
+  /// earlier.
   package mutating func correct(_ node: ObservationCore.NodeRef, by other: FormerContents) {
     if let earlier = other.kept[node], let own = kept[node], own.order > earlier.order {
       kept[node] = earlier
@@ -22,5 +23,5 @@ package struct FormerContents<Contents> {
   package mutating func removeAll() { kept = [:] }
 }
 
-/// Tells which of two transactions has kept the contents of an object earlier.
+/// Orders transactions by when they kept the contents of an object.
 private let lastOrder = Atomic<UInt64>(0)

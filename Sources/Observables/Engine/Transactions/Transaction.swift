@@ -1,12 +1,12 @@
-/// Writes to some objects, and to all below them, that can be taken back (S8).
+/// Writes to some objects, and to all objects below them, that can be taken back (S8).
 ///
 /// A transaction covers an object by a link to it, or by the link of another watcher that follows
-/// the whole tree. At the first write to each covered object its keeper keeps the former contents.
+/// the whole tree. At the first write to each covered object the keeper saves the former contents.
 /// Objects that do not report their former contents are read when they are covered. An object that
 /// is put below a covered one is covered from then on.
 ///
-/// It can be opened and closed several times; in between it goes on covering its objects. Used on
-/// the thread of the loop that observes the objects.
+/// A transaction can be opened and closed several times, and continues to cover its objects in
+/// between. Used on the thread of the loop that observes the objects.
 public final class Transaction {
   package let engine: Engine
   /// Its number in the engine, from its beginning to its end.
@@ -14,12 +14,12 @@ public final class Transaction {
   /// Nil if its owner has ended.
   private weak var keeper: (any TransactionKeeper)?
   private let receiver: Receiver
-  /// The watcher whose path has a link to each covered object, and the object that was first.
+  /// The object covered first, and the watcher and path with a link to each covered object.
   private var links: (root: NodeRef, watcher: WatcherID, wire: WireRef)?
-  /// Paths of watchers of whole trees, whose links cover their objects.
+  /// Paths of watchers of whole trees, whose links the transaction uses to cover objects.
   private var adopted: [WireRef] = []
 
-  /// The objects that were written since it was opened, in the order of their first writes.
+  /// The objects written since it was opened, in the order of their first writes.
   private var written: [NodeRef] = []
   private var places: [NodeRef: Int] = [:]
   /// The lazy properties that changed since then, with the value if it had been assigned.
@@ -30,10 +30,10 @@ public final class Transaction {
   private var isRestoring = false
   /// Whether objects may have left since the links were made.
   private var hasMoved = false
-  /// Why an object that was put below a covered one could not be covered, or not be kept.
+  /// Why an object put below a covered one could not be covered, or its contents not be saved.
   package private(set) var failure: (any Error)?
 
-  /// Begins a transaction whose links are charged to `receiver`; nil where there are too many.
+  /// Begins a transaction whose links are charged to `receiver`; nil if there are too many.
   package init?(
     in engine: ObservationCore.Engine, keeper: any TransactionKeeper,
     receiver: ObservationCore.Receiver = .init(), isOfTurns: Bool = false
@@ -43,10 +43,10 @@ public final class Transaction {
     self.bit = bit
   }
 
-  /// The path that has the links, made for the first object; nil if that is gone.
+  /// The path for the links, made for the first object; nil if the object is gone.
   private func wire(for node: NodeRef) -> WireRef? {
     if let links { return engine.watchers[links.watcher] == nil ? nil : links.wire }
-    // The links go with the object of their watcher, which therefore stays.
+    // The links end with the object of their watcher, so this object is kept alive.
     guard engine.transactions.anchor(node) else { return nil }
     let watcher = engine.watchers.make(
       root: node, receiver: receiver, traits: [.probing, .covering], context: bit)
@@ -57,12 +57,12 @@ public final class Transaction {
 
   // MARK: Covering
 
-  /// Covers an object and all below it, before or while the transaction is open.
+  /// Covers an object and all objects below it, before or while the transaction is open.
   ///
-  /// With `mayAdopt`, it may use the links of a watcher that follows just these objects.
+  /// With `mayAdopt`, it may use the links of a watcher that follows exactly these objects.
   ///
-  /// - Throws: what the keeper throws for an object whose contents it cannot give back, and for no
-  ///   memory.
+  /// - Throws: the keeper's error for an object whose contents it cannot restore, or an error if
+  ///   memory is short.
   /// - Complexity: O(objects below); O(1) with the links of such a watcher.
   package func cover(_ root: NodeRef, mayAdopt: Bool = false) throws {
     if isCovered(root) { return }
@@ -111,7 +111,7 @@ public final class Transaction {
     return isCovered
   }
 
-  /// Covers objects by links of the transaction: the path whose links covered them ends.
+  /// Covers objects by links of the transaction, because the path that covered them ends.
   func cover(all nodes: [NodeRef], insteadOf path: WireRef) {
     adopted.removeAll { $0 == path }
     engine.transactions.release([path], by: bit)
@@ -130,12 +130,12 @@ public final class Transaction {
     try engine.wiring.link(node, by: wire)
   }
 
-  /// Covers an object, and nothing below it.
+  /// Covers an object, but no objects below it.
   package func cover(only node: NodeRef) throws {
     if !isCovered(node) { try reading { try coverOne(node) } }
   }
 
-  /// Covers what lies below the roots now, and no more.
+  /// Covers exactly the objects that are now at and below the roots.
   ///
   /// - Throws: as ``cover(_:mayAdopt:)``.
   package func coverAnew(_ roots: [NodeRef]) throws {
@@ -161,14 +161,14 @@ public final class Transaction {
 
   // MARK: Writes
 
-  /// Opens the transaction: writes from now on can be taken back.
+  /// Opens the transaction: later writes can be taken back.
   package func open() {
     isOpen = true
     failure = nil
     engine.transactions.open(self)
   }
 
-  /// Keeps what a covered object had before a write, and covers objects that the write puts in.
+  /// Saves the contents of a covered object before a write, and covers objects that the write adds.
   func note(_ change: Change) {
     let node = change.node
     guard let keeper else { return }
@@ -204,10 +204,10 @@ public final class Transaction {
     }
   }
 
-  /// Whether it takes back what is written now.
+  /// Whether the transaction takes back writes that are made now.
   var ownsWrites: Bool { keeper?.ownsWrites ?? true }
 
-  /// A lazy property of a covered object is about to change.
+  /// Notes that a lazy property of a covered object is about to change.
   func note(_ lazy: WatcherRef) {
     guard !isRestoring, ownsWrites, let slot = lazy.slot,
       knownLazies.insert(lazy.identity).inserted
@@ -217,7 +217,7 @@ public final class Transaction {
     lazies.append((lazy.identity, isAssigned ? receiver.value(of: lazy, isBase: false) : nil))
   }
 
-  /// Another transaction takes back what this one has seen.
+  /// Corrects the saved contents after another transaction took back writes that this one has seen.
   func correct(by other: Transaction) {
     for node in other.written where places[node] != nil {
       if let earlier = other.keeper { keeper?.correct(node, by: earlier) }
@@ -238,19 +238,19 @@ public final class Transaction {
     isRestoring = false
   }
 
-  /// Makes a lazy property what it was: a value that was assigned is assigned again, any other one
-  /// is computed again when it is needed.
+  /// Restores a lazy property: assigns an assigned value again; any other value is computed again
+  /// when it is needed.
   private func restore(_ lazy: WatcherRef, _ assigned: AnyObject?) {
     guard let slot = lazy.slot else { return }
     let receiver = lazy.pointee.receiver.takeUnretainedValue()
     let isValid = slot.pointee.isValid
     if let assigned, isValid, lazy.isAssigned, receiver.has(assigned, as: lazy) { return }
-    // A property without a value of its own would announce a change.
+    // A property without a stored value would announce a change.
     if isValid { engine.lazies.invalidate(explicitly: lazy) }
     if let assigned { receiver.assign(assigned, to: lazy) }
   }
 
-  /// What was written stays, or was taken back; the objects stay covered.
+  /// Closes the transaction, after its writes were kept or taken back; the objects stay covered.
   package func close(isUndone: Bool) {
     guard isOpen else { return }
     isOpen = false
@@ -260,7 +260,7 @@ public final class Transaction {
     (written, places, lazies, knownLazies) = ([], [:], [], [])
   }
 
-  /// Ends the transaction; one that is open is closed, and its writes stay.
+  /// Ends the transaction; an open one is closed, and its writes stay.
   package func end() {
     close(isUndone: false)
     engine.transactions.release(adopted, by: bit)
@@ -274,24 +274,24 @@ public final class Transaction {
   }
 }
 
-/// Keeps what the objects of a transaction had, and gives it back.
+/// Saves and restores the contents of the objects of a transaction.
 package protocol TransactionKeeper: AnyObject {
-  /// Whether the transaction takes back what is written now.
+  /// Whether the transaction takes back writes that are made now.
   var ownsWrites: Bool { get }
-  /// An object is covered from now on.
+  /// Called when an object is covered.
   ///
-  /// - Throws: an error for an object whose contents could not be given back.
+  /// - Throws: an error for an object whose contents could not be restored.
   func cover(_ node: NodeRef, in transaction: Transaction) throws
-  /// Keeps what an object had before a write, the first since the transaction was opened; false
-  /// where this write is none of the transaction's business.
+  /// Saves the contents of an object before the first write since the transaction was opened; false
+  /// if this write does not concern the transaction.
   func keep(_ node: NodeRef, _ change: Change, in transaction: Transaction) throws -> Bool
-  /// What was kept of an object is what another one has kept, if that was earlier.
+  /// Replaces the saved contents of an object by another keeper's, if these were saved earlier.
   func correct(_ node: NodeRef, by other: any TransactionKeeper)
-  /// Gives objects back what they had.
+  /// Restores the saved contents of objects.
   func restore(_ nodes: [NodeRef], in transaction: Transaction)
-  /// What was kept of objects is not needed any more: the transaction is closed.
+  /// Discards the saved contents of objects, when the transaction is closed.
   func forget(_ nodes: [NodeRef], in transaction: Transaction, wereRestored: Bool)
-  /// Runs `body` without limits of scripts.
+  /// Runs `body` without the limits of scripts.
   func withoutLimits(_ body: () -> Void)
 }
 

@@ -1,35 +1,35 @@
-/// The transactions that are open, and the watchers that are stale only for what was written in
-/// them (S8).
+/// The open transactions, and the watchers that are stale only for writes in them (S8).
 ///
-/// Such a watcher is *tentative*. For each write that makes it stale it is known which of the
-/// transactions cover the object: the write is taken back as soon as one of these is undone, and is
-/// an ordinary one when all of them are kept. A watcher all of whose writes were taken back has
-/// only to check: the flush looks after its paths, and compares what may have changed besides.
+/// Such a watcher is *tentative*. For each write that makes it stale, the covering transactions are
+/// recorded. The write is taken back as soon as one of these is undone, and becomes an ordinary
+/// write when all of them are kept. If all writes of a watcher were taken back, it only has to
+/// check: the flush brings its paths up to date, and compares values that may have changed for
+/// other reasons.
 package struct Transactions: Room {
   package let rooms: Rooms
 
   struct State {
-    /// The bits that are given out, and those of the transactions that are open.
+    /// The bits in use, and the bits of the open transactions.
     fileprivate var used: Bits = 0
     fileprivate var open: Bits = 0
-    /// The bits of whole turns that may be undone: these are flushed all the same.
+    /// The bits of whole turns that may be undone; open ones do not prevent flushes.
     fileprivate var turns: Bits = 0
-    /// The transactions that cover what was written, by watchers and for each of their writes once;
-    /// also of watchers that are called for other reasons.
+    /// For each watcher, the sets of transactions that cover its writes, each set once; also for
+    /// watchers that are called for other reasons.
     fileprivate var writes: [WatcherID: Set<Bits>] = [:]
-    /// The watchers that have to do with a write in a transaction, by the places of the bits.
+    /// The watchers concerned by a write in a transaction, by the positions of the bits.
     fileprivate var members: [[WatcherID]] = []
-    /// How long `made` was when a transaction was opened, by the places of the bits.
+    /// The length of `made` when a transaction was opened, by the positions of the bits.
     fileprivate var firstMade: [Int] = []
-    /// The turns whose writes watchers were called for: they are called for the way back, too.
+    /// The turns for whose writes watchers were called: they are called for the way back, too.
     fileprivate var seen: [WatcherID: Bits] = [:]
-    /// What was made in open transactions, in order.
+    /// The watchers and witnesses made in open transactions, in order.
     fileprivate var made: [Made] = []
-    /// The transactions that cover all for which a watcher has to check, while one is open.
+    /// The transactions that cover all checks of a watcher, while one is open.
     fileprivate var checks: [WatcherID: Bits] = [:]
-    /// The transactions that have begun, by the places of their bits.
+    /// The transactions that have begun, by the positions of their bits.
     fileprivate var all: [Transaction?] = []
-    /// The paths of watchers of whole trees whose links transactions use, with these transactions.
+    /// The paths whose links transactions use to cover whole trees, with these transactions.
     fileprivate var adopted: [WireRef: Bits] = [:]
   }
   private var state: State {
@@ -39,10 +39,10 @@ package struct Transactions: Room {
     }
   }
 
-  /// Each transaction has a bit, from its beginning to its end.
+  /// A set of transactions: each has a bit, from its beginning to its end.
   typealias Bits = UInt64
 
-  /// Something made in a transaction: it is not notified of writes there that are taken back.
+  /// An object made in a transaction: it is not notified of writes there that are taken back.
   enum Made {
     case watcher(WatcherID)
     case witness(Witness)
@@ -54,7 +54,7 @@ package struct Transactions: Room {
   /// Whether a transaction is open that allows no flush.
   @inline(__always) package var isOpen: Bool { state.open & ~state.turns != 0 }
 
-  /// Whether turns that may be undone are open: these are flushed.
+  /// Whether turns that may be undone are open: these allow flushes.
   @inline(__always) private var hasTurns: Bool { state.open & state.turns != 0 }
 
   /// Whether either is open.
@@ -62,7 +62,8 @@ package struct Transactions: Room {
 
   /// Assigns a bit to a transaction that begins; nil if none is left.
   ///
-  /// One `ofTurns` is opened again and again, also between turns; flushes are allowed in it.
+  /// A transaction of turns is opened again and again, also between turns; flushes are allowed in
+  /// it.
   func takeBit(isOfTurns: Bool) -> Int? {
     let bit = (~state.used).trailingZeroBitCount
     guard bit < Bits.bitWidth else { return nil }
@@ -83,7 +84,7 @@ package struct Transactions: Room {
     state.all[bit] = nil
   }
 
-  /// What is written to the objects that the transaction covers may be taken back from now on.
+  /// Opens a transaction: later writes to its covered objects may be taken back.
   func open(_ transaction: Transaction) {
     let bit = transaction.bit
     state.all[bit] = transaction
@@ -99,7 +100,7 @@ package struct Transactions: Room {
   @inline(__always)
   private func covering(_ node: NodeRef) -> Bits { coverings(of: node) & state.open }
 
-  /// The open transactions that take back what is written to an object now.
+  /// The open transactions that take back writes made now to an object.
   private func ownCovering(_ node: NodeRef) -> Bits {
     var bits = covering(node)
     if bits == 0 { return 0 }
@@ -124,13 +125,13 @@ package struct Transactions: Room {
     return bits
   }
 
-  /// Whether some of these transactions cover an object.
+  /// Whether any of these transactions covers an object.
   func covers(_ node: NodeRef, _ bits: Bits) -> Bool { coverings(of: node) & bits != 0 }
 
-  /// The path of a watcher that has links to exactly the objects at and below `root`, so that a
-  /// transaction needs no links of its own.
+  /// A watcher's path with links to exactly the objects at and below `root`, which a transaction
+  /// can use instead of making links.
   ///
-  /// Nil if there is none, or if some of the objects have to be read when they are covered.
+  /// Nil if no path is suitable, or if some of the objects have to be read when they are covered.
   func adoptable(at root: NodeRef) -> WireRef? {
     if members.hasNotedOpaque { return nil }
     var found: WireRef?
@@ -140,16 +141,16 @@ package struct Transactions: Room {
       else { return }
       wiring.forEachWire(of: watcher) { wire in
         guard found == nil, wire.isWholeTree else { return }
-        // What another transaction may take back is not followed yet.
+        // The path does not yet follow writes that another transaction may take back.
         if wire.pointee.stale != nil, isOpen { return }
-        // An object that came last may be one that has to be read.
+        // An object added last may be one that has to be read.
         if wiring.follows(wire), wire.isWholeTree { found = wire }
       }
     }
     return found
   }
 
-  /// Notes that a transaction uses the links of a path, which stay as they are until `release`.
+  /// Notes that a transaction uses the links of a path, which stay unchanged until `release`.
   func adopt(_ wire: WireRef, by bit: Int) { state.adopted[wire, default: 0] |= 1 << Bits(bit) }
 
   func release(_ wires: [WireRef], by bit: Int) {
@@ -163,7 +164,7 @@ package struct Transactions: Room {
   @inline(__always)
   func holds(_ wire: WireRef) -> Bool { !state.adopted.isEmpty && state.adopted[wire] != nil }
 
-  /// Called before a path ends: transactions that use its links make their own.
+  /// Called before a path ends: transactions that use its links make their own links.
   func willEnd(_ wire: WireRef) {
     guard let bits = state.adopted[wire] else { return }
     let nodes = wire.links.filter { $0.isOfTree }.compactMap { $0.pointee.slot?.pointee.node }
@@ -209,15 +210,15 @@ package struct Transactions: Room {
     if node.pointee.anchors == 0, !node.isDead { node.kind.release(node) }
   }
 
-  /// Corrects transactions that kept what a transaction had written and now takes back: they are to
-  /// give back what was there before.
+  /// Corrects other transactions that saved contents which a transaction had written and now takes
+  /// back: they have to restore the contents from before.
   func correctOthers(after transaction: Transaction) {
     for case let other? in state.all where other !== transaction {
       other.correct(by: transaction)
     }
   }
 
-  /// Notes a watcher that is made.
+  /// Notes a new watcher.
   @inline(__always)
   func note(_ watcher: WatcherID) { if isOpen { state.made.append(.watcher(watcher)) } }
 
@@ -225,15 +226,15 @@ package struct Transactions: Room {
     if isOpen { state.made.append(.witness(Witness(object: witness))) }
   }
 
-  /// Forgets what matters only while a transaction is open.
+  /// Forgets records that matter only while a transaction is open.
   private func forgetChecks() { if !isOpen { state.checks = [:] } }
 
-  /// Whether a transaction covers all for which a watcher has to check.
+  /// Whether a transaction covers all checks of a watcher.
   private func coversChecks(of watcher: WatcherID, _ bit: Int) -> Bool {
     state.checks[watcher, default: ~0] & 1 << Bits(bit) != 0
   }
 
-  /// What was made in a transaction which is closed now.
+  /// Returns the watchers and witnesses made in a transaction that is now closed.
   private func takeMade(in bit: Int) -> [Made] {
     let isOfTurns = state.turns & 1 << Bits(bit) != 0
     let found = isOfTurns ? [] : Array(state.made[min(state.firstMade[bit], state.made.count)...])
@@ -241,8 +242,8 @@ package struct Transactions: Room {
     return found
   }
 
-  /// Notes a write that makes a watcher stale; false where it cannot be taken back any more without
-  /// calling the watcher.
+  /// Notes a write that makes a watcher stale; false if the write can no longer be taken back
+  /// without calling the watcher.
   private func add(_ watcher: WatcherID, _ covering: Bits) -> Bool {
     var covering = covering
     if !state.seen.isEmpty { covering &= ~state.seen[watcher, default: 0] }
@@ -256,7 +257,7 @@ package struct Transactions: Room {
     return true
   }
 
-  /// Closes a transaction; returns the watchers that are tentative no longer.
+  /// Closes a transaction; returns the watchers that are no longer tentative.
   private func takeUnconcerned(by bit: Int, isUndone: Bool) -> [WatcherID] {
     let own: Bits = 1 << Bits(bit)
     state.open &= ~own
@@ -275,7 +276,7 @@ package struct Transactions: Room {
     }
   }
 
-  /// Closes a transaction: what was written in it stays, or was taken back.
+  /// Closes a transaction, whose writes were kept or taken back.
   func close(_ bit: Int, isUndone: Bool) {
     for name in takeUnconcerned(by: bit, isUndone: isUndone) {
       guard let watcher = watchers[name], watcher.pointee.flags.contains(.tentative) else {
@@ -300,14 +301,14 @@ package struct Transactions: Room {
         forgetNews(of: watcher)
       }
     }
-    // What is written from now on has to be noticed again.
+    // Later writes have to be reported again.
     slots.rearmQuiet()
   }
 
-  /// A watcher that was made in a transaction which was taken back hears nothing of that: what
-  /// there is now is what it knows.
+  /// Makes the current state the known state of a watcher that was made in an undone transaction,
+  /// so it is not called for the writes that were taken back.
   private func forgetNews(of watcher: WatcherRef) {
-    // Whether an object has left a list is found out by the flush (C4).
+    // Only the flush finds out whether an object has left a list (C4).
     guard watcher.pointee.root != nil, watcher.pointee.status == .check,
       !watcher.pointee.traits.contains(.immediate),
       watcher.pointee.flags.isDisjoint(with: [.running, .anchoring])
@@ -325,8 +326,8 @@ package struct Transactions: Room {
     }
   }
 
-  /// Properties without a value of their own have announced to a watcher what was taken back: they
-  /// have no value that it could compare.
+  /// Takes back announcements to a watcher by properties without a stored value: the watcher has no
+  /// value to compare.
   private func forgetAnnouncements(to watcher: WatcherRef) {
     wiring.forEachWireWithWork(of: watcher) { wire in
       records.forEachDirty(of: wire) { link in
@@ -338,10 +339,10 @@ package struct Transactions: Room {
     }
   }
 
-  // MARK: What watchers are due for
+  // MARK: Reasons for calls
 
-  /// Notes that a watcher becomes pending: by a change or, without one, for a reason that no
-  /// transaction takes back.
+  /// Notes that a watcher becomes pending: by a change or, with nil, for a reason that no
+  /// transaction can take back.
   @inline(__always)
   func note(_ watcher: WatcherRef, _ status: WatcherRecord.Status, _ change: Change?) {
     if isAnyOpen { noteOpen(watcher, status, change) }
@@ -360,15 +361,16 @@ package struct Transactions: Room {
     }
   }
 
-  /// Notes a change for a watcher that is called whatever happens.
+  /// Notes a change for a watcher whose call is already certain.
   @inline(__always)
   func noteCertain(_ watcher: WatcherRef, _ change: Change?) {
     if hasTurns, let change { _ = add(watcher.identity, ownCovering(change.node)) }
   }
 
-  /// A watcher is called in a flush.
+  /// Notes that a watcher is called in a flush.
   ///
-  /// In a turn that may be undone it sees what was written, so it is called for the way back, too.
+  /// In a turn that may be undone the watcher sees the writes, so it is called for the way back,
+  /// too.
   @inline(__always)
   func noteCall(of watcher: WatcherRef) {
     if hasTurns { noteCallInTurn(of: watcher) }
@@ -382,8 +384,8 @@ package struct Transactions: Room {
   }
 }
 
-/// An object that remembers state which it saw while a transaction was open.
+/// An object with state that it read while a transaction was open.
 protocol TransactionWitness: AnyObject {
-  /// The writes to the objects that a transaction covers were taken back.
+  /// Called after the writes to the objects of a transaction were taken back.
   func transactionWasTakenBack(_ bits: Transactions.Bits)
 }

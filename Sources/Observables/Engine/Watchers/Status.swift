@@ -1,11 +1,10 @@
 extension ObservationCore.WatcherRecord {
-  /// Whether the value that was delivered to a watcher last, or that a lazy property has, still
-  /// holds.
+  /// Whether the value last delivered to a watcher, or the value of a lazy property, still holds.
   package enum Status: UInt8, Sendable {
     /// Nothing has changed: a lazy property is valid.
     case clean
-    /// A computed value among the dependencies may be another one: it is compared before the
-    /// watcher is called, or the property computed.
+    /// A computed value among the dependencies may differ: it is compared before the watcher is
+    /// called or the property computed.
     case check
     /// Something has changed: the watcher is called, or the property computed.
     case stale
@@ -15,16 +14,16 @@ extension ObservationCore.WatcherRecord {
 
   /// Whether the watcher is to be called, or the property to be computed.
   package var isPending: Bool { status != .clean }
-  /// Whether it is pending, and there is nothing to compare first.
+  /// Whether it is pending and needs no comparison first.
   package var isStale: Bool { status.rawValue >= Status.stale.rawValue }
 
-  /// Whether it is called, whatever happens until the flush.
+  /// Whether the flush will call it, whatever else happens until then.
   @inline(__always) var isCertain: Bool { isStale && !flags.contains(.tentative) }
 
-  /// Whether the flush has something to do with the watcher.
+  /// Whether the flush has work to do for the watcher.
   var wantsFlush: Bool { isPending || flags.contains(.checkingDepartures) }
 
-  /// What made it stale was taken back.
+  /// Lowers `stale` to `check`, when the writes that made it stale were taken back.
   mutating func lower() { if status == .stale { status = .check } }
 
   /// Notes that a dependency has changed (`stale`), or may have (`check`).

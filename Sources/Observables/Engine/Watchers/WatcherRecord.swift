@@ -1,13 +1,13 @@
 extension ObservationCore {
-  /// The engine's side of a watcher, or of a lazy property, which has links to what it depends on
-  /// as a watcher has to what it watches.
+  /// The engine's side of a watcher or of a lazy property.
   ///
-  /// The record is raw memory, and has everything about a watcher, as each write reaches it through
+  /// A lazy property has links to its dependencies, as a watcher has to the values it watches. The
+  /// record is raw memory. It has everything about a watcher, as each write reaches it through
   /// links.
   @_documentation(visibility: internal)
   public struct WatcherRecord {
-    /// The number of the registration, which is the order (T3) and distinguishes a watcher from a
-    /// later one at the same address.
+    /// The number of the registration, which determines the order of calls (T3) and distinguishes a
+    /// watcher from a later one at the same address.
     package let id: UInt64
     package let traits: Traits
     var flags: Flags = []
@@ -25,17 +25,16 @@ extension ObservationCore {
     /// Neighbours among the watchers of the same root.
     var next = Neighbour<WatcherRecord>()
     var previous = Neighbour<WatcherRecord>()
-    /// The receiver that is called; retained until the watcher ended, and until its own call is
-    /// over.
+    /// The receiver that is called; retained until the watcher has ended and its own call is over.
     package let receiver: Unmanaged<Receiver>
     /// A value that only the receiver uses.
     package var context: Int
     /// Its place in the engine's table of watchers.
     package let index: Int
-    /// Who pays for its links: what its receiver returned when it was registered.
+    /// The payer for its links, as its receiver returned it at registration.
     package let payer: UnsafeMutableRawPointer?
 
-    /// What it was registered as.
+    /// The options with which a record was registered.
     @frozen package struct Traits: OptionSet, Sendable {
       package let rawValue: UInt16
       @inlinable package init(rawValue: UInt16) { self.rawValue = rawValue }
@@ -56,37 +55,37 @@ extension ObservationCore {
       @inlinable package static var once: Traits { Traits(rawValue: 2) }
       /// The receiver compares old and new itself (`equals`).
       @inlinable package static var comparing: Traits { Traits(rawValue: 4) }
-      /// It has an observer: its receiver is asked whether that is still there (L3).
+      /// It has an observer: the receiver is asked whether the observer is still alive (L3).
       @inlinable package static var observing: Traits { Traits(rawValue: 8) }
       /// It belongs to the debugger, and is not counted among the observers.
       @inlinable package static var probing: Traits { Traits(rawValue: 16) }
-      /// Its links say which objects a transaction covers; it is never called.
+      /// Its links mark the objects that a transaction covers; it is never called.
       ///
-      /// For each object the first write after its slot was armed is reported, and each later write
-      /// that may move objects.
+      /// For each object, the first write after its slot was armed is reported, and each later
+      /// write that may move objects.
       package static let covering = Traits(rawValue: 32)
-      /// An immediate watcher that is called in the write whatever else is going on, in a batch,
-      /// too, and before others: what these write comes later.
+      /// An immediate watcher that is always called in the write, even in a batch, and before
+      /// others: their writes come later.
       @inlinable package static var atOnce: Traits { Traits(rawValue: 128) }
       /// Its receiver pays for its links: see `Receiver.chargesLinks`.
       static let charged = Traits(rawValue: 256)
 
-      /// The record is that of a lazy property, not of a watcher.
+      /// The record belongs to a lazy property, not to a watcher.
       @inlinable package static var lazy: Traits { Traits(rawValue: 512) }
       /// The property depends on what its getter reads.
       @inlinable package static var tracking: Traits { Traits(rawValue: 1024) }
-      /// The property has no value of its own, and only reports changes of what it depends on.
+      /// The property stores no value, and only reports changes of its dependencies.
       @inlinable package static var uncached: Traits { Traits(rawValue: 2048) }
       /// The receiver is notified when the property becomes invalid.
       @inlinable package static var mirrored: Traits { Traits(rawValue: 4096) }
 
-      /// It collects changes: it is called after other watchers, so it has what these wrote, too.
+      /// It collects changes: it is called after other watchers, so it receives their writes, too.
       package static let collecting = Traits(rawValue: 1 << 13)
       /// It keeps a history: it is called after watchers that collect changes.
       package static let recording = Traits(rawValue: 1 << 14)
     }
 
-    /// What is going on with it.
+    /// The current condition of a record.
     struct Flags: OptionSet {
       let rawValue: UInt16
 
@@ -102,14 +101,15 @@ extension ObservationCore {
       static let wiring = Flags(rawValue: 32)
       /// Some path of it follows an object in a list (C4).
       static let anchoring = Flags(rawValue: 64)
-      /// The flush finds out whether an object in a list has left; for immediate watchers only the
-      /// flush does.
+      /// The flush has to find out whether an object has left its list, even for an immediate
+      /// watcher.
       static let checkingDepartures = Flags(rawValue: 128)
       /// Objects came below `**` of one of its paths, or left: see `Members.takeMoves`.
       static let moved = Flags(rawValue: 256)
       /// It is stale only for writes that an open transaction may take back.
       static let tentative = Flags(rawValue: 512)
-      /// What made it pending was taken back: the next write that does is the cause.
+      /// The writes that made it pending were taken back: the next write that makes it pending is
+      /// the cause.
       static let undone = Flags(rawValue: 1024)
     }
 
@@ -127,7 +127,7 @@ extension ObservationCore {
 }
 
 extension ObservationCore {
-  /// A watcher's record, wherever the engine keeps it.
+  /// A pointer to the record of a watcher.
   @_documentation(visibility: internal)
   public typealias WatcherRef = UnsafeMutablePointer<WatcherRecord>
 }
@@ -145,7 +145,7 @@ extension WatcherRef {
       && !pointee.receiver._withUnsafeGuaranteedRef { $0.isObserverAlive(self) }
   }
 
-  /// Whether a queue or a call that is under way holds the record.
+  /// Whether a queue, or a call that is under way, holds the record.
   var isInUse: Bool {
     pointee.flags.contains(.queued) || isInOwnCall
       || pointee.traits.contains(.lazy) && lazyState.pointee.listings > 0
@@ -155,16 +155,16 @@ extension WatcherRef {
 extension ObservationCore {
   /// A write of one key, while it is under way.
   ///
-  /// Old and new value belong to the writer; only the kind of the node can read them.
+  /// The writer owns the old and the new value; only the kind of the node can read them.
   @_documentation(visibility: internal)
   public struct Change {
     package let node: NodeRef
-    /// The slot of the key that was written; nil where only `*` is observed.
+    /// The slot of the key that was written; nil if only `*` is observed.
     package let slot: SlotRef?
     package let every: SlotRef?
     /// Whether the write changed nothing (T5).
     package let isSame: Bool
-    /// Where the values are; nil for a change without values.
+    /// The address of the values; nil for a change without values.
     package let values: UnsafeRawPointer?
     package init(
       node: NodeRef, slot: SlotRef?, every: SlotRef?, isSame: Bool, values: UnsafeRawPointer?
@@ -194,18 +194,20 @@ extension ObservationCore {
 
     // MARK: Limits
 
-    /// Whether the records of watchers and lazy properties that are made from now on are charged to
-    /// the receiver, which may refuse more.
+    /// Whether new records of watchers and lazy properties are charged to the receiver, which may
+    /// refuse more.
     @exclusivity(unchecked) package final var chargesLinks = false
-    /// Who pays for a watcher that is registered now; nil where there is only one payer.
+    /// The payer for a watcher that is registered now; nil if there is only one payer.
     open var payer: UnsafeMutableRawPointer? { nil }
-    /// The links of a watcher, and what they know of collections, take so many bytes more.
+    /// Charges additional bytes for the links of a watcher and their knowledge of collections.
     open func charge(_ bytes: Int, to payer: UnsafeMutableRawPointer?) {}
-    /// - Throws: the error for which no more links are made.
+    /// Checks whether further links are allowed.
+    ///
+    /// - Throws: the receiver's error if they are not.
     open func checkLimits() throws {}
-    /// Runs what looks after the links of a watcher in a flush, on the account of its program.
+    /// Runs the work on a watcher's links in a flush, on the account of its program.
     open func prepare(_ watcher: WatcherRef, _ body: () -> Void) { body() }
-    /// Reports that not all links of a watcher could be made: it ends.
+    /// Reports that some links of a watcher could not be made; the watcher ends.
     open func reportExhausted(_ error: any Error, _ watcher: WatcherRef) {}
 
     // MARK: Calls
@@ -214,56 +216,55 @@ extension ObservationCore {
     ///
     /// The receiver reports the errors of the callback (T10).
     open func deliver(_ watcher: WatcherRef) {}
-    /// Calls the callback of an immediate watcher; `path` is the one that the change lies on.
+    /// Calls the callback of an immediate watcher; `path` is the changed path.
     open func deliver(_ watcher: WatcherRef, _ change: ImmediateChange, path: Path) {}
     /// Calls the callback of an immediate watcher whose call has waited for the flush.
     open func deliverInFlush(_ watcher: WatcherRef, _ change: ImmediateChange, path: Path) {
       deliver(watcher, change, path: path)
     }
     /// Whether an immediate watcher, or one with its own comparison, is called in the flush instead
-    /// of in the write that is under way; asked of charged ones.
+    /// of in the write under way; asked of charged watchers.
     open func waitsForFlush(_ watcher: WatcherRef) -> Bool { false }
-    /// Whether a watcher is called in the next turn and not in the flush that is under way; asked
-    /// of charged ones.
+    /// Whether a watcher is called in the next turn instead of in the flush under way; asked of
+    /// charged watchers.
     open func waitsForNextTurn(_ watcher: WatcherRef) -> Bool { false }
-    /// The receiver's own comparison: the change that is delivered to the watcher; nil where it is
-    /// none for the watcher.
+    /// Applies the receiver's own comparison: returns the change to deliver, or nil if the watcher
+    /// regards it as no change.
     open func accept(_ change: ImmediateChange, for watcher: WatcherRef) -> ImmediateChange? {
       change.isSame ? nil : change
     }
-    /// The receiver's own comparison of plain values that are computed from collections.
+    /// Applies the receiver's own comparison to plain values that are computed from collections.
     open func isEqual(_ old: Operand, _ new: Operand, for watcher: WatcherRef) -> Bool { false }
-    /// What `change` holds, in a form that outlives the write and all that it concerns.
+    /// The values of `change`, in a form that outlives the write and its objects.
     open func save(_ change: Change) -> AnyObject? { nil }
-    /// The place in the program that is writing now becomes the cause of the watcher's next call.
+    /// Makes the place in the program that is writing now the cause of the watcher's next call.
     open func noteCause(of watcher: WatcherRef) {}
-    /// An object that a history follows was written for the first time since `takeWritten`; what
-    /// the write replaced is still alive.
+    /// Called for the first write since `takeWritten` to an object that a history follows; the
+    /// replaced value is still alive.
     func wasWritten(_ node: NodeRef) {}
     /// Whether the observer of the watcher is still there (L3).
     open func isObserverAlive(_ watcher: WatcherRef) -> Bool { true }
-    /// The watcher ended.
+    /// Called when the watcher ended.
     ///
-    /// `path` is given when the observed object died.
+    /// `path` is given if the observed object died.
     open func ended(_ watcher: WatcherRef, observedDied path: Path?) {}
-    /// How reports name the watcher, with the place of its registration.
+    /// The name of the watcher in reports, with the place of its registration.
     open func title(_ watcher: WatcherRef) -> String { "a watcher" }
-    /// How tools name the watcher: by its name alone, and "file:line" of its registration, or of
-    /// the getter of a lazy property, where that is known.
+    /// The name of the watcher in tools: its plain name and, if known, "file:line" of its
+    /// registration or of the getter of a lazy property.
     open func label(_ watcher: WatcherRef) -> (name: String, site: String?) {
       (title(watcher), nil)
     }
 
-    /// Reports that an object came to lie on a path of the watcher that declares its names, and
-    /// that the name in the path is not one of them, but similar to one (P9).
+    /// Reports that an object that declares its names has appeared on a path of the watcher, and
+    /// that the name in the path is none of them, but similar to one (P9).
     open func reportUnknown(_ error: PathError, of watcher: WatcherRef, in engine: Engine) {
       engine.report(.unknownName(watcher: title(watcher), message: error.description))
     }
 
     // MARK: Lazy properties
 
-    /// How errors name a lazy property among those of other objects; `title` is what its object is
-    /// called.
+    /// The full name of a lazy property in errors; `title` is the name of its object.
     open func fullName(of lazy: WatcherRef, _ name: String, title: String) -> String {
       "\(title).\(name)"
     }
@@ -271,39 +272,42 @@ extension ObservationCore {
     open func compute(_ lazy: WatcherRef) -> Computation { .failed }
     /// Computes `first`, outside of any other computation.
     ///
-    /// A receiver may go on with the properties that `Settling.next` gives, one after another, in
-    /// one call of its language.
+    /// A receiver may continue with the properties that `Settling.next` returns, one after another,
+    /// in one call into its language.
     open func computeAll(_ first: WatcherRef, in engine: Engine) {
       engine.settling.take(compute(first), of: first)
     }
-    /// Goes on with the computation of `lazy`: the property that it waits for was brought up to
-    /// date, or failed; `error` is given where that cannot be computed at all.
+    /// Continues the computation of `lazy` after the property that it waits for.
+    ///
+    /// That property is up to date, or has failed. `error` is given if it cannot be computed at
+    /// all.
     open func resume(
       _ lazy: WatcherRef, after other: WatcherRef, _ error: (any Error)?
     ) -> Computation { .failed }
-    /// Makes the links of a lazy property to what it depends on (`Wiring.add`).
+    /// Makes the links of a lazy property to its dependencies (`Wiring.add`).
     open func wire(_ lazy: WatcherRef, in engine: Engine) throws {}
-    /// What a lazy property declares that it depends on.
+    /// The declared dependencies of a lazy property.
     open func dependencies(of lazy: WatcherRef) -> [DeclaredDependency] { [] }
-    /// Gives the receiver the error for which a computation of `lazy` cannot begin, or its result
-    /// is not kept.
+    /// Receives the error that prevented a computation of `lazy`, or made its result invalid.
     open func fail(_ lazy: WatcherRef, _ error: any Error) {}
-    /// Reports why the computation of a property failed that no code has read (Z8).
+    /// Reports the failed computation of a property that no code has read (Z8).
     open func reportFailure(of lazy: WatcherRef) {}
-    /// A property that is mirrored is invalid from now on; its value may still turn out to hold.
+    /// Called when a mirrored property becomes invalid; its value may still turn out to hold.
     open func invalidated(_ lazy: WatcherRef) {}
-    /// The value that was delivered before the last one is of no use any more.
+    /// Releases the value that was delivered before the last one: it is no longer needed.
     open func forgetBase(of lazy: WatcherRef) {}
-    /// No computation is running any more, and this receiver had tracked ones among them.
+    /// Called when no computation is running any more, if this receiver had tracked ones.
     open func settled() {}
-    /// The value that a lazy property has, or had last; `isBase`: the one that was delivered last,
-    /// which the receiver keeps.
+    /// The current value of a lazy property, or its last one; with `isBase`, the last delivered
+    /// value, which the receiver keeps.
     open func value(of lazy: WatcherRef, isBase: Bool) -> AnyObject? { nil }
-    /// Whether such a value is the one that the lazy property has now (T5).
+    /// Whether `value`, from `value(of:isBase:)`, equals the current value of the lazy property
+    /// (T5).
     open func has(_ value: AnyObject, as lazy: WatcherRef) -> Bool { false }
-    /// Assigns a lazy property a value that `value(of:isBase:)` has returned.
+    /// Assigns `value`, from `value(of:isBase:)`, to a lazy property.
     open func assign(_ value: AnyObject, to lazy: WatcherRef) {}
-    /// The change of a lazy property from such a value, as it is delivered to an immediate watcher.
+    /// The change of a lazy property from `old`, from `value(of:isBase:)`, for an immediate
+    /// watcher.
     open func change(of lazy: WatcherRef, from old: AnyObject?) -> AnyObject? { nil }
   }
 }
@@ -313,7 +317,8 @@ extension ObservationCore {
   @_documentation(visibility: internal)
   public struct DeclaredDependency {
     package let path: Path
-    /// The node where the path begins, if that is another object, and one that is observed.
+    /// The node where the path begins, if the path begins at another object and that one is
+    /// observed.
     package let root: NodeRef?
     /// Whether the path begins at another object.
     package let isForeign: Bool
@@ -328,11 +333,11 @@ extension ObservationCore {
   /// The result of computing a lazy property.
   @_documentation(visibility: internal)
   public enum Computation {
-    /// The value is the one that the property had.
+    /// The value is the same as before.
     case same
-    /// The value is another one.
+    /// The value is different.
     case changed
-    /// The value is the one that was delivered last, after others in between.
+    /// The value is the last delivered one again, after others in between.
     case restored
     /// The getter failed; the receiver keeps the error for code that reads the property.
     case failed

@@ -1,12 +1,12 @@
-/// The watchers and lazy properties that have not ended, by their names.
+/// The watchers and lazy properties that have not ended, by their identities.
 ///
-/// An index is given out again when its watcher has ended, the number that goes with it never is:
-/// a name finds its own watcher, or none.
+/// An index is reused when its watcher has ended, but the number that goes with it never is: an
+/// identity finds its own watcher or none.
 struct WatcherTable {
-  /// The records by index; `nil` where one ended.
+  /// The records by index; `nil` if the record has ended.
   private var records: [WatcherRef?] = []
   private var freeIndices: [Int] = []
-  /// That of the watcher that was added last.
+  /// The number of the watcher that was added last.
   private(set) var lastNumber: UInt64 = 0
   private var count = 0
   /// The index that the next watcher will have; in memory that a bridge without Swift can read.
@@ -17,7 +17,7 @@ struct WatcherTable {
     nextIndex.initialize(to: 0)
   }
 
-  /// The watcher of this name, if it has not ended.
+  /// The watcher with this identity, if it has not ended.
   subscript(name: WatcherID) -> WatcherRef? {
     guard name.index < records.count, let watcher = records[name.index],
       watcher.pointee.id == name.number
@@ -28,13 +28,13 @@ struct WatcherTable {
   /// All indices are below this one.
   var endIndex: Int { records.count }
 
-  /// The watcher that has this index now.
+  /// The current watcher at this index.
   func watcher(at index: Int) -> WatcherRef? { index < records.count ? records[index] : nil }
 
-  /// The name of the watcher that is added next.
+  /// The identity of the watcher that is added next.
   var nextName: WatcherID { WatcherID(index: nextIndex.pointee, number: lastNumber + 1) }
 
-  /// Adds a watcher that has the next name.
+  /// Adds a watcher that has `nextName`.
   mutating func add(_ watcher: WatcherRef) {
     lastNumber = watcher.pointee.id
     count += 1
@@ -47,7 +47,7 @@ struct WatcherTable {
     noteNextIndex()
   }
 
-  /// Takes a watcher out; later look-ups by its name find nothing.
+  /// Removes a watcher; later look-ups by its identity find nothing.
   mutating func remove(_ watcher: WatcherRef) {
     records[watcher.pointee.index] = nil
     count -= 1

@@ -1,10 +1,10 @@
-/// Makes watchers, finds them by name, pauses them and ends them.
+/// Makes watchers, finds them by identity, pauses them and ends them.
 package struct Watchers: Room {
   package let rooms: Rooms
 
   struct State {
     fileprivate var table = WatcherTable()
-    /// Observers may have died without having been noticed; looked for when the turn ends.
+    /// Observers may have died unnoticed; their watchers are looked for when the turn ends.
     fileprivate var hasOrphans = false
   }
   private var state: State {
@@ -17,7 +17,7 @@ package struct Watchers: Room {
   /// The index that the next watcher will have; in memory that a bridge without Swift can read.
   package var nextIndex: UnsafeMutablePointer<Int> { state.table.nextIndex }
 
-  /// Makes a watcher of the object of `root`, without paths.
+  /// Makes a watcher without paths for the object of `root`.
   package func make(
     root: NodeRef, receiver: Receiver, traits: WatcherRecord.Traits, context: Int = 0
   ) -> WatcherRef {
@@ -35,12 +35,12 @@ package struct Watchers: Room {
     return watcher
   }
 
-  /// The watcher of this name, if it has not ended.
+  /// The watcher with this identity, if it has not ended.
   package subscript(name: WatcherID) -> WatcherRef? {
     @inline(__always) get { state.table[name] }
   }
 
-  /// Every watcher and lazy property that has not ended, in no order.
+  /// Calls `body` for every watcher and lazy property that has not ended, in no order.
   package func forEach(_ body: (WatcherRef) -> Void) {
     // `body` may end some of them.
     records.hold {
@@ -50,8 +50,8 @@ package struct Watchers: Room {
     }
   }
 
-  /// The watchers and lazy properties that are rooted at a node, in order of registration; `body`
-  /// may end any of them.
+  /// Calls `body` for the watchers and lazy properties rooted at a node, in order of registration;
+  /// `body` may end any of them.
   package func forEach(of root: NodeRef, _ body: (WatcherRef) -> Void) {
     records.forEach(from: root.pointee.watchers.first, body)
   }
@@ -70,8 +70,8 @@ package struct Watchers: Room {
 
   /// Ends the pause of a watcher.
   ///
-  /// Changes meanwhile were remembered as one, which is delivered now: to an immediate watcher at
-  /// once, to others in the flush.
+  /// Changes during the pause were remembered as one, which is delivered now: to an immediate
+  /// watcher at once, to others in the flush.
   package func resume(_ watcher: WatcherRef) {
     guard watcher.pointee.isActive, watcher.pointee.isPaused else { return }
     watcher.pointee.flags.remove(.paused)
@@ -113,7 +113,7 @@ package struct Watchers: Room {
       if !watcher.pointee.traits.contains(.lazy) { reports.statistics.watchers -= 1 }
       let receiver = watcher.pointee.receiver
       receiver._withUnsafeGuaranteedRef { $0.ended(watcher, observedDied: path) }
-      // The record is still needed in the middle of the watcher's own call.
+      // The record is still needed during the watcher's own call.
       if !watcher.isInOwnCall {
         watcher.pointee.holdsReceiver = false
         receiver.release()
@@ -125,8 +125,8 @@ package struct Watchers: Room {
     return count
   }
 
-  /// Ends the watchers for whose receiver `isOurs` is true, without calling hooks: a state closes
-  /// (L3).
+  /// Ends the watchers for whose receiver `isOurs` is true, without calling hooks, when a state
+  /// closes (L3).
   package func stopAll(where isOurs: (Receiver) -> Bool) {
     stop { isOurs($0.pointee.receiver.takeUnretainedValue()) }
     hooks.removeAll()
@@ -147,7 +147,7 @@ package struct Watchers: Room {
     if !watcher.pointee.isActive, !watcher.isInUse { records.end(watcher) }
   }
 
-  /// Observers may have died unnoticed: has their watchers looked for when the turn ends.
+  /// Notes that observers may have died; their watchers are looked for when the turn ends.
   package func noteOrphans() { state.hasOrphans = true }
 
   /// Ends the watchers whose observers have died, if `noteOrphans` was called.

@@ -1,37 +1,37 @@
 /// Joins one step of a path to a slot: a path is a chain of links, and a wildcard's link has one
 /// child for each object below it.
 ///
-/// Everything about a link is in this one record, as each write goes through links.
+/// This one record has everything about a link, as each write goes through links.
 struct Link {
   let wire: WireRef
   private var memory = Memory.nothing
-  /// Which component of the path this is, from 0.
+  /// The index of the component in the path, from 0.
   let step: Int32
-  /// Whether this is the last step of the path: what is stored there is not followed.
+  /// Whether this is the last step of the path: values there are not followed.
   let isTerminal: Bool
-  /// Whether a step to many objects lies between the link and the root.
+  /// Whether there is a step to many objects between the root and the link.
   let isFanned: Bool
-  /// What a write of the slot does.
+  /// The effect of a write of the slot.
   var effect: Effect
-  /// Whether what is below has to be looked up again before the watcher runs.
+  /// Whether the path below has to be looked up again before the watcher runs.
   fileprivate(set) var isStale = false
-  /// Whether its derived value has to be compared with the one that was delivered.
+  /// Whether its derived value has to be compared with the last delivered one.
   fileprivate(set) var isDirty = false
-  /// Whether a list has come to lie behind the link whose digits are followed from the flush on
-  /// (C4).
+  /// Whether there is a new list at this link, whose element the digits in the path follow from the
+  /// flush on (C4).
   var awaitsFlush = false
-  /// Whether the link was taken out of its slot while it was stale or dirty; it is freed when that
-  /// list is worked off.
+  /// Whether the link was removed from its slot while it was stale or dirty; it is freed when the
+  /// list of such links is processed.
   var isDead = false
-  /// What a step to many objects, an operator or a reader of edits remembers; retained.
+  /// The state of a step to many objects, an operator or a reader of edits; retained.
   var state: Unmanaged<LinkState>?
   var slot: SlotRef?
   /// Neighbours in the slot.
   var next = Neighbour<Link>()
   var previous = Neighbour<Link>()
-  /// The link one step nearer to the root that has found the object of this one.
+  /// The link one step nearer to the root that first found the object of this one.
   var parent: LinkRef?
-  /// The first link one step further, of those whose objects this one has found.
+  /// The first of the links one step further whose objects this link found.
   fileprivate(set) var child: LinkRef?
   /// Neighbours below the same parent.
   fileprivate var sibling: LinkRef?
@@ -48,13 +48,13 @@ struct Link {
 
   struct Effect: OptionSet {
     let rawValue: UInt8
-    /// What is below has to be looked up again.
+    /// The path below has to be looked up again.
     static let stale = Effect(rawValue: 1)
-    /// A derived value may be another one.
+    /// A derived value may differ.
     static let dirty = Effect(rawValue: 2)
     /// The watcher is to be called, whatever else changed.
     static let notify = Effect(rawValue: 4)
-    /// Only writes count by which an object came or left.
+    /// Only writes that add or remove an object count.
     static let objects = Effect(rawValue: 8)
 
     /// The status that a write gives to the watcher.
@@ -63,37 +63,38 @@ struct Link {
 }
 
 extension Link {
-  /// What a link remembers: what was delivered to its watcher last, or what its digits follow.
+  /// The memory of a link: the last delivered version or size, or the object that its digits
+  /// follow.
   private enum Memory {
     case nothing
     case version(Int)
     case size(Int)
     case anchor(Int)
-    /// The object that digits followed has left.
+    /// The object that the digits followed has left.
     case departed
   }
 
   /// The version of a lazy property that had no value.
   static let failedVersion = -1
 
-  /// At a lazy property: the version of it that was delivered to the watcher last, or that a
-  /// dependent property has used.
+  /// At a lazy property: the version last delivered to the watcher, or used by a dependent
+  /// property.
   ///
-  /// At a link that stands for all properties of an object: the last version of any property.
+  /// At a link for all properties of an object: the last version of any property.
   @inline(__always)
   var version: Int? {
     get { if case .version(let version) = memory { version } else { nil } }
     set { memory = newValue.map(Memory.version) ?? .nothing }
   }
 
-  /// At a size (`@count`): the size that was delivered to the watcher last.
+  /// At a size (`@count`): the size last delivered to the watcher.
   @inline(__always)
   var size: Int? {
     get { if case .size(let size) = memory { size } else { nil } }
     set { memory = newValue.map(Memory.size) ?? .nothing }
   }
 
-  /// At digits that follow an object: the number by which its kind finds it; nil when it has left.
+  /// At digits that follow an object: the number by which its kind finds it; nil after it has left.
   @inline(__always)
   var anchor: Int? { if case .anchor(let anchor) = memory { anchor } else { nil } }
 
@@ -109,7 +110,7 @@ extension Link {
   /// Makes the digits of this link follow an object.
   mutating func follow(_ anchor: Int) { memory = .anchor(anchor) }
 
-  /// The object has left.
+  /// Notes that the object has left.
   mutating func endFollowing() { memory = .departed }
 }
 
@@ -117,12 +118,12 @@ typealias LinkRef = UnsafeMutablePointer<Link>
 
 /// The tree of the links of a path.
 ///
-/// A walk along it lists the links first, and leaves out links that died before their turn.
+/// A walk along it lists the links first, and skips links that died before their turn.
 extension LinkRef {
-  /// Whether what lies nearer to the root has changed, and was not looked up again.
+  /// Whether a link nearer to the root has changed and was not looked up again.
   var isBelowStale: Bool { isBelow { $0.pointee.isStale } }
 
-  /// Whether an object nearer to the root was replaced, and was not looked up again.
+  /// Whether an object nearer to the root was replaced and was not looked up again.
   ///
   /// A list whose members changed does not count: the element may still be there.
   var isBelowReplaced: Bool { isBelow { $0.pointee.isStale && $0.pointee.state == nil } }
@@ -137,7 +138,7 @@ extension LinkRef {
     return false
   }
 
-  /// Puts the link in the tree, as the first below `parent`.
+  /// Adds the link to the tree, as the first child of `parent`.
   func hang(below parent: LinkRef) {
     pointee.parent = parent
     pointee.sibling = parent.pointee.child
@@ -146,7 +147,7 @@ extension LinkRef {
     parent.pointee.child = self
   }
 
-  /// Takes the link out of the tree; the links below it stay there.
+  /// Removes the link from the tree; the links below it stay attached to it.
   func unhang() {
     if let previous = pointee.previousSibling {
       previous.pointee.sibling = pointee.sibling
@@ -160,7 +161,7 @@ extension LinkRef {
     pointee.previousSibling = nil
   }
 
-  /// Appends the links one step further whose objects this one has found.
+  /// Appends the links one step further whose objects this link found.
   func appendChildren(to links: inout [LinkRef]) {
     guard let first = pointee.child else { return }
     links.append(first)
@@ -177,7 +178,7 @@ extension LinkRef {
   }
 }
 
-/// Links that were listed before code goes along them; a single one needs no array.
+/// Links that are listed before a walk along them begins; a single link needs no array.
 struct ListedLinks: Sequence, IteratorProtocol {
   private var first: LinkRef?
   private var others: [LinkRef] = []
@@ -199,8 +200,7 @@ struct ListedLinks: Sequence, IteratorProtocol {
 }
 
 extension WireRef {
-  /// Every link of a path, the nearest to the root first; for a tracked computation in the order of
-  /// its reads.
+  /// Every link of a path, from the root down; for a tracked computation in the order of its reads.
   var links: ListedLinks {
     var (links, rest) = (ListedLinks(), [LinkRef]())
     var next = pointee.top
@@ -212,7 +212,7 @@ extension WireRef {
     return links
   }
 
-  /// The link behind the one that a tracked computation has kept last.
+  /// The link after `cursor`: the link that a tracked computation expects to use next.
   var linkAfterCursor: LinkRef? {
     pointee.cursor == nil ? pointee.top : pointee.cursor!.pointee.sibling
   }
@@ -224,7 +224,7 @@ extension WireRef {
     pointee.top = link
   }
 
-  /// Puts a link of a tracked computation behind the one that it has kept last.
+  /// Inserts a link of a tracked computation after the last kept one.
   func insertAfterCursor(_ link: LinkRef) {
     let next = linkAfterCursor
     link.pointee.sibling = next
@@ -259,10 +259,10 @@ extension WireRef {
   @inline(__always)
   func popDirty() -> LinkRef? { pop(&pointee.dirty) }
 
-  /// Adds a link to a single object whose object was written; it is dirty until the object is
+  /// Adds a link to a single object whose object was written; the link is dirty until the object is
   /// looked at.
   ///
-  /// - Returns: whether it was not there yet.
+  /// - Returns: whether the link was new in the list.
   func addWritten(_ link: LinkRef) -> Bool {
     if link.pointee.isDirty || link.pointee.isDead { return false }
     mark(link, &pointee.written)
@@ -294,7 +294,7 @@ extension LinkRef {
 }
 
 extension Records {
-  /// Goes along the dirty links of a path that are still there, and leaves them in the list.
+  /// Walks along the dirty links of a path that still exist, and leaves them in the list.
   ///
   /// `body` may end links. It must not compare the path, which would mark links again.
   @inline(__always)

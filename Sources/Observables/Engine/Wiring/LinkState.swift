@@ -1,4 +1,4 @@
-/// The state of a link that stands for many objects, or for a value derived from them.
+/// The state of a link to many objects, or to a value derived from them.
 final class LinkState {
   enum Role {
     /// `*` before the end of a path.
@@ -7,9 +7,9 @@ final class LinkState {
     case deep
     /// A name that is looked up on each element (C8).
     case spread
-    /// An operator that puts the values of all members together.
+    /// An operator that aggregates the values of all members.
     case aggregate
-    /// A collection below a union of collections, which hands its members on to the operator.
+    /// A collection below a union of collections, which passes its members on to the operator.
     case feed
     /// `@first` and `@last`.
     case end
@@ -17,21 +17,21 @@ final class LinkState {
     case edits
   }
 
-  /// What a link of `**` remembers that leads to no object; it never changes.
+  /// The state of every `**` link that leads to no object; it never changes.
   nonisolated(unsafe) static let leaf = LinkState(.deep)
 
   let role: Role
   /// How far the link has read the journal of its node.
   var cursor = 0
-  /// The objects below, each once, however often it is there.
+  /// The objects below, each once, however often it occurs.
   var members: [NodeRef: FanMember] = [:]
   /// Whether the next name is looked up on the elements of a member.
   var leadsToSpread = false
-  /// How many members there are that cannot be gone through.
+  /// How many members cannot be followed further.
   var otherCount = 0
-  /// What an operator, or a feed of one, remembers besides; nil for other roles.
+  /// The additional state of an operator or its feed; nil for other roles.
   let operating: OperatorState?
-  /// The bytes that the receiver of the watcher was charged for what is kept here.
+  /// The bytes charged to the watcher's receiver for this state.
   var charge = 0
 
   init(_ role: Role, _ operation: Operation? = nil) {
@@ -39,10 +39,10 @@ final class LinkState {
     operating = operation != nil || role == .feed ? OperatorState(role, operation) : nil
   }
 
-  /// Whether the link reads the journal of its node; `**` does where there are many members.
+  /// Whether the link reads the journal of its node; `**` does so if there are many members.
   var isReading = false
 
-  /// Which members count: an operator goes over the elements, `*` over everything.
+  /// The members that count: the elements for an operator, everything for `*`.
   var scope: MemberScope {
     switch role {
     case .wildcard: .everything
@@ -55,19 +55,19 @@ final class LinkState {
   var staysAtStep: Bool { role == .spread || role == .deep }
 }
 
-/// What an operator remembers, or a collection below a union of collections.
+/// The state of an operator, or of a collection below a union of collections.
 final class OperatorState {
-  /// Which operator the link is; nil for a feed.
+  /// The operator; nil for a feed.
   let operation: Operation?
-  /// The members of a feed as values, and how often each is there.
+  /// The members of a feed as values, and how often each occurs.
   var values: [Operand: Int] = [:]
   /// The aggregate of an operator.
   var aggregate: Aggregate?
   /// Whether the value was computed from all members once.
   var isComplete = false
-  /// The element that was delivered last, for `@first` and `@last`.
+  /// The last delivered element, for `@first` and `@last`.
   var delivered = Operand.none
-  /// The values that were delivered last, for a short union in order.
+  /// The last delivered values, for a short union in order.
   var deliveredUnion: [Operand]?
 
   init(_ role: LinkState.Role, _ operation: Operation?) {
@@ -76,11 +76,11 @@ final class OperatorState {
   }
 }
 
-/// An object below a link that stands for many.
+/// An object below a link to many objects.
 ///
-/// There are as many as objects: 24 bytes.
+/// There is one per object: 24 bytes.
 struct FanMember {
-  /// The first link of the object; nil where it cannot have the next component of the path.
+  /// The first link of the object; nil if the object cannot have the next component of the path.
   var link: LinkRef?
   /// The contribution of the object to an operator.
   var contribution = Operand.none
@@ -88,7 +88,7 @@ struct FanMember {
 
   init(count: Int) { times = Int32(clamping: count) }
 
-  /// How often the object is there.
+  /// How often the object occurs.
   var count: Int {
     get { Int(times) }
     set { times = Int32(clamping: newValue) }

@@ -1,14 +1,15 @@
 /// The routes of a path that goes over many objects.
 ///
-/// One object at one step of a path is one link, however many routes lead there. The links are a
-/// tree: each hangs below the link that has found its object (`Link.parent`). Other links that come
-/// to the same object at the same step *join* the link that is there, and that is noted here. Where
-/// the tree is cut above a link, it moves to one of those that have joined it and are not below the
-/// cut; so a link lives exactly as long as a route leads to it, lists that contain each other
-/// included. A path costs O(steps × objects) that way, a cut O(links and joins below it).
+/// One object at one step of a path is one link, however many routes lead there. The links form a
+/// tree: each hangs below the link that first found its object (`Link.parent`). Other links that
+/// reach the same object at the same step *join* the existing link, and this class records these
+/// joins. If the tree is cut above a link, the link moves below one of the links that have joined
+/// it and are outside of the cut. So a link lives exactly as long as a route leads to it, even if
+/// lists contain each other. A path costs O(steps × objects) this way, a cut O(links and joins
+/// below it).
 ///
-/// A path without wildcards has no routes. The objects right below its first wildcard are noted
-/// only where one of them is a collection whose elements the next name is asked of: nothing else
+/// A path without wildcards has no routes. The objects right below its first wildcard are recorded
+/// only if one of them is a collection on whose elements the next name is looked up: nothing else
 /// can lead to the same step.
 final class Routes {
   private struct Place: Hashable {
@@ -18,16 +19,16 @@ final class Routes {
 
   /// The links of each step, by their objects.
   private var links: [Int32: [NodeRef: LinkRef]] = [:]
-  /// The links that have joined a link, besides the one that has found its object.
+  /// For each link, the links that have joined it, besides its parent.
   private var joined: [LinkRef: Set<LinkRef>] = [:]
-  /// The link that a link which leads to one object only has joined.
+  /// For a link that leads to one object only, the link that it has joined.
   private var onward: [LinkRef: LinkRef] = [:]
   /// How often objects came (above 0) or left below `**` since the last call.
   private var moves: [Place: Int] = [:]
-  /// Whether a link was taken out whose derived value may be another one: if its object is still
-  /// there, the new link does not know what was delivered.
+  /// Whether a link was removed whose derived value may differ: if its object is still there, the
+  /// new link does not know the last delivered value.
   private var hasLostValue = false
-  /// Links that lose their place in the tree, while it is being cut.
+  /// Links that lose their place in the tree while it is being cut.
   private var leaving: Set<LinkRef> = []
 
   /// The link of an object at a step.
@@ -43,7 +44,7 @@ final class Routes {
   /// The link that `link`, which leads to one object, has joined.
   func onward(of link: LinkRef) -> LinkRef? { onward[link] }
 
-  /// Notes that `parent` leads to the object of `link`, too.
+  /// Notes that `parent`, too, leads to the object of `link`.
   func join(_ parent: LinkRef, to link: LinkRef) {
     joined[link, default: []].insert(parent)
     if let state = parent.state, state.role != .end, !parent.isDeep(above: link),
@@ -55,8 +56,8 @@ final class Routes {
     }
   }
 
-  /// Notes that `parent` does not lead to the object of `link` any more; false where `parent` has
-  /// found that.
+  /// Notes that `parent` no longer leads to the object of `link`; false if `parent` itself found
+  /// the object.
   func leave(_ parent: LinkRef, from link: LinkRef) -> Bool {
     if link.pointee.parent == parent { return false }
     joined[link]?.remove(parent)
@@ -95,7 +96,7 @@ final class Routes {
 
   func noteLostValue() { hasLostValue = true }
 
-  /// Whether objects came below `**` or left since this was asked last.
+  /// Whether objects came or left below `**` since the last call.
   func takeMoves() -> Bool {
     if moves.isEmpty, !hasLostValue { return false }
     moves = [:]
@@ -105,15 +106,15 @@ final class Routes {
 
   // MARK: Cutting
 
-  /// Moves those of `links`, which lose their place in the tree, to which another route leads, with
-  /// all below them.
+  /// Moves each of `links`, which lose their place in the tree, with its subtree below another
+  /// route, if one leads to it.
   ///
   /// - Returns: the other links.
   func rescue(_ links: [LinkRef]) -> [LinkRef] {
     if joined.isEmpty { return links }
     leaving = Set(links)
     for link in links where leaving.contains(link) {
-      // The order has to be the same in a second run of a program.
+      // Any parent will do. The lowest one does not depend on the order of a set.
       let parents = joined[link]?.filter { !leaving.contains($0) }
       if let parent = parents?.min() { move(link, below: parent) }
     }
@@ -132,7 +133,7 @@ final class Routes {
       link.hang(below: parent)
       // The link that found the object may be moved as well, and then still leads there.
       if let finder, leaving.contains(finder) { join(finder, to: link) }
-      // All that hangs below it stays, and so does what joins lead to from there.
+      // Its subtree stays, and so do the links that the subtree has joined.
       var staying = [link]
       while let link = staying.popLast() {
         leaving.remove(link)
@@ -144,17 +145,17 @@ final class Routes {
 }
 
 extension LinkRef {
-  /// The routes of its path, where that goes over many objects.
+  /// The routes of its path; nil if the path does not go over many objects.
   var routes: Routes? { pointee.wire.routes }
 
-  /// The link one step further, of a link that leads to one object.
+  /// The link one step further, for a link that leads to one object.
   @inline(__always)
   var onward: LinkRef? {
     if let child = pointee.child { return child }
     return pointee.wire.pointee.routes?._withUnsafeGuaranteedRef { $0.onward(of: self) }
   }
 
-  /// True for a link that leads to no other link.
+  /// True if the link leads to no other link.
   var isLast: Bool {
     onward == nil && state?.members.values.contains { $0.link != nil } != true
   }

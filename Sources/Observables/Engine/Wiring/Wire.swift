@@ -1,6 +1,6 @@
-/// One path of one watcher, or what a tracked computation has read.
+/// One path of one watcher, or the reads of a tracked computation.
 ///
-/// Everything about a path is in this one record.
+/// This one record has everything about a path.
 struct Wire {
   let watcher: WatcherRef
   let path: Unmanaged<Path>
@@ -8,9 +8,10 @@ struct Wire {
   /// Whether the path has one step only.
   let isShort: Bool
   var phase = Phase.attaching
-  /// Its place among the paths of its watcher: grows with each that is added.
+  /// Its position among the paths of its watcher: grows with each added path.
   let index: Int
-  /// The link at the root; nil where the root cannot take it (nothing is watched then).
+  /// The link at the root; nil if the root cannot have the first component (nothing is watched
+  /// then).
   ///
   /// For a tracked computation this is the first of the links, which are siblings.
   var top: LinkRef?
@@ -18,7 +19,7 @@ struct Wire {
   var stale: LinkRef?
   /// The first of the dirty links, whose derived value may have changed.
   var dirty: LinkRef?
-  /// The last one of the links to single objects that were written since `takeWritten`.
+  /// The last of the links to single objects that were written since `takeWritten`.
   var written: LinkRef?
   /// Neighbours among the paths of the watcher.
   var next = Neighbour<Wire>()
@@ -26,28 +27,28 @@ struct Wire {
   /// The next of the watcher's paths that have stale or dirty links.
   var nextWithWork: WireRef?
   var hasWork = false
-  /// The links of objects where the path goes over many; retained.
+  /// The routes of a path that goes over many objects; retained.
   var routes: Unmanaged<Routes>?
   /// The last link that the computation under way has kept.
   var cursor: LinkRef?
   /// The number of the run of a tracked computation.
   var stamp: UInt32 = 0
-  /// Whether objects below the root may have no link: of `**` opaque objects, and objects that a
+  /// Whether objects below the root may have no link: opaque objects below `**`, and objects that a
   /// transaction has to read.
   var hasOthers = false
-  /// Whether it was reported that a name of the path is misspelt, or found that none is.
+  /// Whether a misspelt name of the path was already reported, or none was found.
   var hasComplained = false
 
   enum Use: UInt8 {
     /// The wire follows its path.
     case following
-    /// The wire follows its path, where lazy properties are no part of a whole object (C13).
+    /// The wire follows its path, but ignores lazy properties of whole objects (C13).
     case followingStored
     /// The wire reads the edits of a list.
     case editing
-    /// The wire holds what a tracked computation has read, in that order.
+    /// The wire holds the keys that a tracked computation has read, in the order of the reads.
     case tracking
-    /// The wire has a link to each of some objects, whatever leads there.
+    /// The wire has one link to each of certain objects, whatever path leads there.
     case objects
   }
 
@@ -55,7 +56,7 @@ struct Wire {
     /// The links are being made for the first time.
     case attaching
     case attached
-    /// The watcher has removed the path: it has no links, and gets none any more.
+    /// The watcher has removed the path: it has no links, and gets no further ones.
     case ended
   }
 }
@@ -80,7 +81,7 @@ extension WireRef {
 }
 
 extension WatcherRef {
-  /// Takes a path out.
+  /// Removes a path.
   func remove(_ wire: WireRef) {
     pointee.wires.remove(wire)
     if !wire.pointee.hasWork { return }

@@ -1,8 +1,8 @@
-/// Making the links of a path: at registration, and for objects that come to lie on it.
+/// Making the links of a path: at registration, and for objects that appear on it later.
 ///
-/// Everything here is iterative: a path may have 10,000 components. Code of the program may run
-/// between any two links (getters, error callbacks, finalizers) and may do anything: whatever was
-/// found before is looked at again afterwards (`Wire.phase`, `Link.isDead`, `Node.isDead`).
+/// Everything here is iterative, as a path may have 10,000 components. Code of the program may run
+/// between any two links (getters, error callbacks, finalizers) and may do anything, so the state
+/// is checked again afterwards (`Wire.phase`, `Link.isDead`, `Node.isDead`).
 extension Wiring {
   /// Adds a path to a watcher, from its observed object or from another one.
   ///
@@ -24,8 +24,8 @@ extension Wiring {
     guard let root = root ?? watcher.pointee.root else { return }
     let hookCount = hooks.count
     try records.hold {
-      // The wire is the watcher's from now on: code that stops the watcher while the links are made
-      // finds it.
+      // The watcher owns the wire from now on, so code that stops the watcher while the links are
+      // made finds the wire.
       let wire = records.make(
         Wire(
           watcher: watcher, path: .passRetained(path), use: use, isShort: path.kinds.count == 1,
@@ -38,7 +38,7 @@ extension Wiring {
         }
       } catch {
         if !wire.hasEnded { end(wire, of: watcher) }
-        // Nothing was observed in the end: the hooks are not called.
+        // Nothing was observed in the end, so no hooks are called.
         hooks.cancel(from: hookCount)
         throw error
       }
@@ -48,10 +48,10 @@ extension Wiring {
     }
   }
 
-  /// Runs what makes links of a watcher, or takes values along them; false when the watcher ended
-  /// meanwhile.
+  /// Runs `body`, which makes links of a watcher or takes values along them; false if the watcher
+  /// has ended.
   ///
-  /// It ends where an object on its paths could not be looked at.
+  /// The watcher ends if an object on its paths could not be read.
   @discardableResult
   func whileWiring<Failure: Error>(
     _ watcher: WatcherRef, _ body: () throws(Failure) -> Void
@@ -75,7 +75,7 @@ extension Wiring {
   ) throws {
     var (step, node, parent) = (step, node, parent)
     var waiting: [(step: Int, node: NodeRef, parent: LinkRef)] = []
-    // Operators compute their values when all links below are there.
+    // Operators compute their values after all links below were made.
     var incomplete: [LinkRef] = []
     // Below a wildcard some objects may lack the component, but not all of them.
     var isFanned = false
@@ -86,7 +86,7 @@ extension Wiring {
       if wire.hasEnded { return }
       try charged?.checkLimits()
       if let parent, parent.pointee.isDead {
-        // Code of the program took the parent out.
+        // Code of the program removed the parent.
       } else if let parent, let link = wire.routes?.link(at: step, of: node) {
         isKnown = isFanned
         join(parent, to: link)
@@ -100,12 +100,12 @@ extension Wiring {
           place = try self.place(step, of: path, on: node)
         } catch {
           if isStrict, !isFanned { throw error }
-          // A position may be missing: each list has its own, and one may be too short (P2).
+          // A position may be missing: each list has its own length, and one may be too short (P2).
           // Below `**` each object has other components.
           if path.kinds[step] != .element, path.kinds[step] != .slot, step < path.deepStep {
             unknown = unknown ?? error
           }
-          // An object that cannot have this component turned up later: the path is silent beyond it
+          // An object that cannot have this component appeared later: the path ends there silently
           // (P7).
           if !isFanned, step < path.deepStep { complain(error, about: wire, below: parent) }
         }
@@ -114,7 +114,7 @@ extension Wiring {
           if let state = link.state, state.role != .end, state.role != .edits {
             isFanned = true
             let next = state.staysAtStep ? step : step + 1
-            // The first child is taken out of `waiting` next: getters run in the order of the
+            // The first child is popped from `waiting` next, so getters run in the order of the
             // elements.
             for child in members.open(link, on: node).reversed() {
               waiting.append((next, child, link))
@@ -123,7 +123,7 @@ extension Wiring {
             // The rest of the path may begin here.
             if state.role == .deep { waiting.append((step + 1, node, link)) }
           } else if !dependents.isUpToDate(link, wire) {
-            // Code of the program ran to bring the property up to date, and may have ended the
+            // Bringing the property up to date ran code of the program, which may have ended the
             // watcher.
           } else if !link.pointee.isTerminal,
             case .node(let child) = child(of: link, on: node, step, path), !child.isDead
@@ -141,7 +141,7 @@ extension Wiring {
       (step, node, parent) = (next.step, next.node, next.parent)
     }
     try charged?.checkLimits()
-    // The deepest are completed first: the values of the others are made of theirs.
+    // The deepest come first: the values of the others depend on them.
     incomplete.sort { $0.pointee.step > $1.pointee.step }
     for link in incomplete { members.complete(link) }
     if isFanned, !isKnown, let unknown {
@@ -150,9 +150,9 @@ extension Wiring {
     }
   }
 
-  /// Makes links for an object that came to lie on a path after registration; does not throw.
+  /// Makes links for an object that appeared on a path after registration; does not throw.
   ///
-  /// Where a limit forbids further links, the watcher ends.
+  /// If a limit forbids further links, the watcher ends.
   func attachLeniently(_ wire: WireRef, step: Int, to node: NodeRef, below link: LinkRef) {
     do {
       try wire.pointee.path._withUnsafeGuaranteedRef {
@@ -163,10 +163,12 @@ extension Wiring {
     }
   }
 
-  /// Reports a name that turns out to be misspelt: its object was not known at registration (P9).
+  /// Reports a name that turns out to be misspelt, because its object was unknown at registration
+  /// (P9).
   ///
-  /// It is reported once. A name that is similar to no other is taken for one of other objects,
-  /// which may lie there by turns; and some of many objects may lack a name.
+  /// It is reported once. A name that is similar to no other may belong to other objects that lie
+  /// there at other times, so it is not reported; nor is a name that only some of many objects
+  /// lack.
   func complain(_ error: any Error, about wire: WireRef, below parent: LinkRef?) {
     guard let error = error as? PathError, error.suggestion != nil || error.code == .otherLoop,
       !wire.pointee.hasComplained
@@ -185,7 +187,7 @@ extension Wiring {
   /// The place of the link of a component on one object.
   private struct Place {
     var slot: SlotRef?
-    /// The number by which the kind of the node finds the object that digits follow.
+    /// The number by which the kind of the node finds the object that the digits follow.
     var anchor: Int?
     /// Whether the component is looked up on each element (C8).
     var isSpread = false
@@ -211,13 +213,13 @@ extension Wiring {
       return place
     }
     place.isSpread = path.kinds[step] == .name && kind.spreads(path.steps[step], over: node)
-    // Behind `**` the elements are asked themselves.
+    // Below `**` the elements have their own links.
     if place.isSpread, step > path.deepStep { return Place() }
     place.slot = try kind.slot(path.steps[step], at: step, of: path, on: node)
     return place
   }
 
-  /// The link at a place, in its slot and below its parent; nil where there is nothing to watch.
+  /// Makes the link at a place, in its slot and below its parent; nil if there is nothing to watch.
   private func makeLink(
     at place: Place, _ step: Int, of wire: WireRef, _ path: Path, below parent: LinkRef?
   ) -> LinkRef? {
@@ -253,13 +255,13 @@ extension Wiring {
     }
     append(link, to: slot)
     if place.isSpread, let state = parent?.state, !state.leadsToSpread {
-      // The elements of a collection lie at the same step as the other members do.
+      // The elements of a collection lie at the same step as its other members.
       state.leadsToSpread = true
       var children: [LinkRef] = []
       parent!.appendChildren(to: &children)
       for child in children { addRoute(to: child, of: wire) }
     } else if parent?.isDeep(above: link) == true, link.pointee.isTerminal {
-      // It is of the same object as the link of `**`: no other way leads there.
+      // The link has the same object as the `**` link above it: no other route leads there.
     } else if parent?.pointee.isFanned == true || place.isSpread
       || parent?.state?.leadsToSpread == true || parent?.isDeep == true || link.isDeep
     {
@@ -272,7 +274,7 @@ extension Wiring {
     if slot.pointee.lazy != nil {
       lazies.adapt(link, to: slot)
     } else if slot.pointee.isEvery, link.isWhole {
-      // From here on changes of lazy properties count for the link.
+      // Only later changes of lazy properties count for the link.
       link.pointee.version = lazies.lastVersion
     }
     return link
@@ -289,7 +291,7 @@ extension Wiring {
     }
   }
 
-  /// What lies at the component of a link, for the next one.
+  /// The object at the component of a link, for the next step.
   func child(of link: LinkRef, on node: NodeRef, _ step: Int, _ path: Path) -> Child {
     if link.isAnchored {
       return link.pointee.anchor.map { node.kind.child(of: $0, in: node) } ?? .none
@@ -304,29 +306,29 @@ extension Wiring {
 
   // MARK: Routes
 
-  /// Makes further routes to the object of a link join it.
+  /// Registers a link, so that further routes to its object join it.
   private func addRoute(to link: LinkRef, of wire: WireRef) {
     if wire.pointee.routes == nil { wire.pointee.routes = .passRetained(Routes()) }
     wire.routes!.add(link)
   }
 
-  /// `parent` leads to an object that has a link at this step already.
+  /// Joins `parent` to a link, which already exists for the object at this step.
   private func join(_ parent: LinkRef, to link: LinkRef) {
     link.routes!.join(parent, to: link)
-    // An operator has the values of this object once more.
+    // An operator gets the values of this object once more.
     if parent.state?.role != .aggregate { members.gainFeed(of: link, through: parent) }
   }
 
   /// Adds paths to a watcher, from its observed object.
   ///
-  /// If it throws, the watcher has the paths that it had before.
+  /// If it throws, the watcher keeps the paths that it had before.
   ///
   /// - Throws: `PathError` for a component that its object cannot have (P9, P11).
   package func add(_ paths: [Path], to watcher: WatcherRef) throws {
     let name = watcher.identity
     let last = watcher.pointee.wires.last?.pointee.index ?? -1
     do {
-      // A getter that a path goes through may end the watcher.
+      // A getter on a path may end the watcher.
       for path in paths where watchers[name] != nil { try add(path, to: watcher) }
     } catch {
       guard let watcher = watchers[name] else { throw error }
@@ -337,8 +339,8 @@ extension Wiring {
     }
   }
 
-  /// The name that a hook is called with when `link` came into its slot or left it; nil where
-  /// another link observes the same.
+  /// The name to pass to a hook when `link` came into its slot or left it; nil if another link
+  /// observes the same name.
   func hookName(of link: LinkRef, in slot: SlotRef) -> String? {
     if link.pointee.wire.pointee.watcher.pointee.isUncounted || link.isOfTree { return nil }
     let name = slot.pointee.isEvery ? link.wholeName : nil

@@ -1,15 +1,15 @@
-/// The links of watchers whose receiver pays for them: of scripts with limits.
+/// Charging links to the receivers that pay for them: scripts with limits.
 ///
-/// One watcher may have a link for each of a million objects, and so may each of a thousand others.
-/// Each link is charged when it is put into its slot, and given back when it is taken out. Before a
-/// link is made the receiver is asked whether it may be. A registration fails where it may not; a
-/// watcher that is there already ends, as it could not follow its path any more, and says why.
+/// One watcher may have a link for each of a million objects, and so may each of a thousand other
+/// watchers. Each link is charged when it is put into its slot, and credited when it is removed.
+/// The receiver is asked before a link is made. If it refuses, a registration fails. An existing
+/// watcher ends and reports why, as it could no longer follow its path.
 extension Wiring {
-  /// What is charged, in bytes: about what the records and their containers take.
+  /// The charges in bytes: approximately the size of the records and their containers.
   enum Charge {
     /// A link, with its part of the slot.
     static let link = 208
-    /// What a link of a whole collection knows of one member.
+    /// One member in the state of a link to a whole collection.
     static let member = 96
   }
 
@@ -18,7 +18,7 @@ extension Wiring {
     watcher.pointee.receiver._withUnsafeGuaranteedRef { $0.charge(bytes, to: payer) }
   }
 
-  /// Charges what a link knows of its members now.
+  /// Updates the charge for the members in a link's state.
   func chargeMembers(of link: LinkRef, _ state: LinkState) {
     let watcher = link.pointee.wire.pointee.watcher
     guard watcher.pointee.traits.contains(.charged) else { return }
@@ -27,9 +27,9 @@ extension Wiring {
     state.charge = bytes
   }
 
-  /// Not all links of a watcher could be made.
+  /// Ends a watcher, because not all of its links could be made.
   ///
-  /// A lazy property gives up all links that it has, and fails when it is computed next.
+  /// A lazy property does not end: it gives up all its links, and fails when it is computed next.
   func exhausted(_ watcher: WatcherRef, _ error: any Error) {
     guard watcher.pointee.isActive else { return }
     if watcher.pointee.traits.contains(.lazy) {
@@ -43,14 +43,14 @@ extension Wiring {
 }
 
 extension WatcherRef {
-  /// Whether links may have to be made or taken out before the watcher is called.
+  /// Whether links may have to be made or removed before the watcher is called.
   var hasLinkWork: Bool {
     pointee.wiresWithWork != nil || pointee.flags.contains(.checkingDepartures)
   }
 }
 
 extension WireRef {
-  /// The receiver that pays for the links of the wire, if one does.
+  /// The receiver that pays for the links of the wire; nil if none is charged.
   var chargedReceiver: ObservationCore.Receiver? {
     let watcher = pointee.watcher
     guard watcher.pointee.traits.contains(.charged) else { return nil }
@@ -59,7 +59,7 @@ extension WireRef {
 }
 
 extension LinkState {
-  /// How many members the link knows something of.
+  /// How many members the state has entries for.
   var memberCount: Int {
     guard let operating else { return members.count }
     return members.count + operating.values.count + (operating.aggregate?.size ?? 0)

@@ -1,9 +1,9 @@
-/// Taking links out: of a path that ends, of an object that left it, and of one that died.
+/// Removing links: of a path that ends, of an object that left it, and of an object that died.
 extension Wiring {
-  /// Takes a path away again; the watcher ends with its last one (L5).
+  /// Removes a path; the watcher ends with its last one (L5).
   ///
-  /// If it has other paths, it is still called for changes on that path that are pending. True if
-  /// it had that path.
+  /// If the watcher has other paths, it is still called for pending changes on this path. Returns
+  /// true if the watcher had the path.
   package func remove(_ path: Path, from watcher: WatcherRef) -> Bool {
     records.hold {
       let found = records.first(from: watcher.pointee.wires.first) {
@@ -18,8 +18,8 @@ extension Wiring {
     }
   }
 
-  /// Looks whether derived values on a path that is about to go are others than those delivered
-  /// last, and keeps the call if so: that cannot be found out later.
+  /// Keeps the call for a path that is about to be removed, if derived values on it differ from the
+  /// last delivered ones; this cannot be determined later.
   ///
   /// May run code of the program.
   private func keepCall(of watcher: WatcherRef, for wire: WireRef) {
@@ -45,7 +45,7 @@ extension Wiring {
     }
   }
 
-  /// Takes a path from the watcher, and takes its links out.
+  /// Removes a path from its watcher, and all links of the path.
   func end(_ wire: WireRef, of watcher: WatcherRef) {
     if transactions.holds(wire) { transactions.willEnd(wire) }
     tracking.suspend(wire)
@@ -60,7 +60,7 @@ extension Wiring {
     records.end(wire)
   }
 
-  /// Cuts the way from a link to the object one step further that `link` stands for.
+  /// Removes the route from `parent` to the object of `link`, one step further.
   ///
   /// - Complexity: O(links that no other route leads to).
   func detach(_ link: LinkRef, from parent: LinkRef) {
@@ -70,7 +70,7 @@ extension Wiring {
     takeOut(below: link, routes)
   }
 
-  /// Takes out a link, whatever leads there, and all that nothing else leads to.
+  /// Removes a link on all its routes, and all links to which no other route leads.
   func detach(_ link: LinkRef) {
     if let routes = link.routes {
       var parents: [LinkRef] = []
@@ -86,13 +86,13 @@ extension Wiring {
     }
   }
 
-  /// Cuts all ways from a link to objects one step further.
+  /// Removes all routes from a link to objects one step further.
   func detachAll(below link: LinkRef) {
     while let child = link.pointee.child { detach(child, from: link) }
     if let joined = link.onward { detach(joined, from: link) }
   }
 
-  /// Takes out the links below a cut that have no other route.
+  /// Removes the links below a cut that have no other route.
   private func takeOut(below top: LinkRef, _ routes: Routes) {
     var links = [top]
     var position = 0
@@ -100,7 +100,7 @@ extension Wiring {
       links[position].appendChildren(to: &links)
       position += 1
     }
-    // All of them hang below the cut; where the topmost one stays, all do.
+    // All of them hang below the cut; if the topmost one stays, all do.
     let leaving = routes.rescue(links)
     if leaving.isEmpty { return }
     for link in leaving {
@@ -109,7 +109,7 @@ extension Wiring {
     takeOutTree(top)
   }
 
-  /// Takes out a link and all that hangs below it.
+  /// Removes a link and its subtree.
   private func takeOutTree(_ top: LinkRef) {
     top.unhang()
     var work: [LinkRef] = []

@@ -1,6 +1,5 @@
-/// Components that are digits: they follow the object that was there, wherever it moves in its
-/// list, until it leaves (C4). Whether it has left is looked at in the flush, when the watcher's
-/// turn comes.
+/// Digits in a path: they follow an element, wherever it moves in its list, until it leaves (C4).
+/// The flush finds out whether it has left, when the watcher's turn comes.
 extension Wiring {
   /// A path whose object has left.
   struct Departure {
@@ -9,17 +8,17 @@ extension Wiring {
     let change: AnyObject?
   }
 
-  /// Takes away the paths whose object left its list, and returns the first; nil where all are
-  /// there.
+  /// Removes the paths whose object has left its list, and returns the first; nil if no object has
+  /// left.
   func takeDepartures(of watcher: WatcherRef) -> Departure? {
     var first: Departure?
     forEachWire(of: watcher) { wire in
       guard wire.pointee.path._withUnsafeGuaranteedRef({ $0.hasElements }) else { return }
-      // A path may leave by several of its objects at once: what the first one takes along is dead.
+      // A path may lose several objects at once: removing the first may end links of the others.
       for link in wire.links where !link.pointee.isDead && hasLeft(link) {
         if first == nil { first = departure(of: link) }
         if isBelowWildcard(link) {
-          // The watcher's other paths go on; this one stays as it is until its list is replaced.
+          // Other branches of the path continue; this one leads nowhere until its list is replaced.
           release(link)
           link.pointee.endFollowing()
           detachAll(below: link)
@@ -31,7 +30,7 @@ extension Wiring {
     return first
   }
 
-  /// Whether the object that the digits of a link follow is not in its list any more.
+  /// Whether the object that the digits of a link follow is no longer in its list.
   private func hasLeft(_ link: LinkRef) -> Bool {
     guard link.isAnchored, let anchor = link.pointee.anchor, let node = link.node else {
       return false
@@ -39,10 +38,10 @@ extension Wiring {
     return !node.isDead && !node.kind.holds(anchor, in: node)
   }
 
-  /// Whether digits behind a link, where another list lies now, are followed from the flush on
-  /// only: what is written to the list before belongs to the same turn.
+  /// Whether digits behind `link`, where there is another list now, bind to an element only in the
+  /// flush: earlier writes to the list belong to the same turn.
   ///
-  /// Lazy properties do not wait, nor do the lists below a wildcard.
+  /// Digits in lazy properties and in lists below a wildcard bind at once.
   func awaitsFlush(_ link: LinkRef, _ watcher: WatcherRef) -> Bool {
     if watcher.pointee.traits.contains(.lazy) || link.pointee.state != nil
       || operations.isFollowing(watcher)
@@ -54,9 +53,9 @@ extension Wiring {
     return true
   }
 
-  /// Brings the links of a watcher up to date in the flush, where digits anchor.
+  /// Brings the links of a watcher up to date in the flush, where digits bind to elements.
   ///
-  /// False when the watcher ended meanwhile.
+  /// False if the watcher has ended.
   func rewireInFlush(_ watcher: WatcherRef) -> Bool {
     if watcher.pointee.flags.contains(.checkingDepartures) {
       forEachWire(of: watcher) { wire in
@@ -85,14 +84,15 @@ extension Wiring {
     return path.kinds[..<Int(link.pointee.step)].contains(.every)
   }
 
-  /// The kind forgets the object of an anchored link.
+  /// Makes the kind forget the object of an anchored link.
   func release(_ link: LinkRef) {
     guard let anchor = link.pointee.anchor, let node = link.pointee.slot?.pointee.node, !node.isDead
     else { return }
     node.kind.releaseElement(anchor, of: node)
   }
 
-  /// The paths of a watcher, in the order in which they were added; `body` may end any of them.
+  /// Calls `body` for the paths of a watcher, in the order they were added; `body` may end any of
+  /// them.
   func forEachWire(of watcher: WatcherRef, _ body: (WireRef) -> Void) {
     records.forEach(from: watcher.pointee.wires.first, body)
   }

@@ -1,7 +1,7 @@
-/// Links to single objects, however they are reached: a transaction covers objects by them, and a
-/// shadow follows objects.
+/// Links to single objects, whatever path leads there: transactions cover objects by them, and
+/// shadows follow objects.
 extension Wiring {
-  /// Gives a watcher a path without links; `link` adds one for each object.
+  /// Adds a wire without links to a watcher; `link` adds one link for each object.
   func beginObjects(of watcher: WatcherRef) -> WireRef {
     let wire = records.make(
       Wire(
@@ -12,10 +12,11 @@ extension Wiring {
     return wire
   }
 
-  /// Makes a link to an object, so that writes to it are reported; `effect` is `notify` if the
+  /// Makes a link to an object, so that its writes are reported; `effect` is `notify` if the
   /// watcher is to be called for them.
   ///
-  /// - Throws: the error of the object's kind for no memory, or of the receiver for its limits.
+  /// - Throws: the error of the object's kind if memory is short, or of the receiver for its
+  ///   limits.
   func link(_ node: NodeRef, by wire: WireRef, _ effect: Link.Effect = []) throws {
     if wire.hasEnded { return }
     try wire.chargedReceiver?.checkLimits()
@@ -28,10 +29,10 @@ extension Wiring {
     append(link, to: slot)
   }
 
-  /// Gives a watcher a path for the objects that `follow` adds, besides its other paths.
+  /// Adds a wire to a watcher, besides its paths, for the objects that `follow` adds.
   package func beginFollowing(by watcher: WatcherRef) { _ = beginObjects(of: watcher) }
 
-  /// Has a watcher called for writes to an object, too.
+  /// Calls a watcher for writes to an object, too.
   ///
   /// - Throws: as `link`.
   /// - Complexity: O(watchers of the object).
@@ -46,7 +47,8 @@ extension Wiring {
     if let failure { throw failure }
   }
 
-  /// Removes the link of a watcher to an object; false, and nothing, while a transaction uses it.
+  /// Removes the link of a watcher to an object; false, without effect, while a transaction uses
+  /// it.
   package func unfollow(_ node: NodeRef, by watcher: WatcherRef) -> Bool {
     guard let wire = followingWire(of: watcher) else { return true }
     if transactions.holds(wire) { return false }
@@ -54,14 +56,14 @@ extension Wiring {
     return true
   }
 
-  /// Notes that a watcher follows exactly the objects at and below its root, and that none of these
-  /// has to be read when it is covered: a transaction may use the links.
+  /// Notes that a watcher follows exactly the objects at and below its root, and that none of them
+  /// has to be read when it is covered, so a transaction may use the links.
   package func noteWholeTree(of watcher: WatcherRef) {
     guard let wire = followingWire(of: watcher), wire.pointee.written == nil else { return }
     wire.pointee.hasOthers = false
   }
 
-  /// Notes a write to objects that watchers follow; `slot` is that of the whole object.
+  /// Notes a write to objects that watchers follow; `slot` is the slot of the whole object.
   func noteFollowed(_ change: Change, _ slot: SlotRef) {
     records.forEach(from: slot.pointee.links.first) { link in
       if link.pointee.wire.isFollowing { noteWritten(change, link) }
@@ -79,7 +81,7 @@ extension Wiring {
     delivery.mark(watcher, .stale, by: change)
   }
 
-  /// How many objects `takeWritten` returns at most.
+  /// An upper bound for the number of objects that `takeWritten` returns.
   ///
   /// - Complexity: O(these objects).
   package func writtenCount(of watcher: WatcherRef) -> Int {
@@ -91,8 +93,8 @@ extension Wiring {
     return count
   }
 
-  /// The objects that a watcher follows and that were written since the last call, in the order of
-  /// their first writes.
+  /// The followed objects that were written since the last call, in the order of their first
+  /// writes.
   package func takeWritten(of watcher: WatcherRef) -> [NodeRef] {
     guard let wire = followingWire(of: watcher) else { return [] }
     var nodes: [NodeRef] = []
@@ -100,7 +102,7 @@ extension Wiring {
       if link.pointee.isDead {
         records.end(link)
       } else if let slot = link.pointee.slot {
-        // Further writes are reported again.
+        // Further writes have to be reported again.
         if slot.pointee.isQuiet { slots.arm(slot) }
         if !slot.pointee.node.isDead { nodes.append(slot.pointee.node) }
       }

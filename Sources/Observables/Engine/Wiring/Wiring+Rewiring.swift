@@ -1,11 +1,11 @@
 /// Bringing the links of a watcher up to date with the objects (P6): by identity, never by
 /// equality.
 ///
-/// A write marks the links behind which something was replaced as *stale*, and those whose derived
-/// value may be another one as *dirty*. Both stay in lists of their path until the watcher runs.
+/// A write marks links behind which an object was replaced as *stale*, and links whose derived
+/// value may differ as *dirty*. Both stay in lists of their path until the watcher runs.
 ///
-/// A slot may be quiet only while its links are marked: further writes are not reported. Code that
-/// takes a mark off therefore arms the slot again.
+/// A slot may be quiet, with further writes not reported, only while its links are marked. Code
+/// that removes a mark therefore arms the slot again.
 extension Wiring {
   // MARK: Marks
 
@@ -30,7 +30,7 @@ extension Wiring {
     watcher.pointee.wiresWithWork = wire
   }
 
-  /// The next link that has to look again, if it is still there.
+  /// Removes and returns the next link that has to be looked up again and still exists.
   func takeStale(_ wire: WireRef) -> LinkRef? {
     while let link = wire.popStale() {
       if !link.pointee.isDead {
@@ -42,7 +42,7 @@ extension Wiring {
     return nil
   }
 
-  /// The next link whose derived value may have changed, if it is still there.
+  /// Removes and returns the next link whose derived value may have changed and that still exists.
   @inline(__always)
   func takeDirty(_ wire: WireRef) -> LinkRef? {
     while let link = wire.popDirty() {
@@ -55,14 +55,14 @@ extension Wiring {
     return nil
   }
 
-  /// Arms the slot of a link that was marked, so that writes are reported again.
+  /// Arms the slot of a marked link, so that writes are reported again.
   @inline(__always)
   private func wake(_ link: LinkRef) {
     if let slot = link.pointee.slot, slot.pointee.isQuiet { slots.arm(slot) }
   }
 
-  /// Calls `body` with the paths of a watcher that have stale or dirty links, in the order in which
-  /// they were added; then takes those that have none any more off the list.
+  /// Calls `body` with the paths of a watcher that have stale or dirty links, in the order they
+  /// were added; then removes paths without such links from the list.
   @inline(__always)
   func forEachWireWithWork(of watcher: WatcherRef, _ body: (WireRef) -> Void) {
     guard let first = watcher.pointee.wiresWithWork else { return }
@@ -78,7 +78,7 @@ extension Wiring {
     for wire in wires where !wire.hasEnded { body(wire) }
   }
 
-  /// Takes paths that have no stale or dirty links any more off the list of those that have.
+  /// Removes paths that no longer have stale or dirty links from the list of paths with work.
   @inline(__always)
   func forgetIdleWires(of watcher: WatcherRef) {
     var next = watcher.pointee.wiresWithWork
@@ -97,15 +97,16 @@ extension Wiring {
 
   // MARK: Replaced objects
 
-  /// Makes the links of a watcher follow the objects that lie on its paths now.
+  /// Makes the links of a watcher follow the current objects on its paths.
   ///
-  /// The first and the last element of a list are derived values: another one calls only if it is
-  /// still another one in the watcher's turn (Z4). Until then what lies below stays wired to the
-  /// element that was delivered, since what is written to that one counts if it comes back. All
-  /// links of a watcher stay that is stale only for what a transaction may take back (S8), unless
-  /// it compares in each write, as the links of those follow at once.
+  /// The first and the last element of a list are derived values: a different element only causes a
+  /// call if it still differs in the watcher's turn (Z4). Until then the links below stay at the
+  /// last delivered element, as writes to it count if it comes back.
   ///
-  /// False when the watcher ended meanwhile.
+  /// If a watcher is stale only for writes that a transaction may take back (S8), all its links
+  /// stay. Watchers that compare in each write are the exception: their links follow at once.
+  ///
+  /// False if the watcher has ended.
   @discardableResult
   func rewire(_ watcher: WatcherRef, isItsTurn: Bool = false) -> Bool {
     if !isItsTurn, watcher.pointee.flags.contains(.tentative), !watcher.pointee.isEager {
@@ -141,25 +142,25 @@ extension Wiring {
       }
       for link in kept where !link.pointee.isDead { markStale(link) }
       if !watcher.pointee.traits.contains(.immediate), members.takeMoves(of: watcher) != nil {
-        // A property that has a value by now was assigned after the moves.
+        // A property that has a value now was assigned after the moves.
         let isValid = traits.contains(.lazy) && watcher.slot?.pointee.isValid == true
         if !isValid { watcher.pointee.raise(to: .stale) }
       }
     }
   }
 
-  /// Makes stale links follow, the nearest to the root first: what is below a replaced object is
-  /// taken out, and need not be looked up.
+  /// Makes stale links follow, from the root down: links below a replaced object are removed, and
+  /// need not be looked up.
   private func rewire(_ first: LinkRef, andOthersOf wire: WireRef, _ follow: (LinkRef) -> Void) {
     var links = [first]
     while let link = takeStale(wire) { links.append(link) }
-    // Links of one step are taken in the order of their marks.
+    // Links of the same step keep the order of their marks.
     links.reverse()
     links.sort { $0.pointee.step < $1.pointee.step }
     for link in links where !link.pointee.isDead { follow(link) }
   }
 
-  /// Makes a path follow what was written; false if it could not, or has ended.
+  /// Makes a path follow all writes so far; false if it could not, or has ended.
   func follows(_ wire: WireRef) -> Bool {
     if wire.pointee.stale != nil { rewire(wire.pointee.watcher) }
     return wire.pointee.stale == nil && !wire.hasEnded
@@ -172,7 +173,7 @@ extension Wiring {
         members.update(link, state, on: node)
         return
       }
-      // An anchored link follows its object, not what lies at the position now.
+      // An anchored link follows its object, not the one at the position now.
       if link.isAnchored { return }
       if !link.pointee.isTerminal { follow(link, on: node, path) }
     } else {
@@ -181,14 +182,14 @@ extension Wiring {
     if Int(link.pointee.step) > path.aggregateStep { members.contributionChanged(at: link) }
   }
 
-  /// Moves what is below a link to the object that lies there now.
+  /// Moves the links below a link to the object that is there now.
   private func follow(_ link: LinkRef, on node: NodeRef, _ path: Path) {
     let step = Int(link.pointee.step)
     let child = child(of: link, on: node, step, path)
     if let error = takeForeign(step, of: path) {
       complain(error, about: link.pointee.wire, below: nil)
     }
-    // Code of the program may have taken the link out.
+    // Code of the program may have removed the link.
     if link.pointee.isDead { return }
     if let existing = link.onward {
       if case .node(let child) = child, existing.pointee.slot?.pointee.node == child { return }

@@ -1,9 +1,9 @@
-/// Makes links, has them follow the objects, and takes them out.
+/// Makes links, makes them follow the objects, and removes them.
 package struct Wiring: Room {
   package let rooms: Rooms
 
   struct State {
-    /// An object was met that another loop observes.
+    /// Whether an object was found that another loop observes.
     fileprivate var hasMetForeign = false
   }
   private var state: State {
@@ -13,13 +13,13 @@ package struct Wiring: Room {
     }
   }
 
-  /// An object was met that another loop observes.
+  /// Whether an object was found that another loop observes.
   package var hasMetForeign: Bool {
     @inline(__always) get { state.hasMetForeign }
     nonmutating set { state.hasMetForeign = newValue }
   }
 
-  /// The error where an object that another loop observes was met at a component.
+  /// The error if an object that another loop observes was found at a component; resets the mark.
   @inline(__always)
   func takeForeign(_ step: Int, of path: Path) -> PathError? {
     state.hasMetForeign ? makeForeign(step, of: path) : nil
