@@ -2,8 +2,8 @@ internal import CLua
 internal import Lua
 internal import Observables
 
-/// The functions that the prelude needs for deep changes: what Swift objects store, and how they
-/// are made of data.
+/// Functions that the prelude needs for deep changes: reading the stored properties of Swift
+/// objects, and making Swift values from data.
 final class ChangeFunctions: ModuleSlice {
   override var functions: [NamedFunction] {
     [
@@ -20,7 +20,7 @@ final class ChangeFunctions: ModuleSlice {
     try host.module.watchers.watcher(at: 1, of: L, function).0
   }
 
-  /// follow(watcher, object): the watcher is called for writes to this object, too.
+  /// follow(watcher, object): calls the watcher for writes to this object, too.
   private func follow(_ L: LuaStack) throws -> CInt {
     guard let watcher = try watcher(L, "follow") else { return 0 }
     let node = try arguments.observed(at: 2, of: L, "changes")
@@ -28,15 +28,15 @@ final class ChangeFunctions: ModuleSlice {
     return 0
   }
 
-  /// take_written(watcher) → a list of the objects that the watcher follows, and that were written
-  /// since the last call; nil if there is none, and also true if the watcher has ended.
+  /// take_written(watcher) → a list of the followed objects that were written since the last call,
+  /// or nil if none were; and true if the watcher has ended.
   private func takeWritten(_ L: LuaStack) throws -> CInt {
     guard let watcher = try watcher(L, "take_written") else {
       L.pushNil()
       L.push(true)
       return 2
     }
-    // The list is made first: what is taken must not be lost for want of memory.
+    // Make the list first: running out of memory must not lose the written objects.
     let count = engine.wiring.writtenCount(of: watcher)
     if count == 0 {
       L.pushNil()
@@ -53,7 +53,7 @@ final class ChangeFunctions: ModuleSlice {
     return 1
   }
 
-  /// unfollow(watcher, object) → false while a transaction needs it.
+  /// unfollow(watcher, object) → false while a transaction needs the object.
   private func unfollow(_ L: LuaStack) throws -> CInt {
     var isDone = true
     if let watcher = try watcher(L, "unfollow"),
@@ -65,8 +65,8 @@ final class ChangeFunctions: ModuleSlice {
     return 1
   }
 
-  /// note_whole_tree(watcher): the watcher follows just the objects at and below its root, all of
-  /// them tables.
+  /// note_whole_tree(watcher): notes that the watcher follows exactly the objects at and below its
+  /// root, all of them tables.
   private func noteWholeTree(_ L: LuaStack) throws -> CInt {
     if let watcher = try watcher(L, "note_whole_tree"), !host.tables.hasOpaqueTables {
       engine.wiring.noteWholeTree(of: watcher)
@@ -74,13 +74,13 @@ final class ChangeFunctions: ModuleSlice {
     return 0
   }
 
-  /// idle(): the driver of a watcher that runs has nothing to call its callback for.
+  /// idle(): notes that the driver of the running watcher has no reason to call its callback.
   private func idle(_ L: LuaStack) -> CInt {
     engine.delivery.noteIdleCall()
     return 0
   }
 
-  /// host_class(object) → the name of the class of an object of the host program.
+  /// host_class(object) → the class name of an object of the host program.
   private func hostClass(_ L: LuaStack) throws -> CInt {
     guard let object = host.objects.object(at: 1, of: L) else {
       throw badArgument(1, of: "host_class", "object of the host program expected")
@@ -93,7 +93,7 @@ final class ChangeFunctions: ModuleSlice {
     (host.objects.object(at: 1, of: L) as? any ObservableModel).map { type(of: $0).properties }
   }
 
-  /// stored_names(model) → the names of the properties that are stored, in a new list.
+  /// stored_names(model) → a new list of the names of the stored properties.
   private func storedNames(_ L: LuaStack) throws -> CInt {
     let properties = properties(L)
     try state.pushTable(elements: properties?.names.count ?? 0, to: L)
@@ -107,7 +107,7 @@ final class ChangeFunctions: ModuleSlice {
     return 1
   }
 
-  /// The slot of the stored property that is named at index 2 of the model at index 1.
+  /// The slot of the stored property named at index 2, in the model at index 1.
   private func slot(_ L: LuaStack) -> Int? {
     guard L.isString(at: 2), let properties = properties(L),
       let slot = try? properties.slot(of: state.text(at: 2, of: L)),
@@ -122,7 +122,7 @@ final class ChangeFunctions: ModuleSlice {
     return 1
   }
 
-  /// is_optional(model, name) → whether the property may be nil.
+  /// is_optional(model, name) → whether the property can be nil.
   private func isOptional(_ L: LuaStack) throws -> CInt {
     let name = L.isString(at: 2) ? state.text(at: 2, of: L) : ""
     let type = try? properties(L)?.valueType(of: name)
@@ -136,9 +136,8 @@ final class ChangeFunctions: ModuleSlice {
     return 1
   }
 
-  /// make_host(owner, key, data, class) → the Swift value that is made of data to be stored in an
-  /// object of the host program; nil where the data is stored as it is; or nil and why there is
-  /// none.
+  /// make_host(owner, key, data, class) → a Swift value made from data, to be stored in an object
+  /// of the host program; nil if the data is stored unchanged; or nil and an error message.
   private func makeHost(_ L: LuaStack) throws -> CInt {
     L.height = 4
     let name = L.isString(at: 4) ? state.text(at: 4, of: L) : nil
@@ -167,8 +166,10 @@ final class ChangeFunctions: ModuleSlice {
     }
   }
 
-  /// The type of what the object at index 1 has under the key at index 2, without an optional
-  /// around it; where that is no Swift object, the class of this name that scripts have met.
+  /// The type of the value under the key at index 2 in the object at index 1.
+  ///
+  /// This is the type without an optional around it. If the owner is not a Swift object, this is
+  /// the class called `name` that scripts have met.
   private func expectedType(_ name: String?, _ L: LuaStack) throws -> Any.Type? {
     guard let owner = host.objects.object(at: 1, of: L) else {
       return name.flatMap { host.objects.knownClass(named: $0) }
@@ -181,10 +182,10 @@ final class ChangeFunctions: ModuleSlice {
       try type(of: model).properties.valueType(of: state.text(at: 2, of: L)))
   }
 
-  /// edit_steps(old, count, new, count, limit) → the steps of a shortest script from one list of
-  /// integers to another.
+  /// edit_steps(old, count, new, count, limit) → the steps of a shortest edit script from one list
+  /// of integers to another.
   ///
-  /// Four values for each step: kind, position, index in the old list, index in the new one. An
+  /// Each step is four values: kind, position, index in the old list, index in the new list. An
   /// index that does not exist is 0. The search for a shortest script ends at `limit` steps.
   private func editSteps(_ L: LuaStack) throws -> CInt {
     func numbers(_ index: CInt) -> [Int] {

@@ -1,12 +1,12 @@
 internal import Lua
 internal import Observables
 
-/// Origins of changes for the prelude: it is notified of those that others apply, and reports its
-/// own (X2, X3).
+/// Origins of changes for the prelude: it is notified of origins that other code applies, and
+/// reports its own (X2, X3).
 final class OriginFunctions: ModuleSlice, ChangeOrigins.Listener {
-  /// The sandbox that applies now; 0 for the program.
+  /// The sandbox that is applying an origin now; 0 for the program.
   private var sandbox: UInt32 = 0
-  /// The functions of the prelude that are called before and after an origin writes; nil until it
+  /// The prelude functions that are called before and after an origin writes; nil until the prelude
   /// has a watcher of changes.
   private var prelude: (begin: LuaFunction, end: LuaFunction)?
 
@@ -28,8 +28,8 @@ final class OriginFunctions: ModuleSlice, ChangeOrigins.Listener {
     prelude = nil
   }
 
-  /// follow_origins(begin, end): from now on these are called with an origin that is going to write
-  /// and the sandbox that applies it, and with whether its writes stay.
+  /// follow_origins(begin, end): from now on, `begin` is called with an origin that is about to
+  /// write and the sandbox that applies it, and `end` with whether its writes stay.
   private func follow(_ L: LuaStack) throws -> CInt {
     if prelude != nil { return 0 }
     prelude = (
@@ -39,14 +39,14 @@ final class OriginFunctions: ModuleSlice, ChangeOrigins.Listener {
     return 0
   }
 
-  /// begin_origin(origin): it writes until `end_origin`.
+  /// begin_origin(origin): the origin writes until `end_origin`.
   private func begin(_ L: LuaStack) throws -> CInt {
     let origin = try origin(L)
-    // What ends it needs instructions and stack, too.
+    // The code that ends the origin needs instructions and stack, too.
     try spareRoomToClose(L)
     sandbox = host.sandboxes.current.number
     defer { sandbox = 0 }
-    // A sandbox could use any name to hide from the program what it writes.
+    // A sandbox could otherwise hide its writes from the program by using any name.
     engine.origins.begin(origin) { sandbox == 0 || $0 === self }
     return 0
   }
@@ -57,7 +57,7 @@ final class OriginFunctions: ModuleSlice, ChangeOrigins.Listener {
     return 0
   }
 
-  /// The origin at index 1; numbers, booleans and text are those of Swift.
+  /// The origin at index 1; numbers, booleans and text become Swift values.
   private func origin(_ L: LuaStack) throws -> AnyHashable {
     let value = try state.value(at: 1, of: L)
     return switch value {

@@ -1,25 +1,25 @@
 internal import Lua
 public import Observables
 
-/// Turns that can be undone, for programs (S8).
+/// Turns that programs can undo (S8).
 extension ScriptEnvironment {
-  /// Runs `body`; if it throws, takes back every stored write at or below `roots` since, by scripts
-  /// and by Swift, and throws the error.
+  /// Runs `body`; if it throws, undoes every stored write that scripts or Swift made at or below
+  /// `roots` during it, and rethrows the error.
   ///
-  /// Coalesced watchers are not called for writes that were taken back; immediate watchers, which
-  /// were called for them, are called again for the way back, when the transaction is over. Lists
-  /// have their order again, new keys are gone, overrides of computed properties are as before.
-  /// Registrations, timers, tasks and writes of other threads stay. A transaction inside of `body`
-  /// is a savepoint: where it fails and `body` catches the error, only its own writes are taken
-  /// back. `roots` are models, collections and tables of scripts. `body` must neither flush nor
-  /// wait.
+  /// Coalesced watchers are not called for writes that were taken back. Immediate watchers were
+  /// already called for these writes, so they are called again for the way back when the
+  /// transaction is over. Lists regain their order, new keys are removed, and overrides of computed
+  /// properties are as before. Registrations, timers, tasks and writes of other threads stay. A
+  /// transaction inside `body` is a savepoint: if it fails and `body` catches the error, only the
+  /// inner writes are taken back. `roots` are models, collections and tables of scripts. `body`
+  /// must neither flush nor wait.
   ///
-  /// On the thread of the host's loop.
+  /// Call this on the thread of the host's loop.
   ///
-  /// - Throws: what `body` throws; `LuaError` if `roots` is empty, if an object has a stored
-  ///   property without a setter, if a script called `obs.abort`, for too many open transactions,
-  ///   a closed state, and no memory.
-  /// - Complexity: O(objects below the roots); O(1) where a watcher of the whole tree follows just
+  /// - Throws: any error from `body`; `LuaError` if `roots` is empty, if an object has a stored
+  ///   property without a setter, if a script called `obs.abort`, for too many open transactions, a
+  ///   closed state, and no memory.
+  /// - Complexity: O(objects below the roots); O(1) if a watcher of the whole tree follows exactly
   ///   the tables at and below the root.
   public func transaction<Result>(
     on roots: [any ObservableReference], _ body: () throws -> Result
@@ -46,7 +46,7 @@ extension ScriptEnvironment {
 }
 
 extension LuaHost {
-  /// A list of objects that a transaction covers.
+  /// A list of objects for a transaction to cover.
   fileprivate func list(of roots: [any ObservableReference]) throws(LuaError) -> LuaValue {
     try state.withStack { L throws(LuaError) in
       try state.pushTable(elements: roots.count, to: L)
@@ -58,7 +58,7 @@ extension LuaHost {
     }
   }
 
-  /// Pushes an object that a transaction covers. [-0, +1, -]
+  /// Pushes an object for a transaction to cover. [-0, +1, -]
   func push(root: any ObservableReference, to L: LuaStack) throws(LuaError) {
     if let table = root as? LuaTable {
       try state.push(table.pin, to: L)

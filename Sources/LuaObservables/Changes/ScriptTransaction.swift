@@ -3,24 +3,24 @@ internal import Observables
 
 /// A transaction over tables of scripts and objects of the host program.
 ///
-/// It keeps the contents that tables had before their first write. The prelude reads objects of the
-/// host program when they are covered, and writes back what differs.
+/// It keeps the contents of tables from before their first write. The prelude reads objects of the
+/// host program when they are covered, and later writes back the differences.
 final class ScriptTransaction: TransactionKeeper {
   // The host owns it.
   private unowned(unsafe) let host: LuaHost
   private let functions: Functions
-  /// The table that the prelude has for the transaction.
+  /// The prelude's table for the transaction.
   private let table: LuaValue
-  /// The sandbox whose writes are taken back; 0 if the writes of all are.
+  /// The sandbox whose writes are taken back; 0 for all writes.
   private let sandbox: UInt32
   private let roots: [NodeRef]
   private let isOfTurns: Bool
   private(set) var transaction: Transaction!
-  /// Why the prelude could not do what it was asked for.
+  /// The error of a prelude function that failed.
   private var failure: LuaError?
   private var former = FormerContents<LuaValue>()
 
-  /// Functions of the prelude, for which a transaction is a table.
+  /// Prelude functions, which see a transaction as a table.
   struct Functions {
     /// begin(roots) → transaction.
     let begin: LuaFunction
@@ -30,11 +30,12 @@ final class ScriptTransaction: TransactionKeeper {
     let makeTurns: LuaFunction
     /// cover(transaction, object): reads an object of the host program.
     let cover: LuaFunction
-    /// keep(transaction, table, former): notes what a table had, and watches it for writes of other
-    /// sandboxes.
+    /// keep(transaction, table, former): notes the former contents of a table, and watches the
+    /// table for writes of other sandboxes.
     let keep: LuaFunction
-    /// restore(transaction, written): gives objects their former contents; `written` has each
-    /// object, followed by the contents that a table had, and by false for other objects.
+    /// restore(transaction, written): gives objects their former contents.
+    ///
+    /// `written` has each object, followed by the former contents of a table, or by false.
     let restore: LuaFunction
     /// renew(transaction, objects): reads objects of the host program again.
     let renew: LuaFunction
@@ -64,13 +65,13 @@ final class ScriptTransaction: TransactionKeeper {
     }
   }
 
-  /// Why something could not be taken back, if that was not asked for yet.
+  /// Returns the error of the last restoration that failed, and clears it.
   func takeFailure() -> LuaError? {
     defer { failure = nil }
     return failure
   }
 
-  /// Covers what is below the roots now, and nothing else.
+  /// Covers exactly the objects that are below the roots now.
   func coverAnew() throws { try transaction.coverAnew(roots) }
 
   // MARK: TransactionKeeper
@@ -83,7 +84,7 @@ final class ScriptTransaction: TransactionKeeper {
   var ownsWrites: Bool { sandbox == 0 || host.sandboxes.writer(host.receiver) == sandbox }
 
   func keep(_ node: NodeRef, _ change: Change, in transaction: Transaction) throws -> Bool {
-    // Writes of others before the first one of the sandbox stay.
+    // Writes of other sandboxes before this sandbox's first write stay.
     guard ownsWrites else { return false }
     guard host.tables.isKind(of: node) else { return true }
     var contents = LuaValue.nil
@@ -144,7 +145,7 @@ final class ScriptTransaction: TransactionKeeper {
 
   func withoutLimits(_ body: () -> Void) { host.state.interrupter.withUnlimitedMemory(body) }
 
-  /// Calls a function of the prelude with the table of the transaction and a list.
+  /// Calls a prelude function with the transaction's table and a list.
   private func call(_ function: LuaFunction, _ push: (LuaStack) throws(LuaError) -> Void) {
     host.module.transactions.exempted {
       do throws(LuaError) {
@@ -170,7 +171,7 @@ final class ScriptTransaction: TransactionKeeper {
   }
 }
 
-/// The receiver for links of transactions: it charges their memory to the scripts.
+/// The receiver for the links of transactions, which charges their memory to the scripts.
 private final class CoveringReceiver: Receiver {
   private let limits: LinkLimits
 

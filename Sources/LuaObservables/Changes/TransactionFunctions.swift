@@ -3,14 +3,14 @@ internal import CTables
 internal import Lua
 internal import Observables
 
-/// The functions that the prelude needs for transactions (S8).
+/// Functions that the prelude needs for transactions (S8).
 final class TransactionFunctions: ModuleSlice {
-  /// The account of code that is not stopped: taking back what scripts wrote.
+  /// The account for taking back writes of scripts, which no limit stops.
   private let account: UnsafeMutablePointer<clua_account>
   private var exemptions: [LuaInterrupter.Exemption] = []
-  /// The functions of the prelude for transactions; nil until it is loaded.
+  /// The prelude's transaction functions; nil until the prelude is loaded.
   private var known: ScriptTransaction.Functions?
-  /// The transactions that scripts have opened, by their numbers.
+  /// The transactions that scripts have opened, by number.
   private var open: [Int: ScriptTransaction] = [:]
   /// The transaction that is being taken back.
   var restoring: Transaction?
@@ -57,10 +57,9 @@ final class TransactionFunctions: ModuleSlice {
     (known, open) = (nil, [:])
   }
 
-  // MARK: Code that is not stopped
+  // MARK: Code without limits
 
-  /// Runs `body`, which takes back what scripts wrote: neither their time nor their memory limits
-  /// it.
+  /// Runs `body`, which takes back writes of scripts, without their limits on time and memory.
   func exempted(_ body: () -> Void) {
     beginExempt()
     defer { endExempt() }
@@ -77,7 +76,7 @@ final class TransactionFunctions: ModuleSlice {
 
   // MARK: Transactions
 
-  /// set_transaction_functions(functions): sets the functions of the prelude for transactions.
+  /// set_transaction_functions(functions): sets the prelude's transaction functions.
   private func setFunctions(_ L: LuaStack) throws -> CInt {
     func function(_ name: String) throws(LuaError) -> LuaFunction {
       try state.pushField(name, at: 1, of: L)
@@ -91,7 +90,7 @@ final class TransactionFunctions: ModuleSlice {
     return 0
   }
 
-  /// The functions of the prelude for transactions; loads them first if necessary.
+  /// The prelude's transaction functions; loads the prelude first if necessary.
   func prelude() throws(LuaError) -> ScriptTransaction.Functions {
     if known == nil {
       try state.withStack { L throws(LuaError) in
@@ -103,9 +102,9 @@ final class TransactionFunctions: ModuleSlice {
     return known
   }
 
-  /// Ends a transaction that the program has begun.
+  /// Ends a transaction that the program began.
   ///
-  /// - Returns: the error if the writes of a body that succeeded were taken back; nil otherwise.
+  /// - Returns: the error if the writes were taken back although the body succeeded; otherwise nil.
   func conclude(
     _ transaction: LuaValue, _ isKept: Bool, _ functions: ScriptTransaction.Functions
   ) throws(LuaError) -> LuaError? {
@@ -125,7 +124,7 @@ final class TransactionFunctions: ModuleSlice {
     return LuaError(outcome.last.map { "\($0)" } ?? "the transaction has failed")
   }
 
-  /// Covers objects and all below them from turn to turn.
+  /// Covers objects, and everything below them, from turn to turn.
   func coverTurns(_ roots: [any ObservableReference]) throws -> ScriptTransaction {
     let functions = try prelude()
     var nodes: [NodeRef] = []
@@ -145,7 +144,7 @@ final class TransactionFunctions: ModuleSlice {
     }
   }
 
-  /// begin_transaction(transaction, roots) → the number of a transaction that begins.
+  /// begin_transaction(transaction, roots) → the number of the new transaction.
   private func begin(_ L: LuaStack) throws -> CInt {
     state.interrupter.spare()
     let functions = try prelude()
@@ -164,8 +163,8 @@ final class TransactionFunctions: ModuleSlice {
     return 1
   }
 
-  /// transaction_failure(number) → the error if an object could not be covered or kept; nil if all
-  /// could.
+  /// transaction_failure(number) → the error if an object could not be covered or kept; otherwise
+  /// nil.
   private func failure(_ L: LuaStack) -> CInt {
     guard let failure = open[Int(L.integer(at: 1) ?? 0)]?.transaction.failure else {
       L.pushNil()

@@ -1,7 +1,7 @@
--- What Tab offers at a prompt: names that can continue the text before the cursor.
+-- Tab completion at a prompt: the names that can continue the text before the cursor.
 --
--- The text is read without running it: values are looked up raw, through tables only. So no code of
--- scripts runs, and no getter.
+-- The text is not run: values are looked up raw, and only in tables. So no script code runs, and no
+-- getter.
 local core, obs = ...
 
 local rawget, select, type = rawget, select, type
@@ -26,7 +26,7 @@ for i = 1, #keywords do is_keyword[keywords[i]] = true end
 
 -- Values -----------------------------------------------------------------------------------------
 
--- Where the fields are that a value inherits; nil where a function would find them.
+-- The table that a value inherits fields from; nil if a function looks them up.
 local function parent(value)
   local meta = metatable(value)
   local index = meta and rawget(meta, "__index")
@@ -35,7 +35,7 @@ local function parent(value)
   return record and record.class or nil
 end
 
--- The field of a value, as far as it is known without running code.
+-- The field of a value, as far as it can be found without running code.
 local function field(value, key)
   for _ = 1, MOST_LEVELS do
     if type(value) == "table" then
@@ -50,7 +50,7 @@ local function field(value, key)
   end
 end
 
--- Calls `visit` with each name and value of a value's fields, and of those that it inherits.
+-- Calls `visit` with each name and value of a value's fields, inherited fields included.
 local function each_field(value, visit)
   local steps = 0
   for _ = 1, MOST_LEVELS do
@@ -79,7 +79,8 @@ end
 
 -- Candidates -------------------------------------------------------------------------------------
 
--- A list of names that begin with a text, each once.
+-- An empty list, and a function that adds a name to it if the name begins with `beginning` and is
+-- new.
 local function candidates(beginning)
   local list, seen = {}, {}
   local function add(name)
@@ -95,7 +96,7 @@ local function field_names(value, beginning, is_method)
   local list, add = candidates(beginning)
   each_field(value, function(key, content)
     if type(key) ~= "string" or not find(key, NAME) or is_keyword[key] then return end
-    -- Names that begin so belong to Lua; they are offered to those who ask for them.
+    -- Names with two underscores belong to Lua: they are offered only after two underscores.
     if sub(key, 1, 2) == "__" and sub(beginning, 1, 2) ~= "__" then return end
     if not is_method or is_callable(content) then add(key) end
   end)
@@ -104,7 +105,8 @@ end
 
 -- Expressions ------------------------------------------------------------------------------------
 
--- The value of a chain of names and constant keys such as `a.b[1]["c"]`, and whether it is one.
+-- The value of a chain of names and constant keys such as `a.b[1]["c"]`, and whether the text is
+-- such a chain.
 local function evaluate(text, environment)
   local name, position = match(text, "^([%a_][%w_]*)()")
   if not name then return nil, false end
@@ -124,7 +126,7 @@ local function evaluate(text, environment)
   return value, true
 end
 
--- The longest chain at the end of a text, and where it begins.
+-- The longest chain at the end of a text, and its position.
 local function chain_at_end(text)
   local start = find(text, "[%w_%.%[%]\"']*$")
   while start <= #text do
@@ -163,10 +165,10 @@ end
 
 -- Key paths --------------------------------------------------------------------------------------
 
--- The object that a path goes through after a key.
+-- The object that a path reaches through a key.
 local function through(value, key)
   if key then return field(value, key) end
-  -- What follows is a key of the elements.
+  -- The next key belongs to the elements.
   if type(value) ~= "table" then return nil end
   local element = rawget(value, 1)
   if element ~= nil then return element end
@@ -175,11 +177,12 @@ local function through(value, key)
 end
 
 local function complete_path(value, text, start)
-  -- The path that the text means in Lua's quotes.
+  -- Undo the escapes of Lua's quotes.
   local path = gsub(text, "\\([\\\"'])", "%1")
   local last, keys = path_beginning(path)
   local beginning = last and sub(path, last + 1)
-  -- Candidates are names without escapes, so a beginning with a backslash or a quote has none.
+  -- Candidates are names without escapes, so a beginning with a backslash or a quote has no
+  -- candidates.
   if not last or find(beginning, "[\\\"']") then return start, {} end
   for i = 1, #keys do value = through(value, keys[i]) end
   local list, add = candidates(beginning)
@@ -187,7 +190,7 @@ local function complete_path(value, text, start)
     for i = 1, #operators do add(operators[i]) end
   elseif value ~= nil then
     each_field(value, function(key, content)
-      -- Methods are no properties.
+      -- Methods are not properties.
       if type(key) == "string" and find(key, NAME) and sub(key, 1, 2) ~= "__"
         and not is_callable(content) then add(key) end
     end)
@@ -195,7 +198,7 @@ local function complete_path(value, text, start)
   return start + #text - #beginning, list
 end
 
--- Whether a chain names a function of the module.
+-- Whether a chain names a function of the module `obs`.
 local function is_of_module(chain, environment)
   local called = evaluate(chain, environment)
   if type(called) ~= "function" then return false end
@@ -205,7 +208,7 @@ local function is_of_module(chain, environment)
   return false
 end
 
--- The object to whose properties the strings of a call belong; nil where it is no call of `obs`.
+-- The object whose properties the strings of a call name; nil if the call is not one of `obs`.
 local function path_object(before, environment)
   local head = match(before, "^(.*)%([^()]*$")
   if not head then return nil end
@@ -236,7 +239,7 @@ local function complete_file(text, start, list_folder)
   return start + #folder, list
 end
 
--- Adds the modules that a template of a path finds in a folder.
+-- Adds the modules that a path template finds in a folder.
 local function add_modules(template, folder, add, list_folder)
   local before, after = match(template, "^([^?]*)%?([^?]*)$")
   if not before then return end
@@ -248,7 +251,7 @@ local function add_modules(template, folder, add, list_folder)
     local is_folder = sub(name, -1) == "/"
     local own = sub(name, #stem + 1, is_folder and -2 or -1)
     if sub(name, 1, #stem) ~= stem or sub(name, 1, 1) == "." then
-      -- It is no name of a module.
+      -- A hidden file or a name with dots is not a module name.
     elseif is_folder then
       if sub(after, 1, 1) == "/" then
         local contents = list_folder(place .. "/" .. name) or {}
@@ -289,7 +292,7 @@ end
 
 -- Text -------------------------------------------------------------------------------------------
 
--- The kind of text that the cursor is in: "code", "comment", or "string" and where that begins.
+-- The kind of text at the cursor: "code", "comment", or "string" and its position.
 local function place_of_cursor(line)
   local position = 1
   while true do
@@ -333,8 +336,8 @@ local function complete_string(line, quote, environment, list_folder)
   return start, {}
 end
 
--- (text before the cursor, environment, function that lists a folder) -> how many bytes stand
--- before what is completed, sorted candidates
+-- (text before the cursor, environment, function that lists a folder) -> the number of bytes before
+-- the word to complete, sorted candidates
 return function(line, environment, list_folder)
   local place, quote = place_of_cursor(line)
   if place == "comment" then return #line, {} end

@@ -2,9 +2,9 @@ internal import CLua
 internal import Lua
 internal import Observables
 
-/// Shows a write where it happens (W3).
+/// Shows writes as they happen (W3).
 final class ChangeProbe: Receiver {
-  // The host is not retained: it owns this object, with its module.
+  // The host is not retained: it owns this object through its module.
   unowned(unsafe) private let host: LuaHost
 
   init(_ host: LuaHost) {

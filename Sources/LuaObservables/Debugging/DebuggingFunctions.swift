@@ -5,7 +5,7 @@ internal import Observables
 
 /// `why`, `whynot`, `record`, `log` and `break_on_change` (W3, W4).
 final class DebuggingFunctions: ModuleSlice {
-  /// The recorder of events; nil while none was ever needed.
+  /// The recorder of events; nil until it is first needed.
   @exclusivity(unchecked) private(set) var recorder: ScriptRecorder?
   let probe: ChangeProbe
 
@@ -53,7 +53,7 @@ final class DebuggingFunctions: ModuleSlice {
     use { $0.record(isOn, for: sandbox.number) }
   }
 
-  /// Ends the sink and the record of a sandbox, which closes.
+  /// Ends the sink and the record of a sandbox that closes.
   func end(of sandbox: LuaSandbox) {
     guard recorder != nil else { return }
     use {
@@ -67,7 +67,8 @@ final class DebuggingFunctions: ModuleSlice {
     if let recorder { engine.recording.use(recorder, isNeeded: false) }
   }
 
-  /// Changes what the recorder is for; adds it to the engine, or removes it when it is not needed.
+  /// Changes the recorder's purposes; adds it to the engine, or removes it when it is no longer
+  /// needed.
   private func use(_ change: (ScriptRecorder) -> Void) {
     let recorder = recorder ?? ScriptRecorder(host)
     let wasNeeded = recorder.isNeeded
@@ -92,9 +93,9 @@ final class DebuggingFunctions: ModuleSlice {
 
   // MARK: Why
 
-  /// The watcher that is to be explained.
+  /// The watcher to explain.
   ///
-  /// - Throws: an error for one of another sandbox.
+  /// - Throws: an error if the watcher belongs to another sandbox.
   private func ownWatcher(
     _ L: LuaStack, _ function: String
   ) throws -> (WatcherRef?, UnsafeMutablePointer<clua_handle>) {
@@ -140,7 +141,8 @@ final class DebuggingFunctions: ModuleSlice {
     return 2
   }
 
-  /// What the script that runs may learn of the record about a watcher, which may have ended.
+  /// The part of the record about a watcher that the running script can see; the watcher may have
+  /// ended.
   private func record(
     of watcher: WatcherRef?, _ id: UInt64
   ) -> (isOn: Bool, history: HistoryRecorder.History?) {
@@ -150,7 +152,7 @@ final class DebuggingFunctions: ModuleSlice {
     return recorder.answers(reader, about: owner) ? (true, history) : (false, nil)
   }
 
-  /// "turn 3, flush 2,", with a comma where it has one already.
+  /// "turn 3, flush 2,": ends with a comma if it contains one.
   private func callText(_ history: HistoryRecorder.History) -> String {
     turnText(history.lastTurn, flush: history.lastFlush) + (history.lastFlush == nil ? "" : ",")
   }
@@ -204,12 +206,12 @@ final class DebuggingFunctions: ModuleSlice {
 
   // MARK: Breaking
 
-  /// - Throws: an error in a host with safe libraries, whose user must not be waited for.
+  /// - Throws: an error in a host with safe libraries, because the prompt would make its user wait.
   private func checkPrompt() throws(LuaError) {
     if host.module.isShared { throw LuaError("a host with safe libraries opens no prompt") }
   }
 
-  /// break_on_change(observed, path) → watcher.
+  /// break_on_change(observed, path): opens a prompt at each write on the path.
   private func breakOnChange(_ L: LuaStack) throws -> CInt {
     try checkPrompt()
     let root = try arguments.observed(at: 1, of: L, "break_on_change")
@@ -244,7 +246,7 @@ final class DebuggingFunctions: ModuleSlice {
     }
   }
 
-  /// A watcher that `break_on_call` names is about to be called.
+  /// Handles a watcher that `break_on_call` names and that is about to be called.
   func breakOnCall(of watcher: WatcherRef, _ L: LuaStack) {
     let (name, site) = host.receiver.title(of: watcher)
     let cause = watcher.script.pointee.cause
@@ -254,15 +256,13 @@ final class DebuggingFunctions: ModuleSlice {
     openPrompt(L)
   }
 
-  /// Opens a debugging prompt like Lua's own, in a terminal only, until "cont" or the end of the
-  /// input.
+  /// Opens a debugging prompt like Lua's in a terminal, until "cont" or the end of the input.
   func openPrompt(_ L: LuaStack) {
     guard isatty(STDIN_FILENO) != 0, isatty(STDERR_FILENO) != 0 else { return }
     let height = L.height
     defer { L.height = height }
     do {
-      // Lines are run by code that needs the library `debug`, without which a script must stay
-      // closed.
+      // The prompt's code needs the library `debug`, which scripts without it must not reach.
       try host.module.printing.pushDebugPrompt(to: L)
       guard L.pushGlobals() == .table,
         clua_try_getfield(L.pointer, -1, "debug", 5) == LUA_OK, L.isTable(at: -1)

@@ -2,7 +2,7 @@ internal import CLua
 internal import Lua
 internal import Observables
 
-/// Watching the watchers (W1, W2).
+/// Functions that inspect watchers (W1, W2).
 final class InspectionFunctions: ModuleSlice {
   override var functions: [NamedFunction] {
     [
@@ -13,8 +13,8 @@ final class InspectionFunctions: ModuleSlice {
     ]
   }
 
-  /// The node of the object at 1, brought up to date: replaced objects are wired, watchers of dead
-  /// observers have ended.
+  /// The node of the object at index 1, after replaced objects were wired and watchers of dead
+  /// observers were ended.
   private func settledNode(_ L: LuaStack, _ function: String) throws -> NodeRef? {
     engine.wiring.settleAll()
     engine.watchers.stopOrphans()
@@ -26,13 +26,14 @@ final class InspectionFunctions: ModuleSlice {
     return 1
   }
 
-  /// watched_keys(object) → the same, without bringing the object up to date: nothing runs.
+  /// watched_keys(object) → as `observed_keys`, but without bringing the object up to date: no code
+  /// runs.
   private func watchedKeys(_ L: LuaStack) throws -> CInt {
     try push(names: arguments.existingNode(at: 1, of: L, "observed_keys"), L)
     return 1
   }
 
-  /// Pushes the sorted names of the keys under which an object is observed. [-0, +1, -]
+  /// Pushes the sorted names of an object's observed keys. [-0, +1, -]
   private func push(names root: NodeRef?, _ L: LuaStack) throws {
     var names: [[UInt8]] = []
     for key in root.map({ engine.inspection.observedKeys(of: $0) }) ?? [] {
@@ -59,14 +60,14 @@ final class InspectionFunctions: ModuleSlice {
     return Array(name(of: key.slot).utf8)
   }
 
-  /// The name of the key of a slot, as scripts spell it.
+  /// The key name of a slot, as scripts spell it.
   func name(of slot: SlotRef) -> String {
     let root = slot.pointee.node
     let name = root.kind.name(of: slot)
     guard !observed.isTable(root), !slot.pointee.isEvery, root.model is any DynamicArray else {
       return name
     }
-    // Swift counts its slots from 0.
+    // Swift counts slots from 0.
     return Int(name.dropFirst()).map { "#\($0 + 1)" } ?? name
   }
 
@@ -85,7 +86,7 @@ final class InspectionFunctions: ModuleSlice {
       for key in engine.inspection.observedKeys(of: root) {
         try state.checkStop()
         let name = name(of: key, L)
-        // A number stands for all its spellings: 3 is "#3" and "3".
+        // A number matches all its spellings: 3 is "#3" and "3".
         if name == wanted || isNumber && name[...] == wanted.dropFirst() { count += key.count }
       }
     }
@@ -123,7 +124,7 @@ final class InspectionFunctions: ModuleSlice {
     return 0
   }
 
-  /// No script has a hook for an object any more.
+  /// Removes the host's hook from an object when no script has a hook for it any more.
   private func endHooks(of root: NodeRef) {
     if !observed.isTable(root), let object = root.model as? any KeyPathObservable {
       object.onObserved(by: host, in: host.loop, nil)
@@ -148,7 +149,7 @@ final class InspectionFunctions: ModuleSlice {
     return 1
   }
 
-  /// A watcher in one line: name, path, and what is special about it.
+  /// Describes a watcher in one line: its name, its path, and its special options.
   func describe(_ watcher: WatcherRef, _ path: Path) -> String {
     guard host.receiver.isScript(watcher) else {
       return "\(watcher.pointee.receiver.takeUnretainedValue().title(watcher)) on '\(path)' (Swift)"

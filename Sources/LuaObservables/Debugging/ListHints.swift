@@ -3,8 +3,8 @@ internal import CTables
 internal import Lua
 internal import Observables
 
-/// Hints about names over plain lists: `items.lit` is a key of the list, which has none, and not
-/// that of its elements (C8), which is probably meant.
+/// Hints about names over plain lists: `items.lit` means a key of the list, but probably the key of
+/// the elements was meant (C8).
 struct ListHints {
   // The host is not retained: this value is only used within one call of it.
   private let reference: Unmanaged<LuaHost>
@@ -12,7 +12,7 @@ struct ListHints {
 
   init(_ host: LuaHost) { reference = .passUnretained(host) }
 
-  /// The hint about a path on which a watcher is never notified; nil where there is none.
+  /// A hint about a path on which a watcher is never notified; otherwise nil.
   ///
   /// - Complexity: O(components of the path).
   func hint(for path: Path, from root: NodeRef) -> String? {
@@ -38,7 +38,7 @@ struct ListHints {
   }
 
   /// Whether the first element of the list at `list` has a value under the key at `key`, and the
-  /// list is no object with such a property. [-0, +0, -]
+  /// list has no lazy property of this name. [-0, +0, -]
   private func isKeyOfElement(_ key: CInt, in list: CInt, _ L: LuaStack) -> Bool {
     let height = L.height
     defer { L.height = height }
@@ -61,7 +61,7 @@ struct ListHints {
       """
   }
 
-  /// Reports the hints about paths that were just registered.
+  /// Reports the hints about newly registered paths.
   func warn(of watcher: WatcherRef, _ L: LuaStack) {
     guard let root = watcher.pointee.root else { return }
     for path in host.engine.inspection.paths(of: watcher) {

@@ -1,16 +1,16 @@
-/// Something that scripts have begun, and that has not ended.
+/// Something that scripts have begun and that has not ended.
 package struct LiveObject: Hashable, CustomStringConvertible {
   package enum Kind: String {
     case watcher, timer, handler, task
   }
 
   package let kind: Kind
-  /// The name of a watcher, or the function that made the rest; the site where it has none.
+  /// The watcher's name, or the function that made the other kinds; the site if it has no name.
   package let name: String
-  /// Where it was made, "file:line".
+  /// The place where it was made, "file:line".
   package let site: String
 
-  /// Such as "timer every at a.lua:3".
+  /// A description such as "timer every at a.lua:3".
   package var description: String {
     kind == .task || name == site ? "\(kind) at \(site)" : "\(kind) \(name) at \(site)"
   }

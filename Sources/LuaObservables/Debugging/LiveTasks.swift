@@ -1,9 +1,9 @@
 internal import Lua
 internal import Observables
 
-/// The tasks that are not done, which the prelude knows.
+/// The unfinished tasks, which the prelude knows.
 final class LiveTasks: ModuleSlice {
-  /// Returns the sites of those after a number; nil until the module is loaded.
+  /// Returns the sites of the tasks after a number; nil until the module is loaded.
   private var list: LuaFunction?
   /// The number of the task that began last.
   private(set) var latest = 0
@@ -29,7 +29,7 @@ final class LiveTasks: ModuleSlice {
 
   override func end() { list = nil }
 
-  /// Those that began after the one of that number.
+  /// Unfinished tasks that began after task `number`.
   func live(after number: Int) -> [LiveObject] {
     guard let sites = try? list?.callPlainly(number, as: [String].self) else { return [] }
     return sites.map { LiveObject(kind: .task, name: "task", site: $0) }

@@ -2,9 +2,9 @@ internal import CLua
 internal import Lua
 internal import Observables
 
-/// What scripts have begun, for those who want to know what is left of it.
+/// Lists of unfinished objects that scripts have begun.
 extension LuaHost {
-  /// A moment: what was made after it is newer.
+  /// A moment in time: tells older objects from newer ones.
   package struct Moment {
     fileprivate let watcher: UInt64
     fileprivate let timer, handler, task: Int
@@ -16,12 +16,12 @@ extension LuaHost {
       handler: module.descriptors.latest, task: module.liveTasks.latest)
   }
 
-  /// What scripts have made since then and has not ended: watchers, timers, handlers, tasks, each
-  /// in the order in which they were made.
+  /// Watchers, timers, handlers and tasks that scripts have made since `moment` and that have not
+  /// ended, in this order, each kind in order of creation.
   ///
   /// Objects that no code refers to count until they are collected.
   ///
-  /// - Complexity: O(all that is live)
+  /// - Complexity: O(live objects)
   package func live(since moment: Moment) -> [LiveObject] {
     (try? state.withStack { _ throws(LuaError) in
       receiver.live(after: moment.watcher) + module.timers.live(after: moment.timer)
@@ -30,7 +30,7 @@ extension LuaHost {
     }) ?? []
   }
 
-  /// What keeps the loop running, in words; nil where nothing does.
+  /// The reasons why the loop keeps running, in words; nil if it would end.
   package var awaitedEvents: String? {
     guard loop.isAlive else { return nil }
     let objects =

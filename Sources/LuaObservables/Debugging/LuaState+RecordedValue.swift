@@ -1,7 +1,7 @@
 internal import Lua
 internal import Observables
 
-/// Values of scripts, as records of writes keep them.
+/// Conversion of script values for records of writes.
 extension LuaState {
   /// The value at an index. [-0, +0, -]
   ///

@@ -3,22 +3,21 @@ internal import CTables
 internal import Lua
 internal import Observables
 
-/// The recorder of a host: keys and places as its scripts spell them, and what each sandbox has
-/// switched on.
+/// The recorder of a host, which spells keys and places as scripts do, and knows what each sandbox
+/// has switched on.
 ///
-/// An event belongs to the sandbox whose code makes a write, or whose watcher or lazy property it
-/// is about; those of the host and of Swift belong to number 0, the sandbox `main`. A sink gets the
-/// events of its own sandbox, and that of `main` gets all.
+/// An event belongs to the sandbox whose code makes the write, or whose watcher or lazy property is
+/// concerned. Events of the host and of Swift belong to number 0, the sandbox `main`. A sink gets
+/// the events of its sandbox; the sink of `main` gets all events.
 final class ScriptRecorder: HistoryRecorder {
   unowned(unsafe) let host: LuaHost
-  /// The sinks of `obs.log`, by the numbers of their sandboxes.
+  /// The sinks of `obs.log`, by sandbox number.
   private var sinks: [UInt32: LuaFunction] = [:]
   /// The numbers of the sandboxes that have switched the record on.
   private var recording: Set<UInt32> = []
-  /// The numbers of the sandboxes whose sinks miss events for which there was not enough memory.
+  /// The numbers of the sandboxes whose sinks missed events for lack of memory.
   private var deprived: Set<UInt32> = []
-  /// The numbers of the sandboxes whose sinks miss events that others have caused, as there was not
-  /// enough time.
+  /// The numbers of the sandboxes whose sinks missed events of other sandboxes for lack of time.
   private var hurried: Set<UInt32> = []
   private var isDraining = false
 
@@ -27,7 +26,7 @@ final class ScriptRecorder: HistoryRecorder {
     super.init(of: host.engine)
   }
 
-  // MARK: What sandboxes want
+  // MARK: Settings of sandboxes
 
   func setSink(_ sink: LuaFunction?, of sandbox: UInt32) {
     sinks[sandbox] = sink
@@ -43,8 +42,10 @@ final class ScriptRecorder: HistoryRecorder {
     if keepsHistory == recording.isEmpty { keepsHistory = !recording.isEmpty }
   }
 
-  /// Whether `why` of a sandbox is answered in full about a watcher of another one, or its own:
-  /// somebody has to record, and only `main` learns about others.
+  /// Whether `why`, called by a sandbox, gives a full answer about a watcher of the sandbox
+  /// `owner`.
+  ///
+  /// One of them, or `main`, must record, and only `main` can ask about others.
   func answers(_ sandbox: UInt32, about owner: UInt32) -> Bool {
     guard sandbox == 0 || sandbox == owner else { return false }
     return recording.contains(sandbox) || recording.contains(0)
@@ -134,14 +135,14 @@ final class ScriptRecorder: HistoryRecorder {
     return L.isNil(at: -1) ? super.title(of: node) : host.state.title(at: -1, of: L)
   }
 
-  /// Labels watchers of scripts only.
+  /// Returns a label for watchers of scripts only.
   override func label(of watcher: WatcherRef) -> (name: String, site: String?)? {
     host.receiver.isScript(watcher) ? host.receiver.title(of: watcher) : nil
   }
 
   // MARK: Sinks
 
-  /// Reports the events to the sinks, and lets go of their values.
+  /// Reports the events to the sinks, and releases their values.
   ///
   /// This may only be called between operations.
   func drain() {
@@ -154,11 +155,11 @@ final class ScriptRecorder: HistoryRecorder {
     if hadEvents, !host.isClosed { host.state.recycleReleased(host.state.stack) }
   }
 
-  /// Passes events to the sinks, and those that sinks cause to the sinks of others; false where
-  /// there are none.
+  /// Passes events to the sinks, and events that a sink causes to the sinks of other sandboxes;
+  /// returns false if there are no events.
   ///
-  /// A sink gets no events that it has caused, neither itself nor by what another sink did with
-  /// events that it caused: else this would never end.
+  /// A sink never gets events that it caused, directly or through another sink; otherwise this
+  /// would never end.
   private func pass(_ events: consuming [LoopEvent]) -> Bool {
     if events.isEmpty { return false }
     var waiting = events.map { (event: $0, causes: Set<UInt32>()) }
@@ -181,7 +182,7 @@ final class ScriptRecorder: HistoryRecorder {
     return true
   }
 
-  /// Reports to sandboxes that their sinks got only a part of the events.
+  /// Reports to sandboxes that their sinks missed some events.
   private func reportMissed() {
     let missed = [
       (deprived, LuaError(.memory, "not enough memory for all events of 'obs.log'")),
@@ -241,7 +242,7 @@ final class ScriptRecorder: HistoryRecorder {
     }
   }
 
-  /// Pushes a value of an event: the value itself where it was a script's. [-0, +1, -]
+  /// Pushes a value of an event: the script's value itself if it was one. [-0, +1, -]
   private func pushValue(
     _ part: ChangePart, of event: LoopEvent, to L: LuaStack
   ) throws(LuaError) {

@@ -1,4 +1,4 @@
--- The prompt of `break_on_change`: its lines see the variables of the function that writes.
+-- The prompt of `break_on_change`: its lines see the variables of the writing function.
 local _, to_text = ...
 
 local error, load, pcall, select, setmetatable, sort =
@@ -7,17 +7,17 @@ local concat, unpack = table.concat, table.unpack
 local find, gsub, match = string.find, string.gsub, string.match
 local running = coroutine.running
 
--- A function is found again by its distance from the outermost one, which stays the same while code
--- of the prompt runs.
+-- The writing function is found again by its distance from the outermost function, which does not
+-- change while code of the prompt runs.
 local function begin(debug, globals)
   local getinfo, getlocal, setlocal = debug.getinfo, debug.getlocal, debug.setlocal
   local getupvalue, setupvalue = debug.getupvalue, debug.setupvalue
   local thread = running()
   local writer, distance
 
-  -- How many functions are active, without this one.
+  -- The number of active functions, without this one.
   local function height()
-    -- Levels 0 and 1 of the coroutine that asks are `getinfo` and this function.
+    -- Levels 0 and 1 of the calling coroutine are `getinfo` and this function.
     local first = running() == thread and 2 or 0
     local level = first
     while getinfo(thread, level, "l") do level = level + 1 end
@@ -33,17 +33,17 @@ local function begin(debug, globals)
     until info.what ~= "C" and info.source ~= "=obs" and info.source ~= "=obs.prompt"
     writer, distance = info.func, height() - level
   end
-  -- A script may have taken functions out of the library.
+  -- A script may have removed functions from the library.
   if getinfo and getlocal and setlocal and getupvalue and setupvalue then find_writer() end
 
-  -- The level of the writing function for the function that calls this one, which must not be a
-  -- tail call.
+  -- The level of the writing function, for use in the function that calls this one; the call must
+  -- not be a tail call.
   local function level_of_writer()
     local level = height() - distance - 1
     return level
   end
 
-  -- The number of a variable; the innermost one of a name hides the others.
+  -- The number of a variable; an inner variable hides outer ones with the same name.
   local function local_number(name)
     local level, found, i = level_of_writer(), nil, 0
     local candidate
@@ -123,7 +123,7 @@ local function begin(debug, globals)
     return list
   end
 
-  -- A variable that raises an error when it is read has no value, either.
+  -- A variable whose reading raises an error counts as absent.
   local function is_variable(name)
     local ok, value = pcall(read, nil, name)
     return ok and value ~= nil
@@ -150,13 +150,13 @@ local function texts(columns, is_coloured, ...)
   return to_text(columns, is_coloured, count - MOST_VALUES, unpack({ ... }, 1, MOST_VALUES))
 end
 
--- (library `debug`, globals, columns, whether colours are used) -> the function that runs a line
--- and returns the text to show
+-- (library `debug`, globals, columns, whether colours are used) -> a function that runs a line and
+-- returns the text to show
 return function(debug, globals, columns, is_coloured)
   local environment, names, is_variable = begin(debug, globals)
   return function(line)
     if match(line, "^%s*help%s*$") and not is_variable "help" then return help(names()) end
-    -- As the prompt of Lua takes it.
+    -- Lua's prompt accepts this, too.
     line = gsub(line, "^=", "return ", 1)
     local body = load("return " .. line, "=(debug command)", "t", environment)
     local message

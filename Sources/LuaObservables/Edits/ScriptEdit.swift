@@ -9,7 +9,7 @@ struct ScriptEdit {
   let old: LuaValue
   let new: LuaValue
 
-  /// The edit as it is delivered to a watcher of a list in Swift: positions count from 0.
+  /// The edit for a Swift watcher of a list: positions count from 0.
   var listEdit: CollectionEdit<LuaValue>? {
     guard case .integer(let at) = at else { return nil }
     let position = Int(at) - 1
@@ -23,7 +23,7 @@ struct ScriptEdit {
     }
   }
 
-  /// The edit as it is delivered to a watcher of a map in Swift.
+  /// The edit for a Swift watcher of a map.
   var keyedEdit: KeyedEdit<LuaValue, LuaValue>? {
     func value(_ value: LuaValue) -> LuaValue? { value == .nil ? Optional.none : value }
     return KeyedEdit(key: at, old: value(old), new: value(new))

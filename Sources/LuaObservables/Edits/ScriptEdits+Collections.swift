@@ -1,7 +1,7 @@
 internal import Lua
 internal import Observables
 
-/// Edits of Swift collections: positions count from 1.
+/// Edits of Swift collections; positions count from 1.
 extension ScriptEdits {
   /// Pushes the edits since a position of the collection's journal. [-0, +1, -]
   func pushCollectionEdits(
@@ -11,7 +11,7 @@ extension ScriptEdits {
     try push(collection?.dynamicEdits(since: position) ?? [], of: collection, to: L)
   }
 
-  /// Pushes an insertion for each element that is there. [-0, +1, -]
+  /// Pushes an insertion for each present element. [-0, +1, -]
   func pushCollectionInserts(of node: NodeRef, to L: LuaStack) throws(LuaError) {
     let collection = node.model as? any DynamicCollection
     try push(collection?.dynamicInserts ?? [], of: collection, to: L)

@@ -3,8 +3,8 @@ internal import Observables
 
 /// Edits of tables.
 extension ScriptEdits {
-  /// Pushes the edits of a table since a position of its journal: a list of {kind, at, from, old,
-  /// new}, the first to be applied first; positions count from 1. [-0, +1, -]
+  /// Pushes the edits of a table since a position of its journal, in the order in which they apply:
+  /// a list of {kind, at, from, old, new}, with positions from 1. [-0, +1, -]
   func pushTableEdits(
     of node: NodeRef, since position: Int, to L: LuaStack
   ) throws(LuaError) {

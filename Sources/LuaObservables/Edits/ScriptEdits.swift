@@ -38,7 +38,7 @@ struct ScriptEdits {
     }
   }
 
-  /// Pushes an insertion for each element that is there. [-0, +1, -]
+  /// Pushes an insertion for each present element. [-0, +1, -]
   func pushInserts(of node: NodeRef, to L: LuaStack) throws(LuaError) {
     guard observed.isTable(node) else { return try pushCollectionInserts(of: node, to: L) }
     try state.pushTable(to: L)
@@ -50,7 +50,7 @@ struct ScriptEdits {
     let isList = kind == CLUA_KIND_PLAIN || kind == CLUA_KIND_ARRAY
     let length = isList ? clua_node_elementcount(L.pointer, table) : 0
     var count = 0
-    /// The key and the value are on top of the stack.
+    /// Adds an insertion of the key and value on top of the stack.
     func insert() throws(LuaError) {
       let key = L.height - 1
       try pushEdit("insert", to: L) { _ in }
@@ -61,7 +61,7 @@ struct ScriptEdits {
       count += 1
       try add(count, to: list, L)
     }
-    // In order, which `next` does not keep: each position is right when its turn comes.
+    // Visit the list in order, as `next` may not: each insertion then has its final position.
     for position in stride(from: 1, through: length, by: 1) {
       L.push(position)
       L.pushCopy(at: -1)
@@ -72,7 +72,7 @@ struct ScriptEdits {
     do {
       try state.forEachEntry(at: list + 1, of: L) {
         let position = L.wholeNumber(at: -2) ?? 0
-        // Lazy keys are no elements, valid or not (C13).
+        // Lazy keys are not elements, valid or not (C13).
         if position < 1 || position > length, !clua_node_islazy(L.pointer, table, -2) {
           try insert()
         }
@@ -83,7 +83,7 @@ struct ScriptEdits {
     L.height = list
   }
 
-  /// Pushes one edit, whose other fields `fill` sets. [-0, +1, -]
+  /// Pushes one edit; `fill` sets its other fields. [-0, +1, -]
   func pushEdit(
     _ kind: String, to L: LuaStack, _ fill: (LuaStack) throws(LuaError) -> Void
   ) throws(LuaError) {
@@ -101,7 +101,7 @@ struct ScriptEdits {
     try state.rawSet(at: list, of: L)
   }
 
-  /// The edits in the list that `push` pushes; none where there is no memory for them.
+  /// The edits in the list that `push` pushes; no edits if memory runs out.
   func edits(_ push: (LuaStack) throws(LuaError) -> Void) -> [ScriptEdit] {
     let result = try? state.withStack { L throws(LuaError) in
       try push(L)

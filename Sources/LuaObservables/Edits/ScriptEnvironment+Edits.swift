@@ -1,12 +1,12 @@
 public import Lua
 public import Observables
 
-/// Watchers in Swift of the edits of a script's tables (C10).
+/// Swift watchers of the edits of script tables (C10).
 extension ScriptEnvironment {
   /// Calls `callback` at the end of each turn in which the list in `table` changed, with the edits
-  /// that turn its state at the last call into this one, the oldest first.
+  /// since the last call, oldest first.
   ///
-  /// The table is a plain list or an `obs.array`; positions count from 0. All else is as for
+  /// The table is a plain list or an `obs.array`; positions count from 0. Everything else is as for
   /// `observe`.
   ///
   /// - Throws: `PathError` for a table that keeps no journal, `LuaError` for a closed state.
@@ -21,11 +21,11 @@ extension ScriptEnvironment {
     try observeEdits(table, immediate, options, file, line, \.listEdit, callback)
   }
 
-  /// Calls `callback` at the end of each turn in which keys of `table` changed, with the value
-  /// before and the one now of each.
+  /// Calls `callback` at the end of each turn in which keys of `table` changed, with the old and
+  /// the new value of each key.
   ///
-  /// The table is used as a map, an `obs.dictionary`, or an `obs.set_of`, whose members are keys
-  /// and values. All else is as for `observe`.
+  /// The table is a plain map, an `obs.dictionary`, or an `obs.set_of`, whose members are both keys
+  /// and values. Everything else is as for `observe`.
   ///
   /// - Throws: `PathError` for a table that keeps no journal, `LuaError` for a closed state.
   @discardableResult

@@ -29,7 +29,7 @@ final class GraphFunctions: ModuleSlice {
     var roots: [NodeRef] = []
     for position in stride(from: 1, through: L.rawLength(at: 3), by: 1) {
       L.rawGet(index: position, at: 3)
-      // An error names the object as the argument at 1.
+      // An error names the object as argument 1.
       L.copy(from: -1, to: 1)
       L.pop()
       let root = try arguments.observed(at: 1, of: L, "graph")
@@ -43,7 +43,7 @@ final class GraphFunctions: ModuleSlice {
       of: roots, firstIndex: 1,
       naming: { slot in budget.part { inspection.name(of: slot) } },
       hiding: host.stranger, unless: { budget.isSpent })
-    // Labels and edges are in the graph only.
+    // From here on, labels and edges are held only by the graph.
     budget.take(graph.size)
     try budget.check()
     try state.push(text: graph.text(format), to: L)

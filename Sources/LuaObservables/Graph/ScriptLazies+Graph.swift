@@ -2,10 +2,10 @@ internal import CTables
 internal import Lua
 internal import Observables
 
-/// The answers of lazy properties to `obs.graph`.
+/// Information about lazy properties for `obs.graph`.
 extension ScriptLazies {
-  /// The dependencies that the declaration of a lazy property names; objects that are not observed
-  /// stay so.
+  /// The dependencies that the declaration of a lazy property names; does not start observing any
+  /// object.
   func declaredDependencies(of lazy: WatcherRef) -> [DeclaredDependency] {
     let L = state.stack
     guard L.hasRoom(for: 16) else { return [] }

@@ -2,7 +2,7 @@ internal import CTables
 internal import Lua
 internal import Observables
 
-/// The answers of tables to `obs.graph`.
+/// Information about tables for `obs.graph`.
 extension TableKind {
   /// The title of a table: the name of its model or metatable, or its kind of collection.
   func tableTitle(of node: NodeRef) -> String {
@@ -14,7 +14,7 @@ extension TableKind {
     }
   }
 
-  /// The name of the model or metatable of a plain table, if that has one.
+  /// The name of a plain table's model or metatable, if it has one.
   func className(of node: NodeRef) -> String? {
     let L = state.stack
     let height = L.height
@@ -24,7 +24,7 @@ extension TableKind {
     return L.isTable(at: -1) ? state.className(at: -1, of: L) : nil
   }
 
-  /// The observed objects among what a table stores, at one key or, in the slot of `*`, at any.
+  /// The observed objects stored in a table: at one key, or at any key for the slot of `*`.
   func observedObjects(at slot: SlotRef) -> [(key: String?, node: NodeRef)] {
     let L = state.stack
     let height = L.height
@@ -48,7 +48,7 @@ extension TableKind {
     return found
   }
 
-  /// The node of the value at an index, if that is observed.
+  /// The node of the value at an index, if it is observed.
   func knownNode(at index: CInt, of L: LuaStack) -> NodeRef? {
     switch L.type(at: index) {
     case .table:

@@ -1,12 +1,11 @@
-/// A reference to a host, as a weak one would be: nil when the host is gone.
+/// A reference to a host that becomes nil with it, as a weak reference would.
 ///
-/// A weak reference to the host itself would make counting its references several times as
-/// expensive from then on: each call of a script counts them. Confined to the loop's thread, as the
-/// host is.
+/// A real weak reference would make every later retain and release of the host several times as
+/// expensive, and each call of a script does these. Confined to the loop's thread, as the host is.
 final class HostReference {
-  /// The host; it sets this to nil when it goes.
+  /// The host, which sets this to nil when it is destroyed.
   unowned(unsafe) var host: LuaHost?
 }
 
-// The host is only used on the loop's thread; other threads only pass the reference on.
+// The host is used only on the loop's thread; other threads only pass the reference on.
 extension HostReference: @unchecked Sendable {}

@@ -1,7 +1,7 @@
 internal import Lua
 internal import Observables
 
-/// Makes turns of the calls by which Swift enters the state of a host.
+/// Turns the calls by which Swift enters a host's state into turns of the loop.
 final class HostTurns: LuaTurns {
   unowned(unsafe) private let host: LuaHost
 

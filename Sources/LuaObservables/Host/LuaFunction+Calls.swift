@@ -1,14 +1,14 @@
 public import Lua
 
-/// Calls of functions of scripts with what properties take.
+/// Calls of script functions with any arguments that properties can store.
 extension LuaFunction {
-  /// Calls the function with arguments of any types that properties may have, Swift models among
-  /// them, and returns all its results.
+  /// Calls the function with arguments of any property types, Swift models included, and returns
+  /// all its results.
   ///
-  /// On the loop's thread. The call is a turn where no turn of the loop is under way.
+  /// Call this on the loop's thread. The call is a turn, unless a turn of the loop is under way.
   ///
-  /// - Throws: `runtime`, `memory`, `handler`, `closed`, `foreign`; `type` for an argument that no
-  ///   script can have.
+  /// - Throws: `runtime`, `memory`, `handler`, `closed`, `foreign`; `type` for an argument that
+  ///   scripts cannot have.
   @_disfavoredOverload
   @discardableResult
   public func call<each Argument>(
@@ -17,11 +17,11 @@ extension LuaFunction {
     try call(arguments: values(of: repeat each arguments))
   }
 
-  /// Calls the function with arguments of any types that properties may have, and returns its first
-  /// result as a value of such a type.
+  /// Calls the function with arguments of any property types, and returns its first result as a
+  /// value of such a type.
   ///
-  /// - Throws: `runtime`, `memory`, `handler`, `closed`, `foreign`; `type` for an argument that no
-  ///   script can have, and for a result of another type.
+  /// - Throws: `runtime`, `memory`, `handler`, `closed`, `foreign`; `type` for an argument that
+  ///   scripts cannot have, and for a result of another type.
   @_disfavoredOverload
   public func call<each Argument, Result>(
     _ arguments: repeat each Argument, as type: Result.Type
@@ -29,13 +29,13 @@ extension LuaFunction {
     try host.result(call(repeat each arguments).first ?? .nil, of: "function")
   }
 
-  /// Begins a task of scripts that calls the function, which may wait there as `obs.sleep` does.
+  /// Begins a script task that calls the function, which can wait in it as `obs.sleep` does.
   ///
-  /// On the loop's thread. The function runs until it waits for the first time; the loop goes on
-  /// until the task is done. The results, or the error of the function, are those of the task.
+  /// Call this on the loop's thread. The function runs until it first waits; the loop runs until
+  /// the task is done. The task ends with the function's results or error.
   ///
-  /// - Throws: `memory`, `closed`, `foreign`; `quota` where there may be no more tasks; `type` for
-  ///   an argument that no script can have.
+  /// - Throws: `memory`, `closed`, `foreign`; `quota` if no more tasks are allowed; `type` for an
+  ///   argument that scripts cannot have.
   public func task<each Argument>(
     _ arguments: repeat each Argument
   ) throws(LuaError) -> ScriptTask {

@@ -2,12 +2,12 @@ internal import CTables
 package import Lua
 internal import Observables
 
-/// Setting up the state: the callbacks of C, and the functions for scripts.
+/// Setup of the state: the callbacks of C, and the functions for scripts.
 extension LuaHost {
-  /// Replaces the base functions that could distinguish an observed table from a plain one, and
-  /// offers the module `obs`.
+  /// Replaces the base functions that could tell an observed table from a plain one, and offers the
+  /// module `obs`.
   ///
-  /// To be called when the libraries are open and before any script runs.
+  /// Call this after the libraries are open and before any script runs.
   package func install() throws(LuaError) {
     try state.withStack { L throws(LuaError) in
       var observation = clua_observation(

@@ -2,7 +2,7 @@ internal import Lua
 
 /// Results of scripts as Swift values.
 extension LuaHost {
-  /// A result of a script, or of a function of one, as a Swift value.
+  /// Converts a result of a script or a script function to a Swift value.
   func result<Result>(_ value: LuaValue, of source: String) throws(LuaError) -> Result {
     try state.withStack { L throws(LuaError) in
       try state.push(value, to: L)
@@ -17,7 +17,7 @@ extension LuaHost {
     }
   }
 
-  /// A Swift value as scripts have it.
+  /// Converts a Swift value to a script value.
   func value(of value: Any?) throws(LuaError) -> LuaValue {
     try state.withStack { L throws(LuaError) in
       try objects.push(value: value, to: L)

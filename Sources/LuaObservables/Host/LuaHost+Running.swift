@@ -2,27 +2,25 @@ internal import Glibc
 internal import Lua
 internal import Observables
 
-/// The functions that a stand-alone program needs: the ends of turns, and a loop that runs until
-/// nothing is left.
+/// Functions for stand-alone programs: ending turns, and running the loop until nothing can wake
+/// it.
 extension LuaHost {
-  /// Called when a script first requires the module: it uses the loop.
+  /// Called when a script first requires the module, which means that it uses the loop.
   package var moduleDidLoad: (() -> Void)? {
     get { module.didLoad }
     set { module.didLoad = newValue }
   }
 
-  /// Where operations of `AsyncResult` run; nil for the pool that all tasks share.
+  /// The executor of `AsyncResult` operations; nil for the pool that all tasks share.
   package var operationExecutor: (any TaskExecutor)? {
     get { module.tasks.executor }
     set { module.tasks.executor = newValue }
   }
 
-  /// Switches the record on or off that `why` and `whynot` need; while it is off it costs one
-  /// branch.
+  /// Switches the record for `why` and `whynot` on or off; while it is off, it costs one branch.
   public func record(_ isOn: Bool) { module.debugging.record(isOn, for: sandboxes.main) }
 
-  /// Calls the functions that scripts registered for their end, once each, in the order of
-  /// registration.
+  /// Calls the exit functions that scripts have registered, once each, in order of registration.
   public func runExitHooks() { module.exitHooks.run() }
 
   var reports: ErrorReports { module.reports }
@@ -31,31 +29,33 @@ extension LuaHost {
   var edits: ScriptEdits { ScriptEdits(self) }
   var recorder: ScriptRecorder? { module.debugging.recorder }
 
-  /// Ends the turn under way: calls the watchers that are pending.
+  /// Ends the turn under way by calling the pending watchers.
   package func endTurn() {
     try? state.withStack { _ throws(LuaError) in loop.endTurn() }
     loop.noteOuterCode()
     recorder?.drain()
   }
 
-  /// The program is about to end: the loop stops, and a flush under way is the last of its turn.
+  /// Ends the program after this turn: stops the loop, and makes a flush under way the last of its
+  /// turn.
   package func endAfterTurn() {
     engine.delivery.isEnding = true
     loop.stop()
   }
 
-  /// Whether `stepWhileIdle` could have something to do.
+  /// Whether `stepWhileIdle` might have something to do.
   package var mayStep: Bool { loop.mayStep && !engine.isOccupied }
 
-  /// Handles messages and timers that are due, while the program waits outside of any turn.
+  /// Handles due messages and timers while the program waits outside any turn.
   package func stepWhileIdle() {
     guard !engine.isOccupied else { return }
     _ = try? state.withStack { _ throws(LuaError) in loop.step() }
     recorder?.drain()
   }
 
-  /// Runs the loop until nothing could wake it, or until `isOver` returns true, which is called
-  /// whenever `descriptor` is readable; -1 for none.
+  /// Runs the loop until nothing can wake it, or until `isOver` returns true.
+  ///
+  /// `isOver` is called whenever `descriptor` is readable; -1 for no descriptor.
   package func runLoop(wakingFor descriptor: CInt, isOver: @escaping () -> Bool) {
     let handler = waits(for: descriptor) { [unowned loop] in
       if isOver() { loop.stop() }
@@ -65,7 +65,7 @@ extension LuaHost {
     endTurn()
   }
 
-  /// Calls `body` when a descriptor can be read, which keeps no loop running; nil where it is not
+  /// Calls `body` when a descriptor is readable, without keeping the loop running; nil if it is not
   /// open.
   func waits(for descriptor: CInt, _ body: @escaping () -> Void) -> DescriptorHandler? {
     let handler = try? loop.onReadable(descriptor, body)
@@ -73,9 +73,9 @@ extension LuaHost {
     return handler
   }
 
-  /// Stops the loop, while `runLoop` runs it, when a descriptor has no more to read.
+  /// Stops the loop, if `runLoop` is running it, at the end of a descriptor's input.
   ///
-  /// What can be read before is dropped. A descriptor that a script reads is left to that.
+  /// Input before the end is dropped. A descriptor that a script reads is left alone.
   package func stopsLoop(atEndOf descriptor: CInt) {
     if loop.isWaiting(for: descriptor) { return }
     let handler = try? loop.onReadable(descriptor) { [unowned loop] in
@@ -85,8 +85,8 @@ extension LuaHost {
     handler?.keepsLoopRunning = false
   }
 
-  /// Reports an error of the loop itself: watchers that trigger themselves without end (T4, T9),
-  /// and operators over values that they cannot take (C9).
+  /// Reports an error of the loop itself: endless watcher cycles (T4, T9), and values that an
+  /// operator cannot take (C9).
   package func report(_ error: any Error) {
     if let error = error as? WatcherError {
       return reports.report(

@@ -3,60 +3,62 @@ public import Observables
 
 /// A Lua state on a loop, whose scripts observe tables and Swift objects (`require "obs"`).
 ///
-/// Confined to the loop's thread: elsewhere its functions throw, and those that throw nothing end
-/// the program with a sentence. A host runs scripts, takes Swift objects and functions, and reports
-/// errors. It ends with ``close()``, or when it is dropped. <doc:ScriptableApp> shows one at work.
+/// A host runs scripts, gives them Swift objects and functions, and reports errors. It is confined
+/// to the loop's thread: on other threads its throwing functions throw, and its other functions end
+/// the program with a message. It ends with ``close()``, or when it is dropped. <doc:ScriptableApp>
+/// shows one at work.
 public final class LuaHost {
-  // It has a field for each of its parts, which find one another through it.
+  // Each part has a field here; the parts find one another through the host.
 
   /// The state of the scripts.
   public let state: LuaState
-  /// The loop that calls the watchers and timers of the scripts.
+  /// The loop that calls the scripts' watchers and timers.
   public private(set) var loop: Loop
   /// True as soon as ``close()`` has begun.
   @exclusivity(unchecked) public private(set) var isClosed = false
 
   package let engine: Engine
-  /// What scripts may not change; set before they meet objects of the classes.
+  /// Decides which objects scripts may change; set before scripts meet objects of these classes.
   @exclusivity(unchecked) package var writeGuard: WriteGuard?
-  /// The reference for objects that may live longer than the host.
+  /// A reference for objects that may outlive the host.
   let reference = HostReference()
   let calls: ScriptCalls
   let paths = PathCache()
   let sources = SourceNames()
   let anchors = AnchorTable()
   let sandboxes: Sandboxes
-  // These objects refer to the host, and are made when its other properties are set.
+  // These objects refer to the host, so they are made after its other properties are set.
   @exclusivity(unchecked) private(set) var objects: HostObjects!
   @exclusivity(unchecked) private(set) var tables: TableKind!
   @exclusivity(unchecked) private(set) var receiver: ScriptReceiver!
   @exclusivity(unchecked) private(set) var lazies: ScriptLazies!
   @exclusivity(unchecked) private(set) var module: ObsModule!
   private var turns: HostTurns!
-  /// How a program that stands alone is interrupted: a descriptor that can be read then, and
-  /// whether it was.
+  /// The interruption of a stand-alone program: a descriptor that is then readable, and whether an
+  /// interruption was requested.
   package var interruption: (descriptor: CInt, isAsked: () -> Bool)?
-  /// Makes signals end such a program again that a module has handled meanwhile.
+  /// Lets signals end a stand-alone program again after a module has handled them.
   package var restoreSignals: (() -> Void)?
 
-  /// A host on `loop`, with Lua's standard libraries and the module `obs`.
+  /// Makes a host on `loop`, with Lua's standard libraries and the module `obs`.
   ///
-  /// Without a loop it is on the one of this thread whose turn is under way, or on the only one, or
-  /// makes one. `require "obs"` works with any `libraries`; without `package`, `require` finds only
-  /// `obs` and those.
+  /// Without `loop`, the host uses the loop of this thread whose turn is under way, or the thread's
+  /// only loop, or makes one. `require "obs"` works with any `libraries`; without `package`,
+  /// `require` finds only `obs` and the open libraries.
   ///
-  /// `limits` are what its scripts may use; with `.safe` libraries they contain any script, but for
-  /// those that crash Lua itself: `minimumLua` refuses releases in which they can (S6).
+  /// `limits` bounds the resources of scripts. With `.safe` libraries the limits contain any
+  /// script, except scripts that crash Lua itself: `minimumLua` refuses Lua releases where this can
+  /// happen (S6).
   ///
-  /// - Precondition: without `loop`, no two loops of this thread are meant alike.
-  /// - Throws: `LuaError` where there is no memory for it, the library of Lua is too old, or the
-  ///   system refuses what a loop needs.
+  /// - Precondition: without `loop`, the choice of a loop on this thread is unambiguous.
+  /// - Throws: `LuaError` if memory runs out, the Lua library is too old, or the system refuses a
+  ///   resource that a loop needs.
   public convenience init(
     loop: Loop? = nil, libraries: LuaLibraries = .all, limits: ScriptLimits = ScriptLimits(),
     minimumLua: LuaRelease? = nil
   ) throws(LuaError) {
     try minimumLua?.require()
-    // The module needs these libraries itself; scripts only get those in `libraries`.
+    // The module needs these libraries; scripts get only the requested ones.
     let needed: LuaLibraries = [.base, .coroutine, .table, .string]
     let loop =
       loop ?? Loop.only(for: "runs the host's scripts", namedBy: "loop:")
@@ -64,7 +66,7 @@ public final class LuaHost {
     if let refusal = loop.refusal { throw LuaError("\(refusal)") }
     try self.init(state: LuaState(libraries: libraries.union(needed)), loop: loop)
     try install()
-    // The time of scripts does not begin before they do.
+    // The clock of scripts starts only when the first script does.
     if libraries.contains(.safe) { try shareLibraries() }
     try limit(to: limits)
     let surplus = needed.subtracting(libraries)
@@ -74,7 +76,7 @@ public final class LuaHost {
     if !limits.undoStoppedTurns.isEmpty { try undoStoppedTurns(on: limits.undoStoppedTurns) }
   }
 
-  /// A host around a state whose libraries may not be open yet; `install` is called next.
+  /// Makes a host around a state whose libraries may not be open yet; call `install` next.
   package init(state: LuaState, loop: Loop) {
     self.state = state
     self.loop = loop
@@ -98,21 +100,21 @@ public final class LuaHost {
     precondition(
       state.isFreed || !state.stack.isRunning,
       "A LuaHost was dropped inside of a callback of its own: it is to be kept until that returns")
-    // Where the host has the only reference to its loop, no other code can use the loop.
+    // If the host holds the only reference to its loop, no other code can use the loop.
     if !isClosed, !isKnownUniquelyReferenced(&loop) { requireThread("dropped") }
     reference.host = nil
     state.attachment = nil
     state.turns = nil
     end()
-    // Finalizers need the objects of the host.
+    // Finalizers need the host's objects.
     state.finishClosing()
   }
 
   /// Ends every watcher and timer of the scripts, without calling `on_end`, and closes the state.
   ///
-  /// To be called on the loop's thread. Called by a callback, or by a function that a script runs,
-  /// it stops all others at once, and the state is freed when that one has returned. Does nothing
-  /// when the host is closed.
+  /// Call this on the loop's thread. If a callback, or a function that a script runs, calls it, all
+  /// other scripts stop at once, and the state is freed when that function has returned. Does
+  /// nothing if the host is closed.
   public func close() {
     guard !isClosed else { return }
     requireThread("closed")
@@ -131,7 +133,7 @@ public final class LuaHost {
         || $0 === lazies
     }
     tables.abandonAll()
-    // Callbacks are called without counting them: within one the state must not be freed.
+    // Calls of callbacks are not counted, but the state must not be freed during one.
     guard engine.isOccupied || receiver.hooks.isRunning || state.stack.isRunning else {
       return state.close()
     }
@@ -141,26 +143,27 @@ public final class LuaHost {
 
   // MARK: Errors
 
-  /// Called with errors in callbacks, which have no caller (T10): watchers, timers, tasks.
+  /// Called with errors in callbacks, which have no caller to catch them (T10): watchers, timers,
+  /// tasks.
   ///
-  /// A script's own `obs.on_error` comes first; what it takes is seen here only in a host with
-  /// `.safe` libraries, as a report that `isHandled`. Without either they go to the standard error
-  /// stream.
+  /// A script's `obs.on_error` is called first. If it handles an error, this is called only in a
+  /// host with `.safe` libraries, with a report that `isHandled`. Without either handler, errors go
+  /// to the standard error stream.
   public var onError: ((LuaReport) -> Void)? {
     get { reports.onError }
     set { reports.onError = newValue }
   }
 
-  /// What reports on the standard error stream begin with.
+  /// The beginning of reports on the standard error stream.
   public var programName: String {
     get { reports.programName }
     set { reports.programName = newValue }
   }
 
-  /// How many errors were reported so far.
+  /// The number of errors reported so far.
   public var reportCount: Int { reports.count }
 
-  /// Whether a script has set `obs.on_error`, so that it goes on after errors (T14).
+  /// Whether a script has set `obs.on_error`, so that the program continues after errors (T14).
   public var handlesErrors: Bool { reports.hasHook }
 
   // MARK: Scripts
@@ -173,7 +176,7 @@ public final class LuaHost {
     return try loop.turn(body)
   }
 
-  /// Handles what is due, without waiting; for a host with a loop of its own.
+  /// Handles due work without waiting; for a host with its own loop.
   ///
   /// - Returns: whether anything could still happen.
   @discardableResult

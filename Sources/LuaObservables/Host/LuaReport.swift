@@ -1,12 +1,12 @@
 public import Lua
 
-/// An error in a callback, which has no caller that could catch it: what happened, and where (T10).
+/// An error in a callback, which has no caller to catch it, and the place where it happened (T10).
 public struct LuaReport: Sendable {
-  /// What kind of callback it was.
+  /// The kinds of callbacks.
   public enum Kind: String, Sendable {
     /// A watcher that is called at the end of turns.
     case watcher
-    /// An immediate watcher, which is called inside of writes.
+    /// An immediate watcher, which is called inside writes.
     case immediate
     /// A timer: `obs.after`, `obs.every`, `obs.next_turn`.
     case timer
@@ -23,28 +23,29 @@ public struct LuaReport: Sendable {
     case getter
     /// A function that was registered by `obs.on_exit`.
     case exit
-    /// The error is not that of a callback: the engine gave up on watchers that trigger themselves.
+    /// No callback: the engine gave up on watchers that trigger each other endlessly.
     case loop
   }
 
   /// The error with its message, traceback, Lua value and underlying Swift error.
   public let error: LuaError
-  /// What kind of callback it was.
+  /// The kind of callback.
   public let kind: Kind
-  /// The name of the watcher, or what stands for it.
+  /// The watcher's name, or a description of the callback.
   public let name: String
-  /// Where it was registered, "file:line".
+  /// The place of registration, "file:line".
   public let site: String
-  /// The write that caused the call, "file:line"; nil where there was none.
+  /// The write that caused the call, "file:line"; nil if no write did.
   public let cause: String?
-  /// The turn of the loop in which it happened.
+  /// The turn of the loop in which the error happened.
   public let turn: Int
-  /// Whether the script has taken it by `obs.on_error`: scripts that nobody trusts hide nothing so.
+  /// Whether the script's `obs.on_error` has handled it; the report is still made, so that
+  /// untrusted scripts cannot hide errors.
   public internal(set) var isHandled = false
 }
 
 extension LuaReport: CustomStringConvertible {
-  /// The lines that go to the standard error stream, without the program's name.
+  /// The lines for the standard error stream, without the program's name.
   public var description: String {
     var lines = [error.message]
     if let traceback = error.traceback { lines.append(traceback) }
@@ -63,6 +64,6 @@ extension LuaReport: CustomStringConvertible {
     }
   }
 
-  /// What was done at the site.
+  /// The action at the site.
   private var verb: String { kind == .luv ? "defined" : "registered" }
 }

@@ -1,9 +1,9 @@
 internal import Lua
 
-/// Keeps keys of a table and properties of a model equal.
+/// A binding that keeps keys of a table and properties of a model equal.
 ///
-/// Ends with `stop()`, when table or model is gone, or with the host. Dropping it ends nothing
-/// (L1). Confined to the loop's thread.
+/// It ends with `stop()`, with the table or the model, or with the host. Dropping it does not end
+/// it (L1). Confined to the loop's thread.
 public final class ScriptBinding {
   private let watcher: LuaUserdata
 

@@ -3,16 +3,16 @@ internal import CTables
 internal import Lua
 internal import Observables
 
-/// A function that is written in Swift: its arguments are on the stack from index 1, and it returns
-/// how many results it pushed.
+/// A function written in Swift: it takes its arguments from index 1 of the stack, and returns the
+/// number of results it pushed.
 typealias ModuleFunction = (LuaStack) throws -> CInt
 
-/// Such a function, and the name of the field that has it.
+/// A module function, and the name of its field.
 ///
-/// Not a tuple: in a generic list, functions are wrapped each time they are handed on, and every
-/// call goes through all wrappers.
+/// This is not a tuple: a generic list would wrap the function each time it is passed on, and every
+/// call would go through all the wrappers.
 struct NamedFunction {
-  /// The table within `core` of the prelude that gets the function; nil for `core` itself.
+  /// The table within the prelude's `core` that gets the function; nil for `core` itself.
   let group: FunctionGroup?
   let name: String
   let function: ModuleFunction
@@ -26,7 +26,7 @@ struct NamedFunction {
   }
 }
 
-/// The calls by which scripts enter Swift, each in the coroutine that it comes from.
+/// The calls by which scripts enter Swift, each in the calling coroutine.
 final class ScriptCalls {
   private let state: LuaState
 
@@ -43,8 +43,8 @@ final class ScriptCalls {
     return try body()
   }
 
-  /// Runs a function of the module in the coroutine `L`; what it throws is raised when this is
-  /// over.
+  /// Runs a module function in the coroutine `L`; any error it throws is raised in Lua after the
+  /// call.
   @inline(__always)
   func call(_ L: LuaStack, _ body: () throws -> CInt) -> CInt {
     entered(L) {
@@ -62,12 +62,12 @@ final class ScriptCalls {
     }
   }
 
-  /// Reports what C modules wrote before (M1).
+  /// Reports earlier writes of C modules (M1).
   private func hear(_ L: LuaStack) throws(LuaError) {
     try state.check(clua_try_hear(L.pointer), L)
   }
 
-  /// The object that a function holds; Lua owns it.
+  /// The object that a function holds; owned by Lua.
   private final class Entry {
     // The object is not retained: the host owns it, and the state ends with the host.
     unowned(unsafe) let calls: ScriptCalls

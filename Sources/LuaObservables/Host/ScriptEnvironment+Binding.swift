@@ -1,18 +1,19 @@
 public import Lua
 public import Observables
 
-/// Bindings between tables and models, which copy values from one to the other.
+/// Bindings, which copy values from tables to models or back.
 extension ScriptEnvironment {
-  /// Keeps keys of a table of a script equal to the properties of the same names of a model (K4).
+  /// Keeps keys of a script's table equal to the properties of a model that have the same names
+  /// (K4).
   ///
-  /// They are set now, and at the end of each turn in which those of the model became others; what
-  /// is assigned to the table meanwhile lasts until then. A bound write is a write as any other, so
-  /// bindings chain. On the loop's thread; the table is held weakly. A value that cannot be set
-  /// later is reported as an error of a watcher.
+  /// The keys are set now, and at the end of each turn in which the properties changed; until then,
+  /// other values assigned to the table last. A bound write is an ordinary write, so bindings
+  /// chain. Call this on the loop's thread; the table is held weakly. If a value cannot be set
+  /// later, this is reported as an error of a watcher.
   ///
   /// - Throws: `ModelError` for a name that the model doesn't have; `LuaError` for a closed state,
-  ///   and what a metamethod raises.
-  /// - Complexity: O(number of names), per turn with a change, too.
+  ///   and for errors of metamethods.
+  /// - Complexity: O(number of names), also per turn with a change.
   @discardableResult
   public func bind(
     _ table: LuaTable, _ names: [String], to model: some ObservableModel
@@ -25,13 +26,14 @@ extension ScriptEnvironment {
     }
   }
 
-  /// Keeps properties of a model equal to the keys of the same names of a table of a script (K4).
+  /// Keeps properties of a model equal to the keys of a script's table that have the same names
+  /// (K4).
   ///
-  /// All else is as for the other direction; the model is held weakly.
+  /// Everything else is as for the other direction; the model is held weakly.
   ///
-  /// - Throws: `ModelError` for a name that the model doesn't have; `LuaError` for a property that
-  ///   is read-only, a value that it doesn't take, and a closed state. Nothing is bound then.
-  /// - Complexity: O(number of names), per turn with a change, too.
+  /// - Throws: `ModelError` for a name that the model doesn't have; `LuaError` for a read-only
+  ///   property, a value that a property doesn't take, and a closed state. Nothing is bound then.
+  /// - Complexity: O(number of names), also per turn with a change.
   @discardableResult
   public func bind(
     _ model: some ObservableModel, _ names: [String], to table: LuaTable
@@ -44,7 +46,7 @@ extension ScriptEnvironment {
     }
   }
 
-  /// `push` pushes destination and source.
+  /// Binds names; `push` pushes destination and source.
   private func bind(
     _ names: [String], _ push: (LuaHost, LuaStack) throws(LuaError) -> Void
   ) throws(LuaError) -> ScriptBinding {

@@ -5,8 +5,8 @@ public import Observables
 extension ScriptEnvironment {
   /// A global variable of the scripts: a plain value, a table, or a Swift model.
   ///
-  /// Reading gives nil where the state is closed. An assignment that fails, for the same reason or
-  /// without memory, is reported to ``LuaHost/onError``; `set` throws.
+  /// Reading returns nil if the state is closed. If an assignment fails, because the state is
+  /// closed or memory runs out, the error is reported to ``LuaHost/onError``; `set` throws it.
   public subscript(name: String) -> LuaValue {
     get {
       guard let scope = try? scriptScope() else { return .nil }
@@ -19,13 +19,13 @@ extension ScriptEnvironment {
     }
   }
 
-  /// A global variable of the scripts that is a Swift model or collection; nil where it is another
-  /// value, or an object of another class.
+  /// A global variable of the scripts that is a Swift model or collection; nil for any other value,
+  /// or an object of another class.
   ///
-  /// Assigning gives scripts the object, or removes it: properties are read, written and observed
-  /// by their names, elements by their positions, entries by their keys. An assignment that fails,
-  /// as the host is closed or there is no memory, is reported to ``LuaHost/onError``;
-  /// `set` throws.
+  /// Assigning an object gives it to scripts; assigning nil removes the variable. Scripts read,
+  /// write and observe properties by name, elements by position, and entries by key. If an
+  /// assignment fails, because the host is closed or memory runs out, the error is reported to
+  /// ``LuaHost/onError``; `set` throws it.
   public subscript<Object: KeyPathObservable>(name: String) -> Object? {
     get { object(self[name] as LuaValue, as: Object.self) }
     set {
@@ -35,24 +35,23 @@ extension ScriptEnvironment {
     }
   }
 
-  /// A global variable of the scripts as a Swift value: a number, a string, a list …; nil where it
-  /// is nil, or no such value.
+  /// A global variable of the scripts as a Swift value: a number, a string, a list …; nil if it is
+  /// nil, or cannot be converted.
   ///
   /// ```swift
   /// host["rounds"] = rounds              // an Int
   /// let rounds: Int? = host["rounds"]
   /// ```
   ///
-  /// Assigning nil removes the variable. An assignment that fails, as the host is closed or there
-  /// is no memory, is reported to ``LuaHost/onError``;
-  /// `set` throws.
+  /// Assigning nil removes the variable. If an assignment fails, because the host is closed or
+  /// memory runs out, the error is reported to ``LuaHost/onError``; `set` throws it.
   public subscript<Value: LuaConvertible>(name: String) -> Value? {
     get { try? Value(luaValue: self[name] as LuaValue) }
     set { assign(name) { () throws(LuaError) in try set(name, to: newValue) } }
   }
 
   private func assign(_ name: String, _ body: () throws(LuaError) -> Void) {
-    // A closed sandbox has a host that may be open.
+    // A sandbox may be closed while its host is open.
     let host = (try? scriptScope().host) ?? (self as? LuaSandbox)?.host
     host?.requireThread("written")
     do { try body() } catch { host?.reportFailedGlobal(name, error) }
@@ -66,8 +65,9 @@ extension ScriptEnvironment {
     try scope.entered { () throws(LuaError) in try scope.globals.set(name, to: value) }
   }
 
-  /// Gives scripts a Swift model or collection as a global variable: properties are read, written
-  /// and observed by their names, elements by their positions, entries by their keys.
+  /// Gives scripts a Swift model or collection as a global variable.
+  ///
+  /// Scripts read, write and observe properties by name, elements by position, and entries by key.
   ///
   /// - Throws: `LuaError` for a closed state, or no memory.
   public func set(_ name: String, to object: some KeyPathObservable) throws(LuaError) {
@@ -76,24 +76,24 @@ extension ScriptEnvironment {
 
   /// Gives scripts a Swift function as a global variable.
   ///
-  /// Arguments, results and errors are those of a ``Method``. Called on the loop's thread; ends
-  /// with the host, or when nothing in Lua refers to the function any longer.
+  /// Arguments, results and errors are as for a ``Method``. The function is called on the loop's
+  /// thread. It is released with the host, or when Lua no longer refers to it.
   ///
-  /// - Throws: `LuaError` for a closed state, no memory, and, with the code `type`, an argument of
-  ///   a type that no value of a script can be converted to.
+  /// - Throws: `LuaError` for a closed state, no memory, and, with the code `type`, a parameter
+  ///   type that script values cannot be converted to.
   public func set<each Argument, Result>(
     _ name: String, function body: @escaping (repeat each Argument) throws -> Result
   ) throws(LuaError) {
     try set(name, to: Function(name, body))
   }
 
-  /// Gives scripts a Swift function that takes its time as a global variable: a task of a script
-  /// waits for its result.
+  /// Gives scripts an asynchronous Swift function as a global variable: a script's task waits for
+  /// its result.
   ///
-  /// All else is as for a function that is not `async`, and as for such a ``Method``.
+  /// Everything else is as for a function that is not `async`, and for an `async` ``Method``.
   ///
-  /// - Throws: `LuaError` for a closed state, no memory, and, with the code `type`, an argument of
-  ///   a type that no value of a script can be converted to.
+  /// - Throws: `LuaError` for a closed state, no memory, and, with the code `type`, a parameter
+  ///   type that script values cannot be converted to.
   public func set<each Argument, Result>(
     _ name: String, function body: @escaping (repeat each Argument) async throws -> Result
   ) throws(LuaError) {

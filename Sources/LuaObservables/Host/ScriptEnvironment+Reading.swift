@@ -1,16 +1,16 @@
 public import Lua
 public import Observables
 
-/// Reading through key paths from Swift.
+/// Reading key paths from Swift.
 extension ScriptEnvironment {
-  /// The value at the end of a path that is rooted at a table of a script; nil where it is not
+  /// Returns the value at the end of a path that starts at a script's table; nil if the end is not
   /// reachable.
   ///
-  /// A Swift path counts from 0. Collection operators are evaluated, or read where they are
-  /// observed (C9); a union is a new table.
+  /// A Swift path counts from 0. Collection operators are evaluated, or read if they are observed
+  /// (C9); a union is a new table.
   ///
-  /// - Throws: `LuaError` for a path that stands for many values, an operator over a value that it
-  ///   cannot take, what a metamethod raises, and a closed state.
+  /// - Throws: `LuaError` for a path with many values, an operator over a value that it cannot
+  ///   take, an error of a metamethod, and a closed state.
   /// - Complexity: O(length of the path), and O(elements) for each operator that is not observed.
   public func value(of table: LuaTable, at path: Path) throws(LuaError) -> LuaValue {
     try scriptScope().call("get", results: 1) { host, L throws(LuaError) in

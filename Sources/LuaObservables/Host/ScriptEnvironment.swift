@@ -1,19 +1,18 @@
 public import Lua
 public import Observables
 
-/// Scripts with globals of their own, and what a program gives them and asks of them: a
-/// ``LuaHost``, or a ``LuaSandbox`` of one.
+/// Scripts with their globals, and a program's access to them: a ``LuaHost``, or a ``LuaSandbox``
+/// of a host.
 ///
-/// Confined to the thread of the host's loop. What is done by a sandbox is done on its account:
-/// code of scripts that runs for it has the sandbox's time and memory, and bindings end with it.
+/// Confined to the thread of the host's loop. Work done through a sandbox is on its account: script
+/// code runs with the sandbox's time and memory, and bindings end with it.
 public protocol ScriptEnvironment: AnyObject {
-  /// Where the scripts are.
+  /// The host and sandbox of the scripts.
   ///
   /// - Throws: `closed`.
   @_documentation(visibility: internal)
   func scriptScope() throws(LuaError) -> ScriptScope
-  /// Stops what the scripts run, from any thread; what scripts of other sandboxes of the host run,
-  /// too.
+  /// Stops running scripts, from any thread, including scripts of the host's other sandboxes.
   var interrupter: LuaInterrupter { get }
 }
 
@@ -38,8 +37,10 @@ public struct ScriptScope {
     try host.sandboxes.entered(sandbox.number, .own, body)
   }
 
-  /// Calls a function of the module `obs` on the account of the sandbox: `push` pushes its
-  /// arguments, and returns how many these are; `result` takes its results from the stack.
+  /// Calls a function of the module `obs` on the account of the sandbox.
+  ///
+  /// `push` pushes the arguments and returns their number; `result` takes the results from the
+  /// stack.
   func call<Result>(
     _ function: String, results: CInt, _ push: (LuaHost, LuaStack) throws(LuaError) -> CInt,
     result: (LuaHost, LuaStack) throws(LuaError) -> Result
@@ -59,43 +60,43 @@ public struct ScriptScope {
 }
 
 extension LuaHost: ScriptEnvironment {
-  /// Where the scripts are that were given no sandbox.
+  /// The scope of scripts without a sandbox.
   @_documentation(visibility: internal)
   public func scriptScope() -> ScriptScope { ScriptScope(host: self, sandbox: sandboxes.main) }
 
-  /// Stops what the scripts run, from any thread.
+  /// Stops running scripts, from any thread.
   public var interrupter: LuaInterrupter { state.interrupter }
 }
 
 extension ScriptEnvironment {
-  /// Runs a file as a turn: watchers are called when it ends, or with those of the turn under way
-  /// where a callback calls this.
+  /// Runs a file as a turn: watchers are called at its end, or, if a callback calls this, with the
+  /// watchers of the turn under way.
   ///
-  /// - Throws: `LuaError` for a file that cannot be read, a syntax error, and what the script
-  ///   raised: `timeLimit`, `memory` and `quota` where it went beyond a limit; `closed`.
+  /// - Throws: `LuaError` for a file that cannot be read, a syntax error, and an error of the
+  ///   script: `timeLimit`, `memory` and `quota` if it exceeded a limit; `closed`.
   @discardableResult
   public func run(file path: String) throws(LuaError) -> [LuaValue] {
     let scope = try scriptScope()
     return try scope.host.run(file: path, in: scope.sandbox)
   }
 
-  /// Runs `text` as a turn; `name` is what error messages call it.
+  /// Runs `text` as a turn; error messages call it `name`.
   ///
-  /// - Throws: `LuaError` for a syntax error, and for what the script raised: `timeLimit`, `memory`
-  ///   and `quota` where it went beyond a limit; `closed`.
+  /// - Throws: `LuaError` for a syntax error, and an error of the script: `timeLimit`, `memory` and
+  ///   `quota` if it exceeded a limit; `closed`.
   @discardableResult
   public func run(_ text: String, name: String = "=script") throws(LuaError) -> [LuaValue] {
     let scope = try scriptScope()
     return try scope.host.run(Array(text.utf8), name: name, in: scope.sandbox)
   }
 
-  /// Runs `text` as a turn, and returns its first result as a Swift value; `name` is what error
-  /// messages call it.
+  /// Runs `text` as a turn, and returns its first result as a Swift value; error messages call it
+  /// `name`.
   ///
-  /// The result may be of any type that a property may be: a plain value, an optional, a list, a
-  /// `Codable` structure, a Swift model.
+  /// The result can be of any property type: a plain value, an optional, a list, a `Codable`
+  /// structure, a Swift model.
   ///
-  /// - Throws: `LuaError` for a syntax error, for what the script raised, and, with the code
+  /// - Throws: `LuaError` for a syntax error, for an error of the script, and, with the code
   ///   `type`, for a result of another type.
   public func run<Result>(
     _ text: String, name: String = "=script", as type: Result.Type
@@ -106,9 +107,9 @@ extension ScriptEnvironment {
 
   /// Runs a file as a turn, and returns its first result as a Swift value.
   ///
-  /// All else is as for a text.
+  /// Everything else is as for a text.
   ///
-  /// - Throws: `LuaError` for a file that cannot be read, a syntax error, what the script raised,
+  /// - Throws: `LuaError` for a file that cannot be read, a syntax error, an error of the script,
   ///   and a result of another type.
   public func run<Result>(
     file path: String, as type: Result.Type
@@ -117,8 +118,7 @@ extension ScriptEnvironment {
     return try scope.host.result(run(file: path).first ?? .nil, of: "script")
   }
 
-  /// The value that stands for a Swift model or collection in scripts; the same for the same
-  /// object.
+  /// Returns the script value of a Swift model or collection, always the same for the same object.
   ///
   /// - Throws: `LuaError` for a closed state, or no memory.
   public func value(for object: some KeyPathObservable) throws(LuaError) -> LuaValue {
@@ -129,7 +129,7 @@ extension ScriptEnvironment {
     }
   }
 
-  /// The Swift model or collection that a value of a script is; nil where it is no object of this
+  /// Returns the Swift model or collection behind a script value; nil if it is no object of this
   /// class.
   public func object<Object: AnyObject>(
     _ value: LuaValue, as type: Object.Type = Object.self

@@ -3,13 +3,13 @@ internal import Observables
 
 /// Decides which objects of the host program its scripts may change.
 package struct WriteGuard {
-  /// Whether objects of a class are asked about.
+  /// Whether the guard applies to a class.
   let concerns: (Any.Type) -> Bool
-  /// Why scripts may not change an object of a class, or the members of a list of those; nil where
-  /// they may.
+  /// The reason why scripts may not change an object of a class, or the members of a list of such
+  /// objects; nil if they may.
   let check: (_ type: Any.Type, _ changesMembers: Bool) -> String?
 
-  /// A guard for the classes that `concerns` is true for.
+  /// Makes a guard for the classes for which `concerns` returns true.
   package init(
     concerns: @escaping (Any.Type) -> Bool,
     check: @escaping (_ type: Any.Type, _ changesMembers: Bool) -> String?
@@ -17,12 +17,12 @@ package struct WriteGuard {
     (self.concerns, self.check) = (concerns, check)
   }
 
-  /// - Throws: the error for a script that may not change an object.
+  /// - Throws: an error if scripts may not change the object.
   func checkWrite(to object: AnyObject) throws(LuaError) {
     try check(type(of: object), changesMembers: false)
   }
 
-  /// - Throws: the error for a script that may not change what is in a list.
+  /// - Throws: an error if scripts may not change the members of the collection.
   func checkMembers(of collection: any DynamicCollection) throws(LuaError) {
     try check(collection.elementType, changesMembers: true)
   }

@@ -1,10 +1,10 @@
 internal import Lua
 internal import Observables
 
-/// A result that is available later, for which a task of a script waits.
+/// A result that is available later; a script's task waits for it.
 ///
-/// A method or function that returns one runs on the loop's thread first, where it may read its
-/// model; the values that it passes to the operation are `Sendable`, so that the operation can run
+/// A method or function that returns one first runs on the loop's thread, where it can read its
+/// model. The values that it passes to the operation are `Sendable`, so the operation can run
 /// anywhere.
 ///
 /// ```swift
@@ -17,17 +17,17 @@ internal import Observables
 /// }
 /// ```
 ///
-/// A script calls it inside a task, as `obs.sleep`: `local text = library:load(3)`. Elsewhere that
-/// is an error. The result, or what was thrown, arrives in a turn of the loop. The operation is
-/// cancelled when the task of the script is, or when the host closes; no script waits for it then.
+/// A script calls it inside a task, like `obs.sleep`: `local text = library:load(3)`. Anywhere
+/// else, the call is an error. The result or error arrives in a turn of the loop. If the script's
+/// task is cancelled, or the host closes, the operation is cancelled and no script waits for it.
 ///
-/// Without it, a method or function whose closure is `async` runs on the loop's thread as a whole,
-/// each part between two `await`s in a turn of its own.
+/// In contrast, a method or function with an `async` closure runs entirely on the loop's thread;
+/// each part between two `await`s is a turn.
 public struct AsyncResult<Value> {
   let operation: @Sendable () async throws -> any Sendable
   let finish: (any Sendable) throws -> Any?
 
-  /// A result that is the value of `operation`.
+  /// Makes a result from the value of `operation`.
   ///
   /// The operation runs in the actor that its closure names, or in none, and never on the loop's
   /// thread.
@@ -36,19 +36,19 @@ public struct AsyncResult<Value> {
     finish = { $0 }
   }
 
-  /// A result that `then` makes of the output of `operation`, on the loop's thread again: it may
-  /// use the model.
+  /// Makes a result by calling `then` with the output of `operation`, back on the loop's thread,
+  /// where it can use the model.
   public init<Output: Sendable>(
     _ operation: @escaping @Sendable () async throws -> Output,
     then: @escaping (Output) throws -> Value
   ) {
     self.operation = { try await operation() }
-    // The output of the operation has no other type.
+    // The operation's output always has this type.
     finish = { try then($0 as! Output) }
   }
 }
 
-/// A result for which a task of a script waits.
+/// A result for which a script's task waits.
 protocol PendingResult {
   /// Whether the operation runs on the loop's thread.
   var isOnLoop: Bool { get }
@@ -60,15 +60,15 @@ extension AsyncResult: PendingResult {
   var isOnLoop: Bool { false }
 }
 
-/// The result of an `async` method or function: it runs on the loop's thread, but for what it calls
-/// elsewhere.
+/// The result of an `async` method or function, which runs on the loop's thread, except for calls
+/// to other actors.
 struct ClosureResult: PendingResult {
   let isOnLoop = true
   let operation: @Sendable () async throws -> any Sendable
   let finish: (any Sendable) throws -> Any?
 
   init(_ body: @escaping () async throws -> Any) {
-    // Both are used on the loop's thread only, or where the closure itself belongs.
+    // Both are used only on the loop's thread, or in the closure's actor.
     nonisolated(unsafe) let body = body
     nonisolated(unsafe) var value: Any?
     operation = { value = try await body() }

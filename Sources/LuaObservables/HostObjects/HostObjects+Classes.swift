@@ -2,14 +2,14 @@ internal import CLua
 internal import Lua
 internal import Observables
 
-/// The record of the properties of a class in C, which finds them by the address of their names,
-/// and reads their values by these functions.
+/// The C record of a class's properties: C finds a property by the address of its name, and reads
+/// its value through these functions.
 final class HostClass {
   let record: UnsafeMutablePointer<clua_class>
   /// The objects that the record refers to.
   private var accesses: [AnyObject] = []
 
-  /// Makes the record of a class; nil where there is no memory for it.
+  /// Makes the record of a class; fails if memory runs out.
   ///
   /// The table that keeps the names is on top of the stack. [-0, +0, -]
   init?(_ type: any ObservableModel.Type, _ host: LuaHost, _ L: LuaStack) {
@@ -35,7 +35,7 @@ final class HostClass {
     }
   }
 
-  /// Lets C find a method by its name; `function` is kept for as long as the host.
+  /// Lets C find a method by its name; the host keeps `function` for its lifetime.
   ///
   /// The table that keeps the names is on top of the stack. [-0, +0, -]
   func add(_ function: LuaFunction, _ name: String, _ host: LuaHost, _ L: LuaStack) {
@@ -88,7 +88,7 @@ final class HostClass {
     }
   }
 
-  // The record is made once and never changes: C keeps its address.
+  // The record is made once and never changes, so C can keep its address.
   private nonisolated(unsafe) static let accessors: UnsafePointer<clua_accessors> = {
     let accessors = UnsafeMutablePointer<clua_accessors>.allocate(capacity: 1)
     accessors.initialize(
@@ -152,8 +152,8 @@ final class HostClass {
   }
 }
 
-/// Runs `body` with the object of a handle and the access to one of its properties, both of which
-/// are kept elsewhere.
+/// Runs `body` with the object of a handle and the access to one of its properties, without
+/// retaining them: other code keeps both alive.
 @inline(__always)
 private func with<Access: AnyObject, Result>(
   _ object: UnsafeMutableRawPointer?, _ access: UnsafeMutableRawPointer?, _ type: Access.Type,
@@ -164,8 +164,8 @@ private func with<Access: AnyObject, Result>(
   }
 }
 
-// There is no generic class for these: its closures would be called through others. The closures
-// are not optional for the same reason; C doesn't call `set` where there is none.
+// These are not one generic class, which would call its closures through other closures. The
+// closures are not optional for the same reason; C does not call `set` of a read-only property.
 
 private final class IntegerAccess {
   let get: (AnyObject) -> Int
@@ -216,7 +216,7 @@ private final class OptionalAccess {
     if let set { self.set = set } else { self.set = { _, _ in false } }
   }
 
-  /// Pushes the value, or an error where it returns false. [-0, +1, -]
+  /// Pushes the value; returns false with an error pushed instead. [-0, +1, -]
   func push(_ object: AnyObject, to L: LuaStack) -> Bool {
     switch get(object) {
     case .nothing: L.pushNil()
@@ -232,7 +232,7 @@ private final class OptionalAccess {
     return true
   }
 
-  /// Sets the value at an index; false where it is of another type. [-0, +0, -]
+  /// Sets the value at an index; returns false if its type does not fit. [-0, +0, -]
   func take(_ object: AnyObject, at index: CInt, of L: LuaStack) -> Bool {
     switch L.type(at: index) {
     case .nil: return set(object, .nothing)
@@ -248,7 +248,7 @@ private final class OptionalAccess {
   }
 }
 
-/// A property with an object, or with values of a type that C has no representation for.
+/// A property whose type is an object, or any other type without a C representation.
 private final class ObjectAccess {
   typealias Push = (LuaStack, AnyObject) throws -> Void
 
@@ -261,7 +261,7 @@ private final class ObjectAccess {
     if let set { self.set = set } else { self.set = { _, _ in false } }
   }
 
-  /// Pushes the value, or an error where it returns false. [-0, +1, -]
+  /// Pushes the value; returns false with an error pushed instead. [-0, +1, -]
   func push(_ object: AnyObject, to L: LuaStack) -> Bool {
     let height = L.height
     do {

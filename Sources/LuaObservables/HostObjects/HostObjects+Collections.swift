@@ -3,18 +3,18 @@ internal import Observables
 
 /// Swift collections as scripts see them: `a[i]`, `#a`, `pairs`, and methods.
 extension HostObjects {
-  /// What errors and `tostring` call an object.
+  /// The type name of an object in errors and `tostring`.
   func typeName(of object: AnyObject) -> String {
     if let model = object as? any ObservableModel { return type(of: model).properties.typeName }
     return "\(type(of: object))"
   }
 
-  /// The description of a value of the wrong type, for errors. [-0, +0, -]
+  /// Describes a value of the wrong type, for errors. [-0, +0, -]
   func given(_ index: CInt, _ L: LuaStack) -> String {
     object(at: index, of: L).map(typeName) ?? host.state.typeName(at: index, of: L)
   }
 
-  // MARK: Values that fit
+  // MARK: Conversions
 
   /// The value at `index` as an element of an array or a set.
   ///
@@ -45,7 +45,7 @@ extension HostObjects {
       "\(typeName(of: dictionary)) has keys of type \(dictionary.keyType), not \(given(index, L))")
   }
 
-  /// The value at `index` as a key; nil where it is of another type.
+  /// Returns the value at `index` as a key; nil if its type does not fit.
   private func keyIfFitting(
     at index: CInt, of L: LuaStack, for dictionary: any DynamicDictionary
   ) throws -> Any? {
@@ -54,7 +54,7 @@ extension HostObjects {
     } catch is Misfit { return nil }
   }
 
-  /// The value at `index` as an element of an array or a set; nil where it is of another type.
+  /// Returns the value at `index` as an element of an array or a set; nil if its type does not fit.
   func elementIfFitting(
     at index: CInt, of L: LuaStack, for collection: any DynamicCollection
   ) throws -> Any? {
@@ -63,7 +63,8 @@ extension HostObjects {
     } catch is Misfit { return nil }
   }
 
-  /// The result of `fit` for the value at `index`, as it is or, where that does not fit, converted.
+  /// Returns the result of `fit` for the value at `index`; if the value does not fit, tries again
+  /// after converting it.
   private func fit(
     at index: CInt, of L: LuaStack, as type: Any.Type, _ fit: ([Any?]) -> Any?
   ) throws -> Any? {
@@ -164,9 +165,9 @@ extension HostObjects {
     return 1
   }
 
-  /// Implements `pairs(object)`: the loop visits the entries that were there when it began.
+  /// Implements `pairs(object)`: the loop visits the entries that existed when it began.
   ///
-  /// A value that a script cannot have does not end the loop: the error is given in its place.
+  /// If a script cannot have a value, the loop goes on and gets the error in its place.
   func pairs(_ L: LuaStack) throws -> CInt {
     guard let object = object(at: 1, of: L) else {
       throw badArgument(1, of: "pairs", "a host object expected")
@@ -181,14 +182,14 @@ extension HostObjects {
     } else if let model = object as? any ObservableModel {
       properties = type(of: model).properties
       for name in type(of: model).properties.names {
-        // Lazy properties that are not valid are not computed for the loop (L7).
+        // The loop does not compute invalid lazy properties (L7).
         entries.append((key: name, value: try model.peek(name)))
       }
     }
     var next = 0
     try host.calls.push(
       { [self] L in
-        // Properties that are nil are as absent as those of a table.
+        // A property that is nil is skipped, as a table's absent key would be.
         while next < entries.count, entries[next].value == nil { next += 1 }
         guard next < entries.count else {
           L.pushNil()

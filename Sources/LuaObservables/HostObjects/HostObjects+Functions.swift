@@ -1,7 +1,7 @@
 internal import Lua
 internal import Observables
 
-/// Functions of the host program, and classes of them.
+/// Functions of the host program, and classes of such functions.
 extension HostObjects {
   /// Pushes a function for scripts; errors call it `title`. [-0, +1, -]
   func push(_ function: Function, named title: String, to L: LuaStack) throws(LuaError) {
@@ -22,8 +22,7 @@ extension HostObjects {
 
   /// Pushes the table of a class. [-0, +1, -]
   ///
-  /// The table is empty, in front of the one with the members, as each assignment to it has to be
-  /// refused.
+  /// The table is an empty proxy for the table of members, so that every assignment can be refused.
   func push(
     _ members: ScriptFunctions, named name: String, to L: LuaStack
   ) throws(LuaError) {
@@ -55,7 +54,7 @@ extension HostObjects {
     L.setMetatable(at: -2)
   }
 
-  /// Implements `pairs(class)`: visits the members, without the table that holds them.
+  /// Implements `pairs(class)`: visits the members, but does not hand out their table.
   private func pairs(_ names: [String], of table: LuaTable, _ L: LuaStack) throws -> CInt {
     var next = names.startIndex
     try host.calls.push(
@@ -65,7 +64,7 @@ extension HostObjects {
           try host.state.push(text: names[next], to: L)
           next += 1
           L.pushCopy(at: -1)
-          // A constant that is nil is no entry.
+          // Skip a constant that is nil.
           if L.rawGet(at: -3) != .nil { return 2 }
           L.pop(2)
         }

@@ -3,7 +3,8 @@ internal import Observables
 
 /// Methods of Swift models, called by scripts.
 extension HostObjects {
-  /// Pushes the function of a method; false where the model has none of this name. [-0, +(0|1), -]
+  /// Pushes the function of a method; returns false if the model has no such method. [-0, +(0|1),
+  /// -]
   func pushMethod(
     _ name: String, of model: any ObservableModel, to L: LuaStack
   ) throws(LuaError) -> Bool {
@@ -29,7 +30,7 @@ extension HostObjects {
     return true
   }
 
-  /// The methods of a model that scripts may call.
+  /// The methods that scripts can call on a model.
   func methods(of model: any ObservableModel) -> ModelMethods? {
     (model as? any ScriptModel).map { type(of: $0).methods }
   }

@@ -1,7 +1,7 @@
 internal import Lua
 internal import Observables
 
-/// Swift values on their way to scripts.
+/// Conversion of Swift values for scripts.
 extension HostObjects {
   /// Pushes a Swift value as a script sees it. [-0, +1, -]
   func push(value: Any?, to L: LuaStack) throws(LuaError) {
@@ -28,7 +28,7 @@ extension HostObjects {
     }
   }
 
-  /// Pushes the value of a property; an error names it. [-0, +1, -]
+  /// Pushes the value of a property; an error names the property. [-0, +1, -]
   func push(
     _ value: Any?, of name: String, _ properties: ModelProperties, to L: LuaStack
   ) throws(LuaError) {
@@ -40,16 +40,16 @@ extension HostObjects {
     }
   }
 
-  /// Pushes what a loop over an object gets in place of a value that scripts cannot have.
+  /// Pushes a placeholder that a loop over an object gets for a value that scripts cannot have.
   ///
-  /// That is the error, as a value whose text is its sentence. Errors of other kinds are thrown.
+  /// It is the conversion error, as a value whose text is the message. Other errors are thrown.
   /// [-0, +1, -]
   func push(placeholderFor error: LuaError, to L: LuaStack) throws(LuaError) {
     guard error.isOfConversion else { throw error }
     host.state.pushError(Unconvertible(error: error), to: L)
   }
 
-  /// Pushes a new table of values, some of which have no representation in Lua itself. [-0, +1, -]
+  /// Pushes a new table of values, some without a Lua representation. [-0, +1, -]
   private func push(_ list: [Any], to L: LuaStack) throws(LuaError) {
     guard L.hasRoom() else { throw L.noRoom(to: "push a value") }
     try host.state.pushTable(elements: list.count, to: L)
@@ -70,7 +70,7 @@ extension HostObjects {
     }
   }
 
-  /// Pushes the key of a write as it is delivered to an immediate watcher. [-0, +1, -]
+  /// Pushes the key of a write as an immediate watcher gets it. [-0, +1, -]
   func push(key write: ModelWrite, to L: LuaStack) throws(LuaError) {
     if let index = write.index {
       L.push(index + 1)
@@ -82,7 +82,7 @@ extension HostObjects {
   }
 }
 
-/// Why a script cannot have a value.
+/// The reason why a script cannot have a value.
 private struct Unconvertible: Error, CustomStringConvertible {
   let error: LuaError
   var description: String { error.message }

@@ -1,35 +1,35 @@
 internal import Lua
 internal import Observables
 
-/// The error for a value of a script that does not fit the Swift type.
+/// The error for a script value that does not fit a Swift type.
 struct Misfit: Error {
-  /// What was expected, and what was given.
+  /// The expected and the given type.
   let reason: String
-  /// Whether the reason says more than the two types: what is wrong inside of a table, a range.
+  /// Whether the reason has more detail than the two types, such as a part of a table, or a range.
   let saysMore: Bool
-  /// What a conversion of the host program has thrown.
+  /// An error thrown by a conversion of the host program.
   var underlying: (any Error)?
 }
 
-/// Several values in one, some of which may be no values of Lua.
+/// A value composed of several parts, some of them perhaps without a Lua representation.
 private protocol Composite {
   /// The types of its parts.
   static var parts: [Any.Type] { get }
   static func compose(at index: CInt, of L: LuaStack, _ objects: HostObjects) throws -> Self
 }
 
-/// Values of scripts on their way to Swift.
+/// Conversion of script values to Swift.
 extension HostObjects {
-  /// The value at an index as one of a type that is only known when the program runs. [-0, +0, -]
+  /// Returns the value at an index, converted to a type known only at run time. [-0, +0, -]
   func take(_ type: Any.Type, at index: CInt, of L: LuaStack) throws -> Any {
     func open<Value>(_ type: Value.Type) throws -> Any { try take(type, at: index, of: L) as Value }
     return try _openExistential(type, do: open)
   }
 
-  /// The value at an index as a Swift value. [-0, +0, -]
+  /// Returns the value at an index, converted to a Swift type. [-0, +0, -]
   ///
-  /// - Throws: `Misfit` where it does not fit the type; `LuaError` from a metamethod, or where a
-  ///   conversion fails otherwise.
+  /// - Throws: `Misfit` if the value does not fit the type; `LuaError` from a metamethod, or if a
+  ///   conversion fails for another reason.
   func take<Value>(
     _ type: Value.Type = Value.self, at index: CInt, of L: LuaStack
   ) throws -> Value {
@@ -43,7 +43,7 @@ extension HostObjects {
         if let value = try type.init(luaValue: value) as? Value { return value }
       } catch {
         guard error.isOfConversion else { throw error }
-        // The kind of the object says more than its Lua type.
+        // The object's class says more than its Lua type.
         if object == nil { misfit = Misfit(error, value, isThere) }
       }
     }
@@ -66,8 +66,8 @@ extension HostObjects {
         saysMore: false)
   }
 
-  /// A list, a dictionary, a set, an optional of a type that has no representation in Lua itself,
-  /// or a value that is made by `Codable`.
+  /// Converts a value to a list, a dictionary, a set, an optional of a type without a Lua
+  /// representation, or by `Codable`.
   private func composed<Value>(
     _ type: Value.Type, at index: CInt, of L: LuaStack, _ misfit: inout Misfit?
   ) throws -> Value? {
@@ -77,12 +77,12 @@ extension HostObjects {
       do { return try type.compose(at: L.absolute(index), of: L, self) as? Value } catch let
         inner as Misfit where !inner.saysMore
       {
-        // An error that names the whole type says more than one that names a part.
+        // An error about the whole type says more than one about a part.
         L.height = height
         return nil
       }
     }
-    // An enumeration with raw values was looked for by these.
+    // An enumeration with raw values was already looked up by its raw values.
     guard let type = type as? any Decodable.Type, !(type is any RawRepresentable.Type) else {
       return nil
     }
@@ -94,8 +94,8 @@ extension HostObjects {
     }
   }
 
-  /// What is at an index, in errors about a type: the value itself where it may be taken for the
-  /// raw value of an enumeration, which has no such case. [-0, +0, -]
+  /// Describes the value at an index, for errors about a type: for an enumeration with raw values,
+  /// by the value itself, as the enumeration may lack such a case. [-0, +0, -]
   func given(_ index: CInt, for type: Any.Type, _ L: LuaStack) -> String {
     guard unwrapped(type) is any RawRepresentable.Type else { return given(index, L) }
     switch L.type(at: index) {
@@ -108,12 +108,12 @@ extension HostObjects {
     }
   }
 
-  /// The name of a type in errors; that of the wrapped type for an optional one.
+  /// The name of a type in errors; for an optional, the name of the wrapped type with "or nil".
   private func readable(_ type: Any.Type) -> String {
     expectation(of: type) + (type is any ExpressibleByNilLiteral.Type ? " or nil" : "")
   }
 
-  /// The elements of the list at an absolute index.
+  /// Returns the elements of the list at an absolute index.
   fileprivate func list<Element>(
     of type: Element.Type, at index: CInt, of L: LuaStack
   ) throws -> [Element] {
@@ -121,7 +121,7 @@ extension HostObjects {
       throw Misfit(reason: "table expected, got \(given(index, L))", saysMore: false)
     }
     let length = try host.state.length(at: index, of: L)
-    // A `__len` may return any number.
+    // A `__len` metamethod may return any number.
     guard length < 1 << 26 else { throw LuaError("\(length) elements are too many") }
     var elements: [Element] = []
     for position in 1..<Swift.max(1, length + 1) {
@@ -131,7 +131,7 @@ extension HostObjects {
     return elements
   }
 
-  /// Pops a part of a value; an error names it. [-1, +0, -]
+  /// Pops a part of a value; an error names the part. [-1, +0, -]
   fileprivate func element<Element>(_ name: String, _ L: LuaStack) throws -> Element {
     defer { L.pop() }
     do { return try take(at: L.height, of: L) } catch let misfit as Misfit {
@@ -142,7 +142,7 @@ extension HostObjects {
 }
 
 extension Misfit {
-  /// Makes a misfit of an error that a conversion of `value` has thrown.
+  /// Makes a misfit from an error that a conversion of `value` threw.
   init(_ error: LuaError, _ value: LuaValue, _ isThere: Bool) {
     let message = error.message
     reason = isThere ? message : absent(message)
@@ -202,15 +202,15 @@ extension Optional: Composite {
   }
 }
 
-/// Whether some value of a script could be converted to a value of the type.
+/// Whether some script value could be converted to the type.
 ///
-/// For a class or a protocol that depends on the object that a script gives.
+/// For a class or a protocol, this depends on the script's object, so the answer is true.
 func canBeTaken(_ type: Any.Type) -> Bool {
   if type is any LuaDecodable.Type || type is any Decodable.Type || type is AnyClass { return true }
   if let type = type as? any Composite.Type { return type.parts.allSatisfy(canBeTaken) }
   if let type = type as? any RawRepresentable.Type { return canBeTaken(rawType(of: type)) }
-  // The metadata of a type begins with its kind, whose numbers are part of the ABI. No protocol
-  // distinguishes those types that are neither declared nor a protocol.
+  // The metadata of a type begins with its kind, whose numbers are part of the ABI. No conformance
+  // distinguishes protocol types from tuples and functions.
   return unsafeBitCast(type, to: UnsafePointer<UInt>.self).pointee == 0x303
 }
 

@@ -4,7 +4,7 @@ internal import Observables
 
 /// Properties of Swift models, read and written by scripts.
 extension HostObjects {
-  /// Implements `object[key]`: arguments are the userdata and the key.
+  /// Implements `object[key]`; the arguments are the userdata and the key.
   func index(_ L: LuaStack) throws -> CInt {
     if let collection = collection(at: 1, of: L) { return try index(collection, L) }
     let (model, name) = try modelAndName(L)
@@ -69,7 +69,7 @@ extension HostObjects {
         + "not \(given(3, for: type, L))")
   }
 
-  /// Sets a property; returns false where the value is of the wrong type.
+  /// Sets a property; returns false if the type of the value does not fit.
   private func set(
     _ name: String, of model: some ObservableModel, to value: Any?
   ) throws(ModelError) -> Bool {
@@ -82,8 +82,7 @@ extension HostObjects {
     }
   }
 
-  /// The Swift values that the value at an index may stand for, the most natural one first.
-  ///
+  /// The Swift values that the value at an index can be converted to, the most natural one first.
   /// [-0, +0, -]
   func candidates(at index: CInt, of L: LuaStack) throws(LuaError) -> [Any?] {
     if let object = object(at: index, of: L) { return [object] }
@@ -98,7 +97,7 @@ extension HostObjects {
       integers(value)
     case .number(let value):
       [value] + (Float(inRange: value).map { [$0] } ?? []) + [LuaValue.number(value)]
-    // Bytes that are not UTF-8 are no `String`: other bytes would come back (B1).
+    // Bytes that are not UTF-8 do not become a `String`, which would return other bytes (B1).
     case .string(let string): [string.text ?? string.bytes, string.bytes, string, value]
     case .table(let table): [table, value]
     case .function(let function): [function, value]
@@ -114,7 +113,7 @@ extension HostObjects {
       Int16(exactly: value), UInt16(exactly: value), UInt32(exactly: value),
       UInt64(exactly: value),
     ]
-    // A conversion that is not exact is no candidate: nil would mean another value.
+    // An inexact conversion is not a candidate; nil would mean another value.
     return [Int(value), Double(value), Float(value), value] + exact.filter { $0 != nil }
       + [LuaValue.integer(value)]
   }

@@ -17,29 +17,29 @@ enum HostCollection {
   }
 }
 
-/// Swift models as scripts see them: userdata that hold them, one for each model.
+/// Swift models as scripts see them: each model has one userdata that holds it.
 ///
-/// Callbacks that scripts register on a model belong to its userdata. While Swift code shares the
-/// model, such a userdata is kept; as soon as only its own callbacks or Lua hold it, the collector
-/// decides (L6). That is checked whenever a cycle of the collector ends.
+/// Callbacks that scripts register on a model belong to its userdata. Such a userdata is kept while
+/// Swift code shares the model; once only its own callbacks or Lua hold it, the collector decides
+/// (L6). Sharing is checked after each cycle of the collector.
 final class HostObjects {
   // The host is not retained: it owns this object.
   unowned(unsafe) let host: LuaHost
-  /// Registry reference of the weak table: address of the model → userdata.
+  /// Registry reference of a weak table from model addresses to userdata.
   private var known: CInt = 0
-  /// Registry reference of the table whose keys are the names that C finds properties by.
+  /// Registry reference of the table whose keys are the property names that C looks up.
   private var names: CInt = 0
-  /// The classes of models that scripts have met, by their names.
+  /// The model classes that scripts have met, by name.
   private var namedClasses: [String: AnyClass] = [:]
-  /// The records by the class of the objects; nil for collections.
+  /// The C records by class; nil for collections.
   private var classes: [ObjectIdentifier: HostClass?] = [:]
-  /// The models for which something is kept.
+  /// The models whose userdata keeps values or is an observer.
   private var watched: [ObjectIdentifier: Watched] = [:]
 
-  /// The methods of arrays and sets, once a script loaded the module.
+  /// The methods of arrays and sets; nil until a script loads the module.
   var arrayMethods: LuaTable?
   var setMethods: LuaTable?
-  /// Functions of methods of models, made when they are first asked for.
+  /// Functions for methods of models, made on first use.
   var methodFunctions: [MethodKey: LuaFunction] = [:]
 
   init(_ host: LuaHost) { self.host = host }
@@ -47,15 +47,15 @@ final class HostObjects {
   private final class Box {
     /// The object; never nil.
     ///
-    /// It is optional, so that `isKnownUniquelyReferenced` gets this variable itself: of a plain
-    /// `AnyObject` the compiler passes a copy, which is one reference more.
+    /// It is optional so that `isKnownUniquelyReferenced` gets this variable itself: the compiler
+    /// would pass a copy of a plain `AnyObject`, which adds a reference.
     @exclusivity(unchecked) var object: AnyObject?
     unowned(unsafe) let objects: HostObjects
-    /// The object as an array, found once: a cast costs more than the access that needs it.
+    /// The object as an array, found once, because a cast costs more than the access that needs it.
     unowned(unsafe) let array: (any DynamicArray)?
     unowned(unsafe) let dictionary: (any DynamicDictionary)?
     unowned(unsafe) let set: (any DynamicSet)?
-    /// What a list belongs to: it must not go while a script has the list.
+    /// The owner of a list, which must live as long as a script has the list.
     let owner: AnyObject?
     /// Whether something is kept for the object while the collector decides about its userdata.
     @exclusivity(unchecked) var isLoose = false
@@ -71,7 +71,7 @@ final class HostObjects {
   }
 
   private struct Watched {
-    /// The box is not retained: the userdata holds it, and this entry is removed with that.
+    /// The box is not retained: the userdata holds it, and its end removes this entry.
     unowned(unsafe) let box: Box
     /// The slot of the anchor table that keeps the userdata; 0 while the collector decides.
     var anchor: Int
@@ -89,14 +89,15 @@ final class HostObjects {
         context), L)
   }
 
-  /// Releases the object of a handle that Lua has freed; C recognizes handles by it.
+  /// Releases the object of a handle that Lua has freed; C also recognizes handles by this
+  /// function.
   static let release: clua_finalizer = { box in
     let box = Unmanaged<Box>.fromOpaque(box!)
     box.takeUnretainedValue().objects.collected(box.takeUnretainedValue())
     box.release()
   }
 
-  /// Runs `body` with the object of a handle, which Lua keeps alive meanwhile.
+  /// Runs `body` with the object of a handle, which Lua keeps alive for the call.
   @inline(__always)
   static func withObject<Result>(
     _ box: UnsafeMutableRawPointer?, _ body: (AnyObject) -> Result
@@ -106,7 +107,7 @@ final class HostObjects {
     }
   }
 
-  /// The record of the class of an object in C; nil where there is none. [-0, +0, -]
+  /// The C record for an object's class; nil if memory runs out or the class has none. [-0, +0, -]
   private func record(
     for object: AnyObject, _ L: LuaStack
   ) -> UnsafeMutablePointer<clua_class>? {
@@ -124,7 +125,7 @@ final class HostObjects {
     return made?.record
   }
 
-  /// The class of models of this name, if scripts have met one of its objects.
+  /// The model class of this name, if scripts have met an object of it.
   func knownClass(named name: String) -> Any.Type? { namedClasses[name] }
 
   /// Lets C find a method from now on. [-0, +0, -]
@@ -146,7 +147,7 @@ final class HostObjects {
       return
     }
     L.pop()
-    // The collector has given up the former userdata, and with it the callbacks.
+    // The collector has given up the former userdata and its callbacks.
     if let entry = watched.removeValue(forKey: ObjectIdentifier(object)) {
       entry.box.isLoose = false
       host.receiver.stopWatchers(of: object)
@@ -171,7 +172,7 @@ final class HostObjects {
     L.remove(-2)
   }
 
-  /// Pushes the userdata of an observed model, nil where there is no memory. [-0, +1, -]
+  /// Pushes the userdata of an observed model, or nil if memory runs out. [-0, +1, -]
   func push(_ root: NodeRef, to L: LuaStack) {
     guard !root.isDead, let model = root.model, (try? push(model, to: L)) != nil else {
       return L.pushNil()
@@ -180,7 +181,7 @@ final class HostObjects {
 
   /// The model in the userdata at `index`, if it is one. [-0, +0, -]
   ///
-  /// Swift may keep it: until the collector's next cycle is over it counts as shared.
+  /// Swift may keep the model, so it counts as shared until the collector's next cycle is over.
   func object(at index: CInt, of L: LuaStack) -> AnyObject? {
     guard let box = box(at: index, of: L), let object = box.object else { return nil }
     if box.isLoose {
@@ -216,9 +217,9 @@ final class HostObjects {
     return box.set.map(HostCollection.set)
   }
 
-  // MARK: What callbacks leave with a model
+  // MARK: Kept values
 
-  /// Pops a value that lives as long as the userdata of `root`. [-1, +0, -]
+  /// Pops a value and keeps it as long as the userdata of `root` lives. [-1, +0, -]
   func keep(_ key: lua_Integer, of root: NodeRef, _ L: LuaStack) throws(LuaError) {
     guard let model = root.model else { return L.pop() }
     do {
@@ -247,11 +248,10 @@ final class HostObjects {
     L.pop(2)
   }
 
-  /// Keeps the userdata on top while Swift shares its object.
+  /// Keeps the userdata on top of the stack while Swift shares its object. [-0, +0, -]
   ///
-  /// This is for a userdata with which something is kept, or which is an observer, and has to live
-  /// as long as the object does. Does nothing for a value that is no object of the host.
-  /// [-0, +0, -]
+  /// For a userdata that keeps values or is an observer, and so has to live as long as its object.
+  /// Does nothing for a value that is no object of the host.
   func share(_ L: LuaStack) {
     guard let box = box(at: -1, of: L), let object = box.object else { return }
     if watched[ObjectIdentifier(object)] != nil {
@@ -262,7 +262,7 @@ final class HostObjects {
     }
   }
 
-  /// Takes one `share` back. [-0, +0, -]
+  /// Undoes one `share`. [-0, +0, -]
   func unshare(_ L: LuaStack) {
     if let object = object(at: -1, of: L) { unshare(object, L) }
   }
@@ -279,7 +279,7 @@ final class HostObjects {
     }
   }
 
-  /// Whether the userdata that keeps something for `root` is there. [-0, +0, -]
+  /// Whether the userdata that keeps values for `root` exists. [-0, +0, -]
   func isKnown(_ root: NodeRef) -> Bool {
     let L = host.state.stack
     pushExisting(root, to: L)
@@ -287,8 +287,9 @@ final class HostObjects {
     return L.isUserdata(at: -1)
   }
 
-  /// Pushes the userdata that keeps something for `root`, nil where there is none: a watcher that
-  /// ends after the userdata was freed must not make another one. [-0, +1, -]
+  /// Pushes the existing userdata for `root`, or nil. [-0, +1, -]
+  ///
+  /// A watcher that ends after the userdata was freed must not make a new userdata.
   private func pushExisting(_ root: NodeRef, to L: LuaStack) {
     guard !root.isDead, let model = root.model else { return L.pushNil() }
     L.pushReference(known)
@@ -296,9 +297,7 @@ final class HostObjects {
     L.remove(-2)
   }
 
-  /// Pushes the value that is kept for the model, or nil.
-  ///
-  /// [-0, +1, -]
+  /// Pushes a value that was kept for the model, or nil. [-0, +1, -]
   func pushKept(_ key: lua_Integer, of root: NodeRef, to L: LuaStack) {
     pushExisting(root, to: L)
     if L.isUserdata(at: -1), L.pushUserValue(at: -1) == .table {
@@ -326,10 +325,9 @@ final class HostObjects {
     }
   }
 
-  // MARK: Who holds what
+  // MARK: Sharing
 
-  /// Checks, after a cycle of the collector, which models Swift shares, and keeps the userdata of
-  /// those.
+  /// After a cycle of the collector, checks which models Swift shares, and keeps their userdata.
   ///
   /// This allocates nothing in Lua.
   private func collectorCycled() {
@@ -356,10 +354,10 @@ final class HostObjects {
     }
   }
 
-  /// Ends the watchers of scripts on a model whose userdata is gone.
+  /// Ends the scripts' watchers of a model whose userdata is gone.
   private func collected(_ box: Box) {
     let identifier = ObjectIdentifier(box.object!)
-    // The object may have another userdata already.
+    // The object may already have another userdata.
     guard !host.isClosed, watched[identifier]?.box === box else { return }
     watched[identifier] = nil
     host.receiver.stopWatchers(of: box.object!)

@@ -1,8 +1,7 @@
 internal import Lua
 public import Observables
 
-/// A model whose methods scripts may call, besides reading, writing and observing its properties
-/// (B2).
+/// A model with methods that scripts can call, besides its observable properties (B2).
 ///
 /// ```swift
 /// extension Thermostat: ScriptModel {
@@ -23,22 +22,23 @@ public protocol ScriptModel: ObservableModel {
 public struct Method<Model: ObservableModel> {
   let name: String
   let call: (Model, inout ScriptArguments) throws -> ScriptResult
-  /// Whether the result is one that only a task can wait for.
+  /// Whether only a task can wait for the result.
   let isAsync: Bool
-  /// Why no script could call the method; nil where one can.
+  /// The reason why no script could call the method; otherwise nil.
   let fault: String?
 
-  /// A method that runs `body`, and returns its result: a value, several for a tuple, or none.
+  /// Makes a method that runs `body` and returns its result: a value, several values for a tuple,
+  /// or none.
   ///
-  /// Called on the loop's thread. Arguments may be of any type that a property may be, and of those
-  /// that are `LuaDecodable` or `Decodable`; of another type they raise "bad argument" errors in
-  /// the script. Absent ones count as nil, surplus ones are dropped. An error that `body` throws is
-  /// raised in the script, and is `LuaError.underlying` if it comes back to Swift. Where `body`
-  /// returns an ``AsyncResult`` the task of the script waits for it. Where its last argument is
-  /// ``Variadic``, that takes all that are left.
+  /// The method is called on the loop's thread. Arguments can be of any property type, or any
+  /// `LuaDecodable` or `Decodable` type; values that do not fit raise "bad argument" errors in the
+  /// script. Absent arguments count as nil, surplus ones are dropped. An error that `body` throws
+  /// is raised in the script, and is `LuaError.underlying` if it comes back to Swift. If `body`
+  /// returns an ``AsyncResult``, the script's task waits for it. If its last argument is
+  /// ``Variadic``, that takes all remaining arguments.
   ///
-  /// A type that no value of a script can be converted to, such as that of a closure, ends the
-  /// program when the list of methods is made, with a sentence that names it.
+  /// A type that no script value can be converted to, such as a closure type, ends the program with
+  /// a message that names the type when the list of methods is made.
   public init<each Argument, Result>(
     _ name: String, _ body: @escaping (Model, repeat each Argument) throws -> Result
   ) {
@@ -52,12 +52,12 @@ public struct Method<Model: ObservableModel> {
 }
 
 extension Method {
-  /// A method that takes its time: a task of a script waits for the result of `body`.
+  /// Makes an asynchronous method: a script's task waits for the result of `body`.
   ///
-  /// It runs on the loop's thread, each part between two `await`s in a turn of its own, or on the
-  /// actor that the closure belongs to. It is cancelled when the task of the script is, or when the
-  /// host closes. All else is as for a method that is not `async`; one whose work is to leave the
-  /// loop's thread returns an ``AsyncResult``.
+  /// It runs on the loop's thread, where each part between two `await`s is a turn, or on the
+  /// closure's actor. It is cancelled with the script's task, or when the host closes. Everything
+  /// else is as for a method that is not `async`. To work outside the loop's thread, return an
+  /// ``AsyncResult``.
   public init<each Argument, Result>(
     _ name: String, _ body: @escaping (Model, repeat each Argument) async throws -> Result
   ) {
@@ -71,27 +71,27 @@ extension Method {
   }
 }
 
-/// The methods of a model class that scripts may call.
+/// The methods of a model class that scripts can call.
 ///
 /// The list is made once per class.
 public final class ModelMethods: @unchecked Sendable {
-  // Immutable after init; the closures only touch the model that they are given, on its thread.
-  /// The names, in the order in which they were declared.
+  // Immutable after init; the closures touch only the given model, on its thread.
+  /// The names, in order of declaration.
   public let names: [String]
   private let entries: [String: Entry]
 
   struct Entry {
     let typeName: String
-    /// Calls the method; returns nil where the object is of another class.
+    /// Calls the method; returns nil for an object of another class.
     let call: (AnyObject, inout ScriptArguments) throws -> ScriptResult?
     let isAsync: Bool
   }
 
-  /// Declares the methods of `model`, besides those of `parent`, which they may replace.
+  /// Declares the methods of `model`, and inherits the methods of `parent`, which they can replace.
   ///
-  /// The list may have `if` and `for`.
+  /// The list can contain `if` and `for`.
   ///
-  /// - Precondition: scripts can have values of all types of arguments.
+  /// - Precondition: scripts can have values of all argument types.
   public init<Model: ObservableModel>(
     for model: Model.Type = Model.self, inheriting parent: ModelMethods? = nil,
     @MethodListBuilder<Model> _ methods: () -> [Method<Model>]
@@ -124,21 +124,21 @@ public final class ModelMethods: @unchecked Sendable {
 public enum MethodListBuilder<Model: ObservableModel> {
   /// One method.
   public static func buildExpression(_ method: Method<Model>) -> [Method<Model>] { [method] }
-  /// The methods of a list that was made elsewhere.
+  /// The methods of another list.
   public static func buildExpression(_ methods: [Method<Model>]) -> [Method<Model>] { methods }
   /// The whole list.
   public static func buildBlock(_ methods: [Method<Model>]...) -> [Method<Model>] {
     methods.flatMap { $0 }
   }
-  /// What `if` adds, or nothing.
+  /// The methods in `if`, or none.
   public static func buildOptional(_ methods: [Method<Model>]?) -> [Method<Model>] {
     methods ?? []
   }
-  /// What `if` adds.
+  /// The methods in `if`.
   public static func buildEither(first methods: [Method<Model>]) -> [Method<Model>] { methods }
-  /// What `else` adds.
+  /// The methods in `else`.
   public static func buildEither(second methods: [Method<Model>]) -> [Method<Model>] { methods }
-  /// What `for` adds.
+  /// The methods in `for`.
   public static func buildArray(_ methods: [[Method<Model>]]) -> [Method<Model>] {
     methods.flatMap { $0 }
   }

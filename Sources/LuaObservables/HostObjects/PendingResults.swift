@@ -1,7 +1,7 @@
 internal import Lua
 internal import Observables
 
-/// A task of a script that waits for a result.
+/// A script's task that waits for a result.
 private struct PendingCall {
   let operation: Task<Void, Never>
   /// The function that wakes the task.
@@ -9,11 +9,11 @@ private struct PendingCall {
   let finish: (any Sendable) throws -> Any?
 }
 
-/// Results that tasks of scripts wait for.
+/// Results that scripts' tasks wait for.
 final class PendingResults: ModuleSlice {
-  /// Where operations run; nil for the pool that all tasks share.
+  /// The executor of operations; nil for the pool that all tasks share.
   var executor: (any TaskExecutor)?
-  /// The function of the prelude that makes a function wait; nil until the module is loaded.
+  /// The prelude function that makes a function wait; nil until the module is loaded.
   private var awaiting: LuaFunction?
   private var waiting: [Int: PendingCall] = [:]
   private var lastNumber = 0
@@ -29,7 +29,7 @@ final class PendingResults: ModuleSlice {
     awaiting = nil
   }
 
-  /// Pushes a function by which tasks wait for the result that `start` gives. [-0, +1, -]
+  /// Pushes a function with which tasks wait for the result that `start` returns. [-0, +1, -]
   func push(
     _ name: String, to L: LuaStack,
     _ start: @escaping (LuaStack) throws -> (any PendingResult)?
@@ -45,7 +45,7 @@ final class PendingResults: ModuleSlice {
     try state.push(text: "'\(name)'", to: L)
     try calls.push(
       { [self] L in
-        // The function that wakes the task is the first argument.
+        // The first argument is the function that wakes the task.
         let wake = LuaFunction(pin: try state.pin(at: 1, of: L))
         L.remove(1)
         guard let result = try start(L) else { throw LuaError("'\(name)' gave no result") }
@@ -69,16 +69,16 @@ final class PendingResults: ModuleSlice {
     let task = Task(executorPreference: executor) {
       let outcome: Result<any Sendable, any Error>
       do { outcome = .success(try await operation()) } catch { outcome = .failure(error) }
-      // No task waits for an operation that was cancelled.
+      // No task waits for a cancelled operation.
       if !Task.isCancelled { inbox.post { reference.host?.module.tasks.arrived(number, outcome) } }
     }
     waiting[number] = PendingCall(operation: task, wake: wake, finish: result.finish)
-    // The loop goes on as long as a task waits.
+    // The loop runs as long as a task waits.
     host.loop.retain()
     return number
   }
 
-  /// Removes a call for which no task waits any longer; returns nil where it was removed before.
+  /// Removes a call that no task waits for any longer; returns nil if it was already removed.
   private func drop(_ number: Int) -> Task<Void, Never>? {
     guard let call = waiting.removeValue(forKey: number) else { return nil }
     host.loop.release()

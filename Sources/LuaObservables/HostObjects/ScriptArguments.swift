@@ -2,13 +2,13 @@ internal import CLua
 internal import Lua
 internal import Observables
 
-/// A method or a function of the host program, as the scripts of one host call it.
+/// A method or function of the host program, as the scripts of one host call it.
 final class ScriptCallee {
-  // The host objects are not retained: the function of Lua that has this callee belongs to them.
+  // The host objects are not retained: they own the Lua function that has this callee.
   unowned(unsafe) let objects: HostObjects
-  /// What errors call it.
+  /// The name in errors.
   let name: String
-  /// How many values of the stack are before the arguments: the object of a method.
+  /// The number of stack values before the arguments: 1 for a method's object.
   let offset: CInt
 
   init(_ objects: HostObjects, _ name: String, offset: CInt) {
@@ -18,7 +18,7 @@ final class ScriptCallee {
 
 /// The arguments of a method or a function, taken in order.
 struct ScriptArguments {
-  // Calls retain nothing: the function of Lua that is being called keeps its callee.
+  // Calls retain nothing: the Lua function being called keeps its callee.
   unowned(unsafe) private let callee: ScriptCallee
   private let L: LuaStack
   private var index: CInt
@@ -27,13 +27,13 @@ struct ScriptArguments {
     (self.callee, self.L, index) = (callee, L, callee.offset)
   }
 
-  /// The next argument.
+  /// Takes the next argument.
   ///
-  /// The types that Lua has, too, and objects of exactly the class are taken as they are: a
-  /// conversion takes many times as long as the call.
+  /// Lua's types, and objects of exactly the requested class, skip the conversion, which takes many
+  /// times as long as the call.
   mutating func next<Argument>(_ type: Argument.Type) throws -> Argument {
     index += 1
-    // The types are the same, which the compiler can't see.
+    // The types are the same, which the compiler cannot see.
     if Argument.self == Int.self {
       if let value = L.integer(at: index) { return unsafeBitCast(Int(value), to: Argument.self) }
     } else if Argument.self == Double.self {
@@ -52,9 +52,9 @@ struct ScriptArguments {
     return try converted()
   }
 
-  /// The next argument, and all that come after it.
+  /// Takes the next argument and all after it.
   mutating func rest<Element>() throws -> [Element] {
-    // A conversion may leave nothing on the stack, but it may use it.
+    // A conversion may use the stack, but leaves nothing on it.
     let last = L.height
     var values: [Element] = []
     index -= 1
@@ -62,7 +62,7 @@ struct ScriptArguments {
     return values
   }
 
-  /// The argument as a text; nil where it is no string, or its bytes are not UTF-8.
+  /// The argument as text; nil if it is no string, or not valid UTF-8.
   private var text: String? {
     guard L.isString(at: index) else { return nil }
     return callee.objects.host.state.validText(at: index, of: L)
@@ -70,7 +70,7 @@ struct ScriptArguments {
 
   private mutating func converted<Argument>() throws -> Argument {
     if let rest = Argument.self as? any RestOfArguments.Type {
-      // The types are the same, which the compiler can't see.
+      // The types are the same, which the compiler cannot see.
       return try rest.take(&self) as! Argument
     }
     do { return try callee.objects.take(at: index, of: L) } catch let misfit as Misfit {

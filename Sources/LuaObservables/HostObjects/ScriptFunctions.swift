@@ -5,12 +5,12 @@ internal import Observables
 public struct Function {
   let name: String
   let call: (inout ScriptArguments) throws -> ScriptResult
-  /// Whether the result is one that only a task can wait for.
+  /// Whether only a task can wait for the result.
   let isAsync: Bool
-  /// Why no script could call the function; nil where one can.
+  /// The reason why no script could call the function; otherwise nil.
   let fault: String?
 
-  /// A function that runs `body`, as a ``Method`` without an object does.
+  /// Makes a function that runs `body`, like a ``Method`` without an object.
   public init<each Argument, Result>(
     _ name: String, _ body: @escaping (repeat each Argument) throws -> Result
   ) {
@@ -24,8 +24,8 @@ public struct Function {
 }
 
 extension Function {
-  /// A function that takes its time: a task of a script waits for the result of `body`, as for that
-  /// of a ``Method``.
+  /// Makes an asynchronous function: a script's task waits for the result of `body`, as for an
+  /// `async` ``Method``.
   public init<each Argument, Result>(
     _ name: String, _ body: @escaping (repeat each Argument) async throws -> Result
   ) {
@@ -39,12 +39,12 @@ extension Function {
   }
 }
 
-/// A value that scripts read under a name.
+/// A named value that scripts can read.
 public struct Constant {
   let name: String
   let value: Any?
 
-  /// A constant of any type that a property may be.
+  /// Makes a constant of any property type.
   public init(_ name: String, _ value: Any?) { (self.name, self.value) = (name, value) }
 }
 
@@ -59,19 +59,19 @@ public struct Constant {
 /// try host.set("Thermostat", to: functions)
 /// ```
 ///
-/// A script writes `Thermostat.new("kitchen")`. Other names are errors that suggest the nearest;
-/// nothing can be assigned.
+/// A script writes `Thermostat.new("kitchen")`. Any other name is an error that suggests the
+/// nearest member. Scripts cannot assign members.
 public struct ScriptFunctions {
   let functions: [Function]
   let constants: [Constant]
 
-  /// The names, in the order in which they were declared, functions first.
+  /// The names, in order of declaration, functions first.
   public var names: [String] { functions.map(\.name) + constants.map(\.name) }
 
-  /// Declares functions and constants; the list may have `if` and `for`.
+  /// Declares functions and constants; the list can contain `if` and `for`.
   ///
-  /// - Precondition: no two members have the same name, and scripts can have values of all types of
-  ///   arguments.
+  /// - Precondition: no two members have the same name, and scripts can have values of all argument
+  ///   types.
   public init(@ScriptFunctionsBuilder _ members: () -> [ScriptFunctions]) {
     self.init(members().flatMap(\.functions), members().flatMap(\.constants))
   }
@@ -97,7 +97,7 @@ public enum ScriptFunctionsBuilder {
   public static func buildExpression(_ constant: Constant) -> [ScriptFunctions] {
     [ScriptFunctions([], [constant])]
   }
-  /// The members of a list that was made elsewhere.
+  /// The members of another list.
   public static func buildExpression(_ members: ScriptFunctions) -> [ScriptFunctions] {
     [members]
   }
@@ -105,15 +105,15 @@ public enum ScriptFunctionsBuilder {
   public static func buildBlock(_ members: [ScriptFunctions]...) -> [ScriptFunctions] {
     members.flatMap { $0 }
   }
-  /// What `if` adds, or nothing.
+  /// The members in `if`, or none.
   public static func buildOptional(_ members: [ScriptFunctions]?) -> [ScriptFunctions] {
     members ?? []
   }
-  /// What `if` adds.
+  /// The members in `if`.
   public static func buildEither(first members: [ScriptFunctions]) -> [ScriptFunctions] { members }
-  /// What `else` adds.
+  /// The members in `else`.
   public static func buildEither(second members: [ScriptFunctions]) -> [ScriptFunctions] { members }
-  /// What `for` adds.
+  /// The members in `for`.
   public static func buildArray(_ members: [[ScriptFunctions]]) -> [ScriptFunctions] {
     members.flatMap { $0 }
   }

@@ -1,10 +1,9 @@
 internal import Lua
 internal import Observables
 
-/// The result of a method or a function on its way to a script.
+/// The result of a method or function for a script.
 ///
-/// The types that Lua has, too, have a case each: a result of another type is found out about by
-/// casts, which take many times as long as the call.
+/// Lua's types have a case each. Other types need casts, which take many times as long as the call.
 enum ScriptResult {
   case nothing
   case integer(Int)
@@ -13,9 +12,9 @@ enum ScriptResult {
   case text(String)
   case other(Any?)
 
-  /// The result of a type that is only known when the program runs.
+  /// Makes a result from a value whose type is known only at run time.
   init<Value>(_ value: Value) {
-    // The types are the same, which the compiler can't see.
+    // The types are the same, which the compiler cannot see.
     if Value.self == Void.self {
       self = .nothing
     } else if Value.self == Int.self {
@@ -31,7 +30,7 @@ enum ScriptResult {
     }
   }
 
-  /// The operation for which a task waits, if the result is one.
+  /// The operation that a task must wait for, if the result is one.
   var pending: (any PendingResult)? {
     guard case .other(let value) = self else { return nil }
     return value as? any PendingResult
@@ -39,9 +38,9 @@ enum ScriptResult {
 }
 
 extension HostObjects {
-  /// Pushes the result of a method or a function; returns how many values that are. [-0, +n, -]
+  /// Pushes the result of a method or a function, and returns the number of values. [-0, +n, -]
   ///
-  /// A tuple is several values, and so is what is `Variadic`; `Void` is none.
+  /// A tuple and a `Variadic` are several values; `Void` is none.
   func push(_ result: ScriptResult, to L: LuaStack) throws(LuaError) -> CInt {
     switch result {
     case .nothing: return 0
@@ -54,7 +53,7 @@ extension HostObjects {
     return 1
   }
 
-  /// Pushes a result of another type than those that Lua has. [-0, +n, -]
+  /// Pushes a result of a type that Lua does not have. [-0, +n, -]
   private func push(other result: Any?, to L: LuaStack) throws(LuaError) -> CInt {
     guard let result, !(result is any LuaEncodable) else {
       try push(value: result, to: L)

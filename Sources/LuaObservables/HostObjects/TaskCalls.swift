@@ -3,7 +3,7 @@ public import Lua
 internal import Observables
 internal import Synchronization
 
-/// A task of scripts that the program has begun, and may wait for.
+/// A script task that the program has begun and can wait for.
 ///
 /// ```swift
 /// guard let load = host["load"] as LuaFunction? else { return }
@@ -24,13 +24,13 @@ public final class ScriptTask: Sendable {
     (self.number, inbox, reference) = (number, host.loop.inbox, host.reference)
   }
 
-  /// All results of the function, when it has returned.
+  /// All results of the function, after it has returned.
   ///
-  /// May be awaited on any thread, and several times. Cancelling a task of the program that waits
-  /// cancels this one, for all others that wait as well.
+  /// May be awaited on any thread, and several times. If a waiting Swift task is cancelled, this
+  /// task is cancelled, too, for everyone who waits.
   ///
-  /// - Throws: what the function raised; `CancellationError` where the task was cancelled by the
-  ///   program; `closed` where the host closed first.
+  /// - Throws: the error of the function; `CancellationError` if the program cancelled the task;
+  ///   `closed` if the host closed first.
   public var results: [LuaValue] {
     get async throws {
       try await withTaskCancellationHandler {
@@ -53,7 +53,7 @@ public final class ScriptTask: Sendable {
 
   /// Cancels the task as `task:cancel()` does, in a turn of the loop.
   ///
-  /// Does nothing where it is done. May be called on any thread.
+  /// Does nothing if the task is done. May be called on any thread.
   public func cancel() {
     inbox.post { [reference, number] in reference.host?.module.taskCalls.cancel(number) }
   }
@@ -68,13 +68,12 @@ public final class ScriptTask: Sendable {
   }
 }
 
-/// Tasks of scripts that the program has begun.
+/// Script tasks that the program has begun.
 final class TaskCalls: ModuleSlice {
-  /// The tasks that are not done, with their tables in scripts: nil until the function has waited
-  /// for the first time.
+  /// The unfinished tasks with their Lua tables, which are nil until the function first waits.
   private var running: [Int: (task: ScriptTask, table: LuaTable?)] = [:]
   private var lastNumber = 0
-  /// The function of the prelude that begins such a task; nil until the module is loaded.
+  /// The prelude function that begins such a task; nil until the module is loaded.
   private var beginning: LuaFunction?
 
   override func preludeDidRun(_ core: CInt, _ L: LuaStack) throws(LuaError) {
@@ -100,7 +99,7 @@ final class TaskCalls: ModuleSlice {
     guard let beginning else { throw LuaError("the module 'obs' is not complete") }
     let task = ScriptTask(number, host)
     running[number] = (task, nil)
-    // The loop goes on as long as the task does.
+    // The loop runs as long as the task.
     host.loop.retain()
     do {
       let made = try beginning.call(arguments: [.function(function), .function(done)] + arguments)
@@ -120,11 +119,10 @@ final class TaskCalls: ModuleSlice {
     _ = try? cancel.call(arguments: [.table(table)])
   }
 
-  /// Is called with true and results, or with false and an error.
+  /// Called with true and the results, or with false and an error.
   private func taskIsDone(_ number: Int, _ L: LuaStack) throws -> CInt {
     if L.boolean(at: 1) {
-      // The task ends also where a result cannot be converted: those that wait, and the loop,
-      // depend on that.
+      // End the task even if a result cannot be converted: waiting code and the loop depend on it.
       end(number, Result { try (2..<L.height + 1).map { try state.value(at: $0, of: L) } })
     } else {
       L.height = 2

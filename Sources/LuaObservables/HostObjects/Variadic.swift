@@ -1,4 +1,4 @@
-/// All arguments that are left, or any number of results, of a ``Method`` or a ``Function``.
+/// All remaining arguments, or any number of results, of a ``Method`` or a ``Function``.
 ///
 /// ```swift
 /// Method("log") { (journal, level: Int, words: Variadic<String>) in
@@ -7,18 +7,18 @@
 /// Method("all") { journal in Variadic(journal.lines) }
 /// ```
 ///
-/// As an argument it is the last one. A script that gives none of them gives an empty one; each is
-/// converted as an argument of the element's type, and errors count it. Elements of the type
-/// `LuaValue` are whatever the script gives, nil included.
+/// As an argument, it must be the last one; it is empty if the script passes no more arguments.
+/// Each element is converted like an argument of the element's type, and errors give its position.
+/// Elements of the type `LuaValue` take any script value, nil included.
 public struct Variadic<Element>: RandomAccessCollection, ExpressibleByArrayLiteral {
   private let elements: [Element]
 
-  /// Makes arguments or results of the elements of a sequence.
+  /// Makes arguments or results from a sequence.
   ///
   /// - Complexity: O(n), O(1) from an array.
   public init(_ elements: some Sequence<Element>) { self.elements = Array(elements) }
 
-  /// Makes arguments or results of a list.
+  /// Makes arguments or results from a list.
   public init(arrayLiteral elements: Element...) { self.elements = elements }
 
   /// The position of the first element, 0.
@@ -48,7 +48,7 @@ extension Variadic: RestOfArguments, SeveralResults {
   var values: [Any?] { elements }
 }
 
-/// Why no script could call a function with arguments of these types; nil where one can.
+/// The reason why no script could call a function with arguments of these types; otherwise nil.
 func argumentFault<each Argument>(_ types: repeat (each Argument).Type) -> String? {
   var list: [Any.Type] = []
   repeat list.append(each types)

@@ -3,7 +3,7 @@ internal import CTables
 internal import Lua
 internal import Observables
 
-/// Lazy properties of tables: the functions that declare and inspect them (Z14).
+/// Functions that declare and inspect lazy properties of tables (Z14).
 final class LazyFunctions: ModuleSlice {
   override var functions: [NamedFunction] {
     [
@@ -28,10 +28,8 @@ final class LazyFunctions: ModuleSlice {
     ]
   }
 
-  /// Gives the prelude what declares, and the flags of declarations, in the table on top of the
-  /// stack.
-  ///
-  /// [-0, +0, -]
+  /// Gives the prelude the declaring function and the declaration flags, in the table on top of the
+  /// stack. [-0, +0, -]
   override func complete(_ L: LuaStack) throws(LuaError) {
     let status = clua_try_setdeclaring(
       L.pointer,
@@ -44,7 +42,8 @@ final class LazyFunctions: ModuleSlice {
     try state.check(status, L)
   }
 
-  /// declare(table, key, declaration, its `get`, its `flags`); its elements are what it depends on.
+  /// declare(table, key, declaration, its `get`, its `flags`); the elements of `declaration` are
+  /// the dependencies.
   private func declareLazy(_ L: LuaStack) throws -> CInt {
     L.height = 5
     let given = CInt(truncatingIfNeeded: L.integer(at: 5) ?? 0)
@@ -52,7 +51,7 @@ final class LazyFunctions: ModuleSlice {
     if clua_isshared(L.pointer, 1) {
       throw LuaError("scripts share this table, so it gets no lazy properties")
     }
-    // The log of the sandbox whose script declares has the events of the property.
+    // The property's events go to the log of the sandbox whose script declares it.
     if given & CInt(CLUA_LAZY_OFMODEL) == 0, host.sandboxes.current.number != 0 {
       L.push(Int(host.sandboxes.current.number))
       try state.setField("sandbox", at: 3, of: L)
@@ -68,10 +67,10 @@ final class LazyFunctions: ModuleSlice {
       if lazy.isComputing {
         throw LuaError("the getter of '\(engine.lazies.name(of: lazy))' declared it anew")
       }
-      // The value of the old declaration is the one with which that of the new one is compared.
+      // The new declaration's value is compared with the old declaration's value.
       engine.watchers.stop(lazy)
     }
-    // The value that the key has now takes the place of the flags.
+    // The key's present value replaces the flags on the stack.
     L.pushCopy(at: 2)
     L.getOwn(at: 1)
     L.copy(from: -1, to: 5)
@@ -89,7 +88,7 @@ final class LazyFunctions: ModuleSlice {
     if options & CInt(CLUA_LAZY_TRACKED) != 0 { traits.insert(.tracking) }
     if options & CInt(CLUA_LAZY_UNCACHED) != 0 { traits.insert(.uncached) }
     let hadValue = !L.isNil(at: 5)
-    // In a hole of a list it ends the list there.
+    // A lazy key in a hole of a list ends the list there.
     let wasElement = wasPlain && (hadValue || clua_node_length(table) != length)
     if wasElement {
       L.pushNil()
@@ -98,7 +97,7 @@ final class LazyFunctions: ModuleSlice {
       (write.key, write.old, write.new_) = (2, 5, 6)
       host.tables.record(write, of: root, L)
     }
-    // Watchers that the key has already are called if the value is another one.
+    // Existing watchers of the key are called if the value differs.
     _ = engine.lazies.make(
       slot, receiver: host.lazies, traits: traits, context: context, isKnown: slot.isLinked,
       wasElement: wasElement)
@@ -112,7 +111,7 @@ final class LazyFunctions: ModuleSlice {
     return UnsafeMutableRawPointer(slot).assumingMemoryBound(to: Slot.self).pointee.lazy
   }
 
-  /// The lazy properties of the Swift object at an index, if it may have some.
+  /// The lazy properties of the Swift object at an index, if its class can have some.
   private func model(at index: CInt, of L: LuaStack) -> (any LazyHolder)? {
     host.objects.object(at: index, of: L).flatMap { lazyHolder($0) }
   }
@@ -123,7 +122,7 @@ final class LazyFunctions: ModuleSlice {
     throw LuaError("another script has declared the property '\(engine.lazies.name(of: lazy))'")
   }
 
-  /// forget(table, key): the key becomes a plain one without a value.
+  /// forget(table, key): turns the key into a plain one without a value.
   private func forgetLazy(_ L: LuaStack) throws -> CInt {
     L.height = 2
     guard let root = try arguments.existingNode(at: 1, of: L, "forget"), observed.isTable(root),
@@ -139,7 +138,7 @@ final class LazyFunctions: ModuleSlice {
     engine.watchers.stop(lazy)
     let table = TableKind.table(root)
     clua_node_unlazy(L.pointer, table, 2)
-    // The value goes with the declaration, and watchers and dependents are notified of that.
+    // The value goes with the declaration; notify watchers and dependents of that.
     L.pushNil()
     var write = clua_write()
     write.node = table
@@ -161,7 +160,7 @@ final class LazyFunctions: ModuleSlice {
     return L.isNil(at: -1)
   }
 
-  /// invalidate(object, key) → whether that is a lazy property.
+  /// invalidate(object, key) → whether the key is a lazy property.
   private func invalidateLazy(_ L: LuaStack) throws -> CInt {
     L.height = 2
     if let model = model(at: 1, of: L) {
@@ -195,8 +194,8 @@ final class LazyFunctions: ModuleSlice {
     return 1
   }
 
-  /// lazy_names(object, valid) → the keys of the lazy properties that are valid, or not, or of all
-  /// for nil, in the order of their declaration.
+  /// lazy_names(object, valid) → the keys of the valid or invalid lazy properties, or of all for
+  /// nil, in order of declaration.
   private func lazyNames(_ L: LuaStack) throws -> CInt {
     L.height = 2
     let isAll = L.isNil(at: 2)
@@ -217,7 +216,7 @@ final class LazyFunctions: ModuleSlice {
     }
     try state.pushTable(elements: lazies.count, to: L)
     var count = 0
-    // A finalizer that runs while the table is made may take a declaration back.
+    // A finalizer that runs while the table is made can end a declaration.
     for name in lazies {
       guard let slot = engine.watchers[name]?.slot else { continue }
       TableKind.pushKey(of: slot, to: L)
@@ -227,8 +226,7 @@ final class LazyFunctions: ModuleSlice {
     return 1
   }
 
-  /// force(object): computes all lazy properties that are invalid, then raises the first error
-  /// (Z8).
+  /// force(object): computes all invalid lazy properties, then raises the first error (Z8).
   private func forceLazies(_ L: LuaStack) throws -> CInt {
     L.height = 1
     if let model = model(at: 1, of: L) {
@@ -250,7 +248,7 @@ final class LazyFunctions: ModuleSlice {
     return hasFailed ? CInt(CLUA_RAISE) : 0
   }
 
-  /// peek(object, key) → the stored value; nothing is computed or tracked.
+  /// peek(object, key) → the stored value; computes and tracks nothing.
   private func peek(_ L: LuaStack) throws -> CInt {
     L.height = 2
     if let model = model(at: 1, of: L) {

@@ -2,7 +2,7 @@ internal import CTables
 internal import Lua
 internal import Observables
 
-/// The callbacks of C for lazy keys: one has to be brought up to date, is assigned, or was read.
+/// C's callbacks for lazy keys: they bring a key up to date, assign it, and note reads.
 extension ScriptLazies {
   /// Computes an invalid lazy key that a script reads; returns false with the error pushed.
   func compute(_ L: LuaStack, _ slot: UnsafeMutablePointer<clua_slot>) -> Bool {
@@ -10,7 +10,7 @@ extension ScriptLazies {
     return calls.entered(L) {
       readings += 1
       defer { readings -= 1 }
-      // A property that was declared anew while the read waited is another one.
+      // If the property was declared anew while the read waited, compute the new one.
       var last: UInt64?
       while let lazy = slot.pointee.lazy, lazy.pointee.id != last {
         last = lazy.pointee.id
@@ -22,7 +22,7 @@ extension ScriptLazies {
     }
   }
 
-  /// Pushes why a lazy property could not be brought up to date. [-0, +1, -]
+  /// Pushes the error that kept a lazy property from being brought up to date. [-0, +1, -]
   func pushError(of lazy: WatcherRef, to L: LuaStack) {
     if let error = engine.lazies.cycleError(of: lazy) {
       state.pushError(error, to: L)
@@ -31,7 +31,7 @@ extension ScriptLazies {
     }
   }
 
-  /// Assigns a lazy key for a script: the value is on top of the stack. [-1, +0, -]
+  /// Assigns a lazy key for a script; the value is on top of the stack. [-1, +0, -]
   func assign(
     _ L: LuaStack, _ slot: UnsafeMutablePointer<clua_slot>, isInvalid: Bool
   ) {
@@ -55,8 +55,8 @@ extension ScriptLazies {
     }
   }
 
-  /// Notes that a tracked getter read something of a table: the key is on top of the stack, nil for
-  /// the whole. [-1, +0, -]
+  /// Notes a read of a table by a tracked getter; the key is on top of the stack, nil for the whole
+  /// table. [-1, +0, -]
   func noteRead(
     _ L: LuaStack, _ table: OpaquePointer, _ slot: UnsafeMutablePointer<clua_slot>?,
     _ reading: clua_reading
@@ -70,16 +70,15 @@ extension ScriptLazies {
     if !host.isClosed { calls.entered(L) { noteRead(L, table, reading, keyAt: height) } }
   }
 
-  /// Notes a read of a key that has no slot yet, or of the whole table.
+  /// Notes a read of a key without a slot, or of the whole table.
   private func noteRead(
     _ L: LuaStack, _ table: OpaquePointer, _ reading: clua_reading, keyAt height: CInt
   ) {
     let root = host.tables.node(of: table)
-    // A property that the model of an instance declares has to be there before it is read:
-    // declaring it changes the key.
+    // A property that an instance's model declares has to exist before it is read: declaring it
+    // changes the key.
     if reading == CLUA_READ_KEY { host.tables.declare(forKeyAt: height, of: table, L) }
-    // Without memory the read is not noted; the allocation that failed is reported where it
-    // matters.
+    // If memory runs out, the read is not noted; other code reports the failed allocation.
     let made =
       reading == CLUA_READ_KEY
       ? try? host.tables.slot(forKeyAt: height, of: root, L)
@@ -89,7 +88,7 @@ extension ScriptLazies {
     if !made.isLinked { engine.nodes.unobserveWhenIdle(root) }
   }
 
-  /// Makes a change that has no values.
+  /// Makes a change without values.
   func change(at slot: SlotRef) -> Change {
     let node = slot.pointee.node
     return Change(

@@ -3,9 +3,9 @@ internal import CTables
 internal import Lua
 internal import Observables
 
-/// The lazy properties of tables: getters of scripts compute them for the engine.
+/// The lazy properties of tables, which the engine computes by getters of scripts.
 ///
-/// There is one receiver for each host. The context of a record is the number of its cell.
+/// Each host has one such receiver. A record's context contains the number of its cell.
 final class ScriptLazies: Receiver {
   // The host is not retained: it owns this object.
   private let reference: Unmanaged<LuaHost>
@@ -15,15 +15,15 @@ final class ScriptLazies: Receiver {
   let engine: Engine
   let calls: ScriptCalls
   private let linkLimits: LinkLimits
-  /// The record of the lazy properties of the state in C.
+  /// The C record of all lazy properties of the state.
   @exclusivity(unchecked) private var shared: OpaquePointer?
-  /// How many reads of scripts wait for a property, one inside of the other.
+  /// The number of nested script reads that wait for a property.
   @exclusivity(unchecked) var readings = 0
-  /// Who pays for the time of the getter that runs.
+  /// The payer for the time of the running getter.
   @exclusivity(unchecked) private var timePayer = TimePayer.running
-  /// The last property that was not computed, as no time for it was left.
+  /// The last property that was not computed because no time was left for it.
   @exclusivity(unchecked) private var unpaid: WatcherID?
-  /// The property whose getter runs, where no other one is running inside of it.
+  /// The property whose getter is running, unless another getter runs inside it.
   @exclusivity(unchecked) private var evaluating: WatcherRef?
   @exclusivity(unchecked) private var spareNumbers: [Int] = []
   @exclusivity(unchecked) private var lastNumber = 0
@@ -47,7 +47,7 @@ final class ScriptLazies: Receiver {
 
   func install(_ L: LuaStack) { shared = clua_lazy_shared(L.pointer) }
 
-  /// The context of a record: the number of its cell, and the flags of its declaration.
+  /// Makes a record's context from a cell number and the declaration's flags.
   func makeContext(_ flags: CInt) -> Int {
     if let number = spareNumbers.popLast() { return number << 8 | Int(flags) }
     lastNumber += 1
@@ -58,7 +58,7 @@ final class ScriptLazies: Receiver {
 
   // MARK: Computing
 
-  /// Runs a getter inside of another one, in a coroutine: it may wait for what it reads.
+  /// Runs a getter inside another one, in a coroutine, as it may wait for values that it reads.
   override func compute(_ lazy: WatcherRef) -> Computation {
     let L = state.stack
     guard hasRoom(for: lazy, L) else { return .failed }
@@ -73,7 +73,7 @@ final class ScriptLazies: Receiver {
     return false
   }
 
-  /// Runs getters one after another, in one protected call where the same code pays for them.
+  /// Runs getters one after another, in one protected call as long as the same code pays for them.
   override func computeAll(_ first: WatcherRef, in engine: Engine) {
     let L = state.stack
     guard hasRoom(for: first, L) else { return engine.settling.take(.failed, of: first) }
@@ -99,24 +99,24 @@ final class ScriptLazies: Receiver {
     var evaluation = clua_evaluation()
     evaluation.context = Unmanaged.passUnretained(self).toOpaque()
     evaluation.prepare(lazy)
-    // The properties after the first one are computed in the same call.
+    // The following properties are computed in the same call.
     if !clua_lazy_evaluate(L.pointer, shared, &evaluation) {
       finish(evaluating.unsafelyUnwrapped, CLUA_COMPUTED_FAILED)
     }
   }
 
-  /// Who pays for the time of a getter (S5).
+  /// The payers for the time of a getter (S5).
   private enum TimePayer: Equatable {
-    /// The code that runs.
+    /// The running code.
     case running
-    /// The allowance of a sandbox for calls that others cause.
+    /// A sandbox's allowance for calls that others cause.
     case allowance(UInt32)
     /// No time is left.
     case none
   }
 
-  /// Where no code of a script reads a property, the sandbox that has declared it pays, from its
-  /// allowance.
+  /// Returns the payer for a getter: the running code, or, if no script code is reading, the
+  /// allowance of the declaring sandbox.
   @inline(__always)
   private func timePayer(of lazy: WatcherRef) -> TimePayer {
     readings > 0 || !host.sandboxes.hasSeveral ? .running : timePayer(ofUnread: lazy)
@@ -131,7 +131,7 @@ final class ScriptLazies: Receiver {
     return .allowance(owner)
   }
 
-  /// Finishes the property whose getter has run; returns true with the next one whose getter is to
+  /// Finishes the property whose getter has run; returns true with the next one whose getter must
   /// run.
   func evaluated(_ evaluation: UnsafeMutablePointer<clua_evaluation>) -> Bool {
     finish(evaluating.unsafelyUnwrapped, evaluation.pointee.result)
@@ -140,7 +140,7 @@ final class ScriptLazies: Receiver {
     return true
   }
 
-  /// Gives the engine the result of `lazy`, and takes the next property from it.
+  /// Gives the engine the result of `lazy`, and gets the next property.
   @inline(__always)
   private func finish(_ lazy: WatcherRef, _ computation: clua_computation) {
     let result = result(of: computation, nil, lazy)
@@ -162,7 +162,7 @@ final class ScriptLazies: Receiver {
     return result(of: computation, slot, lazy)
   }
 
-  /// Pushes the value or the error of `other`, for a getter that has waited for it. [-0, +1, -]
+  /// Pushes the value or the error of `other`, for a getter that waited for it. [-0, +1, -]
   private func pushValue(of other: WatcherRef, isUpToDate: Bool, to L: LuaStack) {
     guard other.pointee.isActive else { return L.pushNil() }
     if isUpToDate {
@@ -187,7 +187,7 @@ final class ScriptLazies: Receiver {
     }
   }
 
-  /// Keeps the value before the one that `lazy` has as its base, if a watcher compares with that.
+  /// Keeps the previous value of `lazy` as its base if a watcher compares with it.
   func keepBase(of lazy: WatcherRef) {
     if lazy.hasBase { return }
     if !engine.deliveredValues.shouldKeepBase(of: lazy) { forgetBase(of: lazy) }
@@ -195,7 +195,7 @@ final class ScriptLazies: Receiver {
 
   override func invalidated(_ lazy: WatcherRef) {
     if isClosed { return }
-    // Where no watcher compares with it, a value that is certainly out of date is not kept alive.
+    // A value that is certainly out of date is kept alive only if a watcher compares with it.
     let isCompared = lazy.slot.map { $0.isLinked || $0.pointee.node.pointee.every != nil }
     let isKept = isCompared == true || !lazy.pointee.isStale
     if !isKept { lazy.isKnown = false }
@@ -265,7 +265,7 @@ final class ScriptLazies: Receiver {
       host.reports.reportError(
         LUA_ERRRUN, L, .getter, name: name, site: site(of: lazy), cause: cause(of: lazy))
     }
-    // An error of a getter is one of the script that has declared it.
+    // A getter's error belongs to the script that declared it.
     if host.sandboxes.isOpen(owner), unpaid != lazy.identity {
       host.sandboxes.entered(owner, .allowance, report)
     } else {
@@ -274,8 +274,7 @@ final class ScriptLazies: Receiver {
     clua_lazy_forgeterror(L.pointer, lazy.number)
   }
 
-  /// "file:line" of the write that made a watcher pending for which `lazy` is computed; nil where
-  /// there is none.
+  /// The "file:line" of the write that made a watcher of `lazy` pending, or nil.
   func cause(of lazy: WatcherRef) -> String? {
     let receiver: ScriptReceiver = host.receiver
     let watcher = engine.inspection.firstWatcher(behind: [], lazy: lazy) { watcher, _ in
@@ -296,13 +295,12 @@ final class ScriptLazies: Receiver {
     return host.sources.text(host.sources.definition(-1, L))
   }
 
-  /// Whether a lazy property is one of a table.
+  /// Whether a lazy property belongs to a table.
   func isScript(_ lazy: WatcherRef) -> Bool {
     lazy.pointee.receiver.toOpaque() == Unmanaged.passUnretained(self).toOpaque()
   }
 
-  /// The number of the sandbox whose script has declared a lazy property; 0 for those of Swift and
-  /// of other hosts.
+  /// The number of the sandbox whose script declared a lazy property; 0 for Swift and other hosts.
   func sandbox(of lazy: WatcherRef) -> UInt32 {
     let L = state.stack
     guard isScript(lazy), !isClosed, L.hasRoom(for: 8) else { return 0 }
@@ -317,7 +315,7 @@ final class ScriptLazies: Receiver {
 
   override func title(_ watcher: WatcherRef) -> String { engine.lazies.name(of: watcher) }
 
-  /// The place of the getter distinguishes properties of tables without a name.
+  /// The getter's place distinguishes properties of unnamed tables.
   override func fullName(of lazy: WatcherRef, _ name: String, title: String) -> String {
     let node = lazy.slot?.pointee.node
     if let node, clua_node_kind(TableKind.table(node)) == CLUA_KIND_PLAIN,
@@ -393,7 +391,7 @@ extension clua_evaluation {
 }
 
 extension UnsafeMutablePointer<WatcherRecord> {
-  /// The number of the cell of a lazy property of a table.
+  /// The cell number of a table's lazy property.
   var number: lua_Integer { lua_Integer(pointee.context >> 8) }
 
   /// Whether a loader stores the value.
@@ -401,7 +399,7 @@ extension UnsafeMutablePointer<WatcherRecord> {
   /// Whether the property copies a collection.
   fileprivate var isCopy: Bool { pointee.context & Int(CLUA_LAZY_COPY) != 0 }
 
-  /// How a new value is compared with the one before.
+  /// How to compare a new value with the previous one.
   var comparison: CInt {
     guard isKnown else { return 0 }
     if hasBase { return CInt(CLUA_COMPARE_KNOWN | CLUA_COMPARE_BASED) }

@@ -2,7 +2,7 @@ internal import CLua
 internal import Lua
 internal import Observables
 
-/// The limits of a script: `obs.limits`, and what the prelude asks for tasks and long loops.
+/// A script's limits: `obs.limits`, and checks that the prelude makes for tasks and long loops.
 final class LimitFunctions: ModuleSlice {
   override var functions: [NamedFunction] {
     [
@@ -28,7 +28,7 @@ final class LimitFunctions: ModuleSlice {
     ]
   }
 
-  /// The function of the prelude that hides the metatables which scripts share.
+  /// The prelude function that hides shared metatables.
   private var hideMetatables: LuaFunction?
 
   override func preludeDidRun(_ core: CInt, _ L: LuaStack) throws(LuaError) {
@@ -49,8 +49,7 @@ final class LimitFunctions: ModuleSlice {
 
   // MARK: Tasks
 
-  /// tasks.take(number): the task of a sandbox begins; false where there are as many as there may
-  /// be, as far as is known.
+  /// tasks.take(number): counts a new task of a sandbox; false if its quota seems to be used up.
   private func takeTask(_ L: LuaStack) -> CInt {
     let quotas = host.sandboxes[number(at: 1, of: L)].quotas
     let isFree = (try? quotas.takeTask()) != nil
@@ -58,7 +57,7 @@ final class LimitFunctions: ModuleSlice {
     return 1
   }
 
-  /// tasks.recount(number, count): so many tasks are there, and one more begins.
+  /// tasks.recount(number, count): sets the counted number of tasks, and counts one more.
   private func recountTasks(_ L: LuaStack) throws -> CInt {
     let quotas = host.sandboxes[number(at: 1, of: L)].quotas
     quotas.recountTasks(Int(L.integer(at: 2) ?? 0))
@@ -66,13 +65,13 @@ final class LimitFunctions: ModuleSlice {
     return 0
   }
 
-  /// tasks.give_back(number): a task is done.
+  /// tasks.give_back(number): counts a finished task.
   private func giveTaskBack(_ L: LuaStack) -> CInt {
     host.sandboxes[number(at: 1, of: L)].quotas.giveTaskBack()
     return 0
   }
 
-  /// tasks.collect(): frees what scripts have dropped.
+  /// tasks.collect(): frees objects that scripts have dropped.
   private func collect(_ L: LuaStack) -> CInt {
     clua_collect(L.pointer)
     return 0
@@ -84,14 +83,14 @@ final class LimitFunctions: ModuleSlice {
 
   // MARK: Sandboxes
 
-  /// sandbox() → the number of the one that runs.
+  /// sandbox() → the number of the running sandbox.
   private func pushSandbox(_ L: LuaStack) -> CInt {
     L.push(Int(host.sandboxes.current.number))
     return 1
   }
 
-  /// tasks.enter_sandbox(number) → the number of the one before: scripts run on the account of
-  /// another one.
+  /// tasks.enter_sandbox(number) → the previous sandbox's number; scripts now run on the account of
+  /// the given one.
   private func enterSandbox(_ L: LuaStack) -> CInt {
     let sandboxes = host.sandboxes
     let outer = sandboxes.current
@@ -150,8 +149,8 @@ final class LimitFunctions: ModuleSlice {
     return 1
   }
 
-  /// Sets a limit of the loop; scripts that share it with others can't, and those that nobody
-  /// trusts can lower it.
+  /// Sets a limit of the loop; scripts that share the loop cannot, and untrusted scripts can only
+  /// lower it.
   private func setEngineLimit(_ name: String, to value: Int) throws {
     let sandboxes = host.sandboxes
     guard sandboxes.current === sandboxes.main else {

@@ -1,15 +1,15 @@
 internal import Lua
 
-/// The memory and the time that the engine takes to follow the key paths of scripts (S1, S3).
+/// The memory and time for following the key paths of scripts (S1, S3).
 struct LinkLimits {
   private let state: LuaState
 
   init(_ state: LuaState) { self.state = state }
 
-  /// The share of memory that pays for links that are made now.
+  /// The memory share that pays for new links.
   var payer: UnsafeMutableRawPointer? { state.share.name }
 
-  /// Takes memory of scripts, or gives it back; what is too much is noticed by `check`.
+  /// Charges or returns memory of scripts; `check` reports an excess.
   func charge(_ bytes: Int, to payer: UnsafeMutableRawPointer?) {
     state.chargeAfterwards(bytes, to: state.share(named: payer))
   }

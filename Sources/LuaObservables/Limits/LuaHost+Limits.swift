@@ -3,7 +3,7 @@ package import Lua
 internal import Observables
 
 extension LuaHost {
-  /// Sets what scripts may use; called when a host is made.
+  /// Sets the limits of scripts; called when a host is made.
   package func limit(to limits: ScriptLimits) throws(LuaError) {
     precondition(
       limits.turnTime == nil || LuaInterrupter.canLimitTime,
@@ -17,33 +17,33 @@ extension LuaHost {
     chargeLinks(limits)
   }
 
-  /// Watchers that are registered from now on pay for their links, if there is a limit for that.
+  /// Makes watchers pay for their links from now on, if a limit applies.
   func chargeLinks(_ limits: ScriptLimits) {
     guard limits.memory != nil || limits.turnTime != nil else { return }
     receiver.chargesLinks = true
     lazies.chargesLinks = true
   }
 
-  /// Makes what sandboxes share read-only; called when a host is made.
+  /// Makes everything that sandboxes share read-only; called when a host is made.
   package func shareLibraries() throws(LuaError) {
     try state.prepareStops()
     try state.withStack { L throws(LuaError) in try module.share(L) }
   }
 
-  /// Stops the scripts that run now, by an error of the code `interrupted`.
+  /// Stops the running scripts with an error of the code `interrupted`.
   ///
   /// Other threads use the `interrupter` of its state.
   public func interrupt() { state.interrupter.interrupt() }
 }
 
 extension LuaHost {
-  /// Whether the watchers and timers of its scripts wait for ``resume()``.
+  /// Whether the scripts' watchers and timers wait for ``resume()``.
   ///
-  /// They do if the scripts were stopped and ``ScriptLimits/whenStopped`` says so. Sandboxes have a
-  /// state of their own.
+  /// They wait if scripts were stopped and ``ScriptLimits/whenStopped`` is `pause`. Each sandbox
+  /// has a separate state.
   public var isPaused: Bool { sandboxes.main.isPaused }
 
-  /// Watchers and timers go on, with one call each for what they missed.
+  /// Resumes watchers and timers, with one call each for the changes and times they missed.
   public func resume() {
     requireThread("resumed")
     sandboxes.main.resume()

@@ -1,19 +1,19 @@
 public import Observables
 
-/// What the scripts of a host may use; nil is no limit.
+/// The resources that the scripts of a host may use; nil means no limit.
 ///
-/// Limits that are not hit cost next to nothing. One that is hit is an error of the script: of the
-/// code `timeLimit`, `memory` or `quota`. Scripts read them by `obs.limits()`, and can lower them.
+/// Limits cost next to nothing until they are hit. Hitting one is an error of the script, with the
+/// code `timeLimit`, `memory` or `quota`. Scripts can read and lower limits with `obs.limits()`.
 public struct ScriptLimits: Sendable, Hashable {
-  /// Bytes of memory: those of Lua, and those that the engine keeps for scripts (S3).
+  /// Bytes of memory, in Lua and in the engine's records for scripts (S3).
   ///
-  /// In the limits of a sandbox: of the memory of its host.
+  /// A sandbox's memory is part of its host's memory.
   public var memory: Int?
-  /// CPU time that scripts may take in a turn (S1).
+  /// CPU time of scripts per turn (S1).
   ///
-  /// What Swift does that they call counts, what else the loop does in the turn does not. Scripts
-  /// are stopped within 20 milliseconds after it. What they would still do in the turn is dropped,
-  /// and ``whenStopped`` says what becomes of the host.
+  /// Swift functions that scripts call count; other work of the loop in the turn does not. Scripts
+  /// are stopped within 20 milliseconds of the limit. The rest of their work in the turn is
+  /// dropped, and ``whenStopped`` decides how the host continues.
   public var turnTime: Duration?
   /// Watchers that have not ended.
   public var watchers: Int?
@@ -23,21 +23,21 @@ public struct ScriptLimits: Sendable, Hashable {
   public var tasks: Int?
   /// Components of a key path.
   public var pathComponents: Int?
-  /// Bytes of a chunk of text, to the program or to `load`.
+  /// Bytes of a chunk of text, for the program or `load`.
   public var chunkSize: Int?
-  /// Calls of scripts by Swift functions that scripts have called, one inside of the other.
+  /// Depth of nested script calls made by Swift functions that scripts called.
   public var callDepth: Int?
-  /// What becomes of the host when its scripts were stopped.
+  /// The host's state after its scripts were stopped.
   public var whenStopped: StopPolicy
 
-  /// Models and collections for which a turn whose scripts meet a limit has never been (S8).
+  /// Models and collections whose changes are undone if scripts meet a limit in a turn (S8).
   ///
-  /// Where scripts are stopped, or an error of the code `memory` or `quota` leaves them, every
-  /// stored write at or below these objects that was made in the turn is taken back, also by Swift:
-  /// before the watchers are called or, where a watcher met the limit, after that; those that were
-  /// called are called for the way back. The objects stay wired between turns: it costs O(objects
-  /// below them) at the beginning, and then O(size of what was written) for each turn. They are
-  /// used on the thread of the host. For tables of its scripts there is
+  /// If scripts are stopped, or an uncaught error has the code `memory` or `quota`, every stored
+  /// write of the turn at or below these objects is taken back, writes by Swift included. This
+  /// happens before the watchers are called, or after them if a watcher met the limit; watchers
+  /// that were already called are called again for the way back. The objects stay wired between
+  /// turns, which costs O(objects below them) at the beginning, and then O(size of the writes) per
+  /// turn. They are used on the host's thread. For tables of scripts, use
   /// ``LuaHost/undoStoppedTurns(on:)``.
   public var undoStoppedTurns: [any ObservableReference] {
     get { roots.objects }
@@ -46,7 +46,7 @@ public struct ScriptLimits: Sendable, Hashable {
 
   private var roots = Roots(objects: [])
 
-  /// Objects that are the same or not; the limits only carry them.
+  /// Compares objects by identity; the limits only carry them.
   private struct Roots: @unchecked Sendable, Hashable {
     let objects: [any ObservableReference]
 
@@ -63,9 +63,9 @@ public struct ScriptLimits: Sendable, Hashable {
     func hash(into hasher: inout Hasher) { hasher.combine(identities) }
   }
 
-  /// What becomes of a host whose scripts were stopped (S7).
+  /// The state of a host after its scripts were stopped (S7).
   public enum StopPolicy: Sendable, Hashable {
-    /// The rest of the turn is dropped, and the next one is as any other.
+    /// The rest of the turn is dropped, and the next turn is normal.
     case endTurn
     /// Its watchers and timers wait until the program calls `LuaHost.resume()`.
     case pause
@@ -76,8 +76,8 @@ public struct ScriptLimits: Sendable, Hashable {
   /// No limits.
   public init() { whenStopped = .endTurn }
 
-  /// Limits for scripts that nobody trusts: 64 MB, 50 milliseconds, and quotas that no ordinary
-  /// script meets.
+  /// Limits for untrusted scripts: 64 MB, 50 milliseconds, and quotas that no ordinary script
+  /// meets.
   public static var untrusted: ScriptLimits {
     var limits = ScriptLimits()
     limits.memory = 64 << 20

@@ -4,9 +4,9 @@ import Glibc
 internal import Lua
 internal import Observables
 
-/// How many of which things the scripts of a sandbox may have, and have.
+/// The quotas of a sandbox's scripts, and their current use.
 final class ScriptQuotas {
-  /// The limits in force: those of the host, or what scripts have lowered them to.
+  /// The limits in force: the host's, or lower ones that scripts have set.
   @exclusivity(unchecked) private(set) var limits: ScriptLimits
   @exclusivity(unchecked) private var counts = Counts()
 
@@ -18,7 +18,7 @@ final class ScriptQuotas {
 
   init(_ limits: ScriptLimits) { self.limits = limits }
 
-  /// The names of limits for scripts, and where they are kept.
+  /// The script names of limits, and their key paths.
   static let names: [(String, WritableKeyPath<ScriptLimits, Int?> & Sendable)] = [
     ("watchers", \.watchers), ("timers", \.timers), ("tasks", \.tasks),
     ("path_components", \.pathComponents), ("chunk_size", \.chunkSize),
@@ -27,7 +27,7 @@ final class ScriptQuotas {
 
   func set(_ limits: ScriptLimits) { self.limits = limits }
 
-  /// Lowers a limit; a higher value than the one in force changes nothing.
+  /// Lowers a limit; does nothing if the value is higher than the limit in force.
   func lower(_ limit: WritableKeyPath<ScriptLimits, Int?>, to value: Int) {
     limits[keyPath: limit] = min(limits[keyPath: limit] ?? .max, value)
   }
@@ -36,14 +36,14 @@ final class ScriptQuotas {
 
   /// Counts one more watcher.
   ///
-  /// - Throws: `quota` where there are as many as there may be, as the others do.
+  /// - Throws: `quota` if no more are allowed, as the other functions do.
   func takeWatcher() throws(LuaError) {
     counts.watchers = try next(counts.watchers, limits.watchers, "watchers")
   }
 
   func giveWatcherBack() { counts.watchers -= 1 }
 
-  /// Counts one more timer, or callback of the next turn.
+  /// Counts one more timer or callback of the next turn.
   func takeTimer() throws(LuaError) {
     counts.timers = try next(counts.timers, limits.timers, "timers")
   }
@@ -57,7 +57,7 @@ final class ScriptQuotas {
 
   func giveTaskBack() { counts.tasks -= 1 }
 
-  /// So many tasks are there, found by counting them.
+  /// Sets the number of tasks, found by counting them.
   func recountTasks(_ count: Int) { counts.tasks = count }
 
   @inline(__always)
@@ -70,16 +70,16 @@ final class ScriptQuotas {
 
   // MARK: Checking
 
-  /// The bytes that a component of a key path has on average, at the most.
+  /// An upper bound for the average bytes of a key path's component.
   private static let componentBytes = 256
 
-  /// - Throws: `quota` for a path of too many components.
+  /// - Throws: `quota` for a path with too many components.
   func checkComponents(_ count: Int) throws(LuaError) {
     guard let limit = limits.pathComponents, count > limit else { return }
     throw LuaError(.quota, "the key path has too many components: it may have \(limit)")
   }
 
-  /// - Throws: `quota` for a path that is too long, at an index of the stack.
+  /// - Throws: `quota` if the path at an index of the stack is too long.
   func checkPath(at index: CInt, of L: LuaStack) throws(LuaError) {
     guard let limit = limits.pathComponents else { return }
     try checkComponents(Int(clua_pathcomponents(L.pointer, index)))
@@ -94,7 +94,7 @@ final class ScriptQuotas {
     throw LuaError(.quota, "the chunk has \(size) bytes: it may have \(limit)")
   }
 
-  /// - Throws: `quota` for a file with a chunk that is too long, where it can be looked at.
+  /// - Throws: `quota` for a file with a chunk that is too long, if the file is accessible.
   func checkFile(_ path: String) throws(LuaError) {
     var status = stat()
     if limits.chunkSize != nil, stat(path, &status) == 0 {

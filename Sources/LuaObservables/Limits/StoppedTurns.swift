@@ -1,11 +1,11 @@
 public import Lua
 public import Observables
 
-/// Takes back what was written at and below some objects in turns whose scripts met a limit (S8).
+/// Takes back writes at and below some objects in turns whose scripts met a limit (S8).
 ///
-/// The objects stay covered from turn to turn. The loop calls it when turns begin and end.
+/// The objects stay covered from turn to turn. The loop calls this object when turns begin and end.
 final class StoppedTurns: TurnGuard {
-  // The host owns it by its sandboxes.
+  // The host owns this object through its sandboxes.
   private unowned(unsafe) let host: LuaHost
   /// Keeps the roots alive.
   private let roots: [any ObservableReference]
@@ -14,8 +14,8 @@ final class StoppedTurns: TurnGuard {
   private var isDue = false
   private var hasEnded = false
 
-  /// - Throws: `LuaError` where `roots` are none, or have a stored property without a setter, and
-  ///   for no memory.
+  /// - Throws: `LuaError` if `roots` is empty or has a stored property without a setter, and for no
+  ///   memory.
   /// - Complexity: O(objects below the roots).
   init(_ host: LuaHost, on roots: [any ObservableReference]) throws(LuaError) {
     do { script = try host.module.transactions.coverTurns(roots) } catch {
@@ -27,10 +27,10 @@ final class StoppedTurns: TurnGuard {
     if host.loop.isInTurn { turnBegins() }
   }
 
-  /// The turn under way is taken back before its watchers are called, or after that.
+  /// Marks the turn under way to be taken back, before or after its watchers are called.
   func scriptsMetLimit() { if isOpen { isDue = true } }
 
-  /// Lets go of the objects; what was written stays.
+  /// Releases the objects; writes up to now stay.
   func end() {
     guard !hasEnded else { return }
     hasEnded = true
@@ -61,8 +61,7 @@ final class StoppedTurns: TurnGuard {
     }
     guard isDue, isOpen else { return false }
     isDue = false
-    // Immediate watchers are called for the way back when it is over, under the limits of their
-    // scripts.
+    // Immediate watchers are called for the way back after it, under the limits of their scripts.
     host.engine.immediates.beginBatch()
     host.module.transactions.exempted { script.transaction.restore() }
     if let failure = script.takeFailure() { report(failure) }
@@ -88,12 +87,14 @@ final class StoppedTurns: TurnGuard {
 }
 
 extension LuaHost {
-  /// Turns whose scripts meet a limit have never been for these objects, as
-  /// ``ScriptLimits/undoStoppedTurns`` says, which takes models and collections before the host is
-  /// there; this takes tables of scripts, too, and replaces what was said before.
+  /// Undoes changes to these objects in turns whose scripts meet a limit, as
+  /// ``ScriptLimits/undoStoppedTurns`` describes.
   ///
-  /// - Throws: `LuaError` where an object has a stored property without a setter, for a closed
-  ///   state and no memory.
+  /// That property takes models and collections before the host exists. This function takes tables
+  /// of scripts, too, and replaces any earlier setting.
+  ///
+  /// - Throws: `LuaError` if an object has a stored property without a setter, for a closed state
+  ///   and no memory.
   /// - Complexity: O(objects below the roots).
   public func undoStoppedTurns(on roots: [any ObservableReference]) throws(LuaError) {
     try undoStoppedTurns(on: roots, of: sandboxes.main)

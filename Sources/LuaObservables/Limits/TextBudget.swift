@@ -1,9 +1,9 @@
 internal import Lua
 
-/// The memory for a description or graph, a text that is made of many parts.
+/// The memory for a description or graph: a text made of many parts.
 ///
-/// The parts draw from the memory of scripts until the text is finished. Where there is no more, or
-/// where scripts are to stop, parts are empty, and `check` throws.
+/// The parts use the scripts' memory until the text is finished. When it runs out, or scripts must
+/// stop, further parts are empty, and `check` throws.
 final class TextBudget {
   private let state: LuaState
   private let share: LuaState.Share
@@ -15,14 +15,14 @@ final class TextBudget {
     share = state.share
   }
 
-  /// How many copies of a part there are at a time, and the bytes of what belongs to a part; about.
+  /// The approximate number of copies of a part at a time, and the bytes of overhead per part.
   private static let copies = 5
   private static let part = 600
 
-  /// Whether no more parts are wanted.
+  /// Whether further parts are useless.
   var isSpent: Bool { isExhausted || state.interrupter.isStopping }
 
-  /// A part of the text, if there is memory for it.
+  /// Returns a part of the text, or an empty text if there is no memory for it.
   func part(_ text: () -> String) -> String {
     if isSpent { return "" }
     let text = text()
@@ -30,7 +30,7 @@ final class TextBudget {
     return isExhausted ? "" : text
   }
 
-  /// Takes memory that was used already.
+  /// Takes memory that is already in use.
   func take(_ bytes: Int) {
     used += bytes
     state.chargeAfterwards(bytes, to: share)
@@ -43,6 +43,6 @@ final class TextBudget {
     if isExhausted { throw LuaError(.memory, "not enough memory") }
   }
 
-  /// Gives the memory back.
+  /// Returns the memory.
   func end() { state.discharge(used, from: share) }
 }

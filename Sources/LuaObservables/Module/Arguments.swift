@@ -2,10 +2,9 @@ internal import CLua
 internal import Lua
 internal import Observables
 
-/// The arguments of functions of the module, as nodes and paths of the engine.
+/// The arguments of module functions, converted to nodes and paths of the engine.
 ///
-/// Values are on the stack; `function` and `argument` are what errors call the function and the
-/// argument.
+/// Values are on the stack; errors call the function `function` and give the number `argument`.
 struct Arguments {
   // The host is not retained: this value is only used within one call of it.
   private let reference: Unmanaged<LuaHost>
@@ -38,7 +37,7 @@ struct Arguments {
       "table or object of the host program expected, got \(host.state.typeName(at: index, of: L))")
   }
 
-  /// The node at `index` if the object is observed already; nil otherwise.
+  /// The node at `index` if the object is already observed; otherwise nil.
   func existingNode(at index: CInt, of L: LuaStack, _ function: String) throws -> NodeRef? {
     if L.isTable(at: index) {
       return TableKind.existingNode(at: index, of: L)
@@ -65,7 +64,7 @@ struct Arguments {
       "key path expected, got \(host.state.typeName(at: index, of: L))" + colonHint(function, L))
   }
 
-  /// The name of a property of a Swift model at `index`, an argument of `function`.
+  /// The name of a Swift model's property at `index`, an argument of `function`.
   func propertyName(at index: CInt, of L: LuaStack, _ function: String) throws -> String {
     guard L.isString(at: index) else {
       throw badArgument(
@@ -75,7 +74,7 @@ struct Arguments {
     return host.state.text(at: index, of: L)
   }
 
-  /// Calls `body` with one path, or with each of a list of paths.
+  /// Calls `body` with one path, or with each path of a list.
   func forEachPath(
     at index: CInt, of L: LuaStack, _ function: String, argument: Int,
     _ body: (Path) throws -> Void
@@ -109,8 +108,8 @@ struct Arguments {
     }
   }
 
-  /// What to say where the function was called as a method of the module: with the module itself as
-  /// the first argument.
+  /// The hint for a function that was called as a method, with the module itself as the first
+  /// argument.
   func colonHint(_ function: String, _ L: LuaStack) -> String {
     let height = L.height
     defer { L.height = height }
@@ -135,7 +134,7 @@ struct Arguments {
   }
 }
 
-/// The error "bad argument", in the words of Lua's own library.
+/// The error "bad argument", in the words of Lua's library.
 func badArgument(_ number: Int, of function: String, _ message: String) -> LuaError {
   LuaError("bad argument #\(number) to '\(function)' (\(message))")
 }

@@ -2,7 +2,7 @@ internal import CTables
 internal import Lua
 internal import Observables
 
-/// The functions that the prelude needs for collections.
+/// Functions that the prelude needs for collections.
 final class CollectionFunctions: ModuleSlice {
   override var functions: [NamedFunction] {
     [
@@ -28,7 +28,8 @@ final class CollectionFunctions: ModuleSlice {
     }
   }
 
-  /// kind(value) → "array", "set", "dictionary", or nil for a value that is no collection by type.
+  /// kind(value) → "array", "set", "dictionary", or nil for a value that is not declared a
+  /// collection.
   private func collectionKind(_ L: LuaStack) throws -> CInt {
     var name: String?
     if L.isTable(at: 1) {

@@ -3,11 +3,11 @@ import Glibc
 internal import Lua
 internal import Observables
 
-/// Errors that have no caller (T10): where they are reported, and the functions of `obs` for them.
+/// Reports of errors that have no caller (T10), and the functions of `obs` for them.
 final class ErrorReports: ModuleSlice {
   /// The host program's callback.
   var onError: ((LuaReport) -> Void)?
-  /// What reports on the standard error stream begin with.
+  /// The beginning of reports on the standard error stream.
   var programName = "obs-lua"
   private(set) var count = 0
   private var isInHook = false
@@ -35,21 +35,21 @@ final class ErrorReports: ModuleSlice {
     _ error: LuaError, _ kind: LuaReport.Kind, name: String, site: String, cause: String? = nil
   ) {
     let interruption = clua_uncaught(error.message)
-    // An interruption ends each callback from now on: it was reported for the first one.
+    // After an interruption each callback ends with it; it was reported for the first one.
     if interruption == CLUA_INTERRUPTED_AGAIN { return }
     if error.isStop, !state.takeStopReport() { return }
     count += 1
     let report = LuaReport(
       error: error, kind: kind, name: name, site: site, cause: cause,
       turn: engine.reports.currentTurn)
-    // A script's handler of errors must not keep a program alive that was asked to end.
-    // Scripts that were stopped can't handle that either.
+    // A script's error handler must not keep a program alive that was asked to end. Stopped scripts
+    // cannot handle errors, either.
     let isForHost = interruption == CLUA_INTERRUPTED || error.isStop
     if isForHost { deliverToHost(report) } else { deliver(report) }
   }
 
   private func deliver(_ report: LuaReport) {
-    // An error in the script's own error callback goes to the host: it must not call that callback
+    // An error in the script's error callback goes to the host: it must not call the callback
     // again.
     if let hook = sandbox.errorHook, !isInHook {
       isInHook = true
@@ -71,7 +71,7 @@ final class ErrorReports: ModuleSlice {
     }
   }
 
-  /// Calls the program's callback; false where there is none.
+  /// Calls the program's callback; returns false if the program has none.
   @discardableResult
   private func notify(_ report: LuaReport) -> Bool {
     guard let onError = sandbox.onError ?? onError else { return false }
@@ -83,8 +83,7 @@ final class ErrorReports: ModuleSlice {
     [.handler, .memory].contains(error.code) || error.message.contains("stack overflow")
   }
 
-  /// Calls the script's callback; returns false where that failed itself, and reports its error,
-  /// too.
+  /// Calls the script's callback; if the callback fails, returns false and reports its error, too.
   private func call(_ hook: LuaFunction, _ report: LuaReport) -> Bool {
     do {
       try state.withStack { L throws(LuaError) in
@@ -112,7 +111,8 @@ final class ErrorReports: ModuleSlice {
     } catch {
       if error.code == .closed { return true }
       if isOverflow(error), isOverflow(report.error) {
-        // The stack has no room for the hook either: the next turn begins with an empty one.
+        // The stack has no room for the hook either, so call it in the next turn, with an empty
+        // stack.
         host.loop.nextTurn { [reference = host.reference] in
           reference.host?.module.reports.deliver(report)
         }
@@ -125,7 +125,7 @@ final class ErrorReports: ModuleSlice {
 
   /// Calls a callback and reports its errors, which have no caller.
   ///
-  /// `pushArguments` returns how many it has pushed.
+  /// `pushArguments` returns the number of arguments it pushed.
   func run(
     _ callback: LuaFunction, _ kind: LuaReport.Kind, name: String, site: String,
     in sandbox: UInt32, _ payment: Sandboxes.Payment = .own,
@@ -148,7 +148,7 @@ final class ErrorReports: ModuleSlice {
     host.recorder?.drain()
   }
 
-  // MARK: What scripts ask
+  // MARK: Functions for scripts
 
   private func setHook(_ L: LuaStack) throws -> CInt {
     L.height = 1
@@ -171,7 +171,7 @@ final class ErrorReports: ModuleSlice {
     return 1
   }
 
-  /// report(error, traceback, kind, name, site): an error in a callback that Lua called itself.
+  /// report(error, traceback, kind, name, site): reports an error in a callback that Lua called.
   private func reportFromScript(_ L: LuaStack) throws -> CInt {
     L.height = 5
     func text(_ index: CInt) -> String {
@@ -188,10 +188,10 @@ final class ErrorReports: ModuleSlice {
     return 0
   }
 
-  /// site(body) → "file:line" of the script that is running.
+  /// site(body) → "file:line" of the running script.
   ///
-  /// Where no caller is known, as after a tail call, that is where the function `body` begins, if
-  /// there is one.
+  /// If the caller is unknown, as after a tail call, this is the beginning of the function `body`,
+  /// if given.
   private func pushSite(_ L: LuaStack) throws -> CInt {
     var site = host.sources.current(L)
     if site.line == 0, L.type(at: 1) == .function { site = host.sources.beginning(1, L) }
@@ -200,7 +200,7 @@ final class ErrorReports: ModuleSlice {
   }
 }
 
-/// Writes to the standard error stream, after the text that is buffered for standard output.
+/// Writes to the standard error stream, after flushing buffered standard output.
 func writeError(_ text: String) {
   fflush(nil)
   var text = text

@@ -2,11 +2,11 @@ internal import CLua
 internal import Lua
 internal import Observables
 
-/// Functions that scripts registered for the end of the program.
+/// Functions that scripts have registered for the end of the program.
 final class ExitHooks: ModuleSlice {
   private var hooks: [(function: LuaFunction, site: String, sandbox: UInt32)] = []
 
-  /// Bytes of the memory of scripts for a function.
+  /// Bytes of scripts' memory per function.
   private static let charge = 300
 
   override var functions: [NamedFunction] {
@@ -31,7 +31,7 @@ final class ExitHooks: ModuleSlice {
     return 0
   }
 
-  /// Drops the functions of a sandbox, which closes.
+  /// Drops the functions of a sandbox that closes.
   func dropAll(of sandbox: LuaSandbox) {
     let count = hooks.count
     hooks.removeAll { $0.sandbox == sandbox.number }
@@ -39,7 +39,7 @@ final class ExitHooks: ModuleSlice {
     state.discharge(Self.charge * (count - hooks.count), from: share)
   }
 
-  /// Calls the hooks, once each, in the order of registration.
+  /// Calls the hooks, once each, in order of registration.
   func run() {
     while !hooks.isEmpty {
       let due = hooks

@@ -3,7 +3,7 @@ internal import CTables
 internal import Lua
 internal import Observables
 
-/// The functions that the prelude needs for models.
+/// Functions that the prelude needs for models.
 final class ModelFunctions: ModuleSlice {
   override var functions: [NamedFunction] {
     [.init("nearest", nearest)]
@@ -23,10 +23,9 @@ final class ModelFunctions: ModuleSlice {
     }
   }
 
-  /// nearest(name, names) → the one of a list of names that a misspelt one most likely meant, or
-  /// nil.
+  /// nearest(name, names) → the name in a list that a misspelt one most likely meant, or nil.
   ///
-  /// Keys that are no strings are neither misspelt nor suggested.
+  /// Keys that are not strings are neither misspelt nor suggested.
   private func nearest(_ L: LuaStack) throws -> CInt {
     L.height = 2
     guard L.isString(at: 1) else { return 0 }

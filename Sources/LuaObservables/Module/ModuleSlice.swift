@@ -11,9 +11,10 @@ enum FunctionGroup: String, CaseIterable {
   case tasks, printing, io, luv
 }
 
-/// A slice of the module `obs`: functions of one concern, and the state that belongs to them.
+/// A slice of the module `obs`: functions of one concern, and their state.
 ///
-/// The module of the host owns it, and so do its functions, which Lua owns until the state closes.
+/// The host's module owns the slice, and so do the slice's functions, which Lua owns until the
+/// state closes.
 class ModuleSlice {
   // The host is not retained: it owns its module.
   private let reference: Unmanaged<LuaHost>
@@ -33,18 +34,18 @@ class ModuleSlice {
   /// The functions that the prelude calls.
   var functions: [NamedFunction] { [] }
 
-  /// Called before something is opened: what closes it needs instructions and stack, too.
-  ///
+  /// Reserves instructions and stack for the code that later closes a scope, before it is opened.
   /// [-0, +0, -]
   final func spareRoomToClose(_ L: LuaStack) throws(LuaError) {
     guard L.hasRoom(for: 100) else { throw L.noRoom() }
     state.interrupter.spare()
   }
 
-  /// Sets what else the prelude needs, in the table on top of the stack. [-0, +0, -]
+  /// Adds other things that the prelude needs to the table on top of the stack. [-0, +0, -]
   func complete(_ L: LuaStack) throws(LuaError) {}
 
-  /// The prelude has run, and left what Swift needs of it in the table at `core`. [-0, +0, -]
+  /// Called after the prelude has run; the table at `core` has the values that Swift needs. [-0,
+  /// +0, -]
   func preludeDidRun(_ core: CInt, _ L: LuaStack) throws(LuaError) {}
 
   /// Called when the host closes.

@@ -2,17 +2,17 @@ internal import CTables
 internal import Lua
 internal import Observables
 
-/// C modules that see observed tables as scripts do (M1), where the program can show them.
+/// C modules that see observed tables as scripts do (M1), if the program can show them.
 final class NativeModules: ModuleSlice {
   override var functions: [NamedFunction] { [.init("native", native)] }
 
-  /// Leaves the C module of a name alone, or shows tables to it; false where there is no memory.
+  /// Shows tables to the named C module (true) or not (false); returns false if memory runs out.
   ///
-  /// Nil where none sees more than what Lua gives it.
+  /// Nil if C modules see only what Lua gives them.
   private var show: ((String, Bool) -> Bool)?
 
-  /// C modules see tables from now on, and write to them unheard until this reports what they
-  /// wrote.
+  /// From now on, C modules see observed tables; their writes go unnoticed until `hear` reports
+  /// them.
   func begin(_ show: @escaping (String, Bool) -> Bool) {
     self.show = show
     engine.delivery.setWaitingWrites(clua_waitingwrites()) { [unowned self] in hear() }
@@ -23,7 +23,7 @@ final class NativeModules: ModuleSlice {
     show = nil
   }
 
-  /// Reports what C modules wrote, before watchers are called.
+  /// Reports writes of C modules, before watchers are called.
   private func hear() {
     do {
       try state.withStack { L throws(LuaError) in
@@ -34,7 +34,7 @@ final class NativeModules: ModuleSlice {
     }
   }
 
-  /// native(name, isShown) → whether that can be.
+  /// native(name, isShown) → whether the program can do this.
   private func native(_ L: LuaStack) throws -> CInt {
     let (name, isShown) = (state.text(at: 1, of: L), L.boolean(at: 2))
     guard host.sandboxes.mayManage(0) else {
@@ -51,11 +51,11 @@ final class NativeModules: ModuleSlice {
 }
 
 extension LuaHost {
-  /// C modules see observed tables as scripts do (M1), by functions of the program that stand in
-  /// for Lua's.
+  /// Shows observed tables to C modules as scripts see them (M1), through functions that replace
+  /// Lua's.
   ///
-  /// `show` leaves the module of a name alone where it is passed false, or takes that back; it
-  /// returns false where there is no memory for it.
+  /// `show` leaves the named module alone if it is passed false, or undoes that; it returns false
+  /// if memory runs out.
   package func showTablesToModules(_ show: @escaping (String, Bool) -> Bool) {
     module.native.begin(show)
   }

@@ -1,7 +1,7 @@
 internal import Lua
 internal import Observables
 
-/// The methods of Swift arrays and sets, and the functions of which the prelude makes others.
+/// The methods of Swift arrays and sets, and functions that the prelude builds others from.
 final class ObjectFunctions: ModuleSlice {
   override var functions: [NamedFunction] {
     [
@@ -174,7 +174,7 @@ final class ObjectFunctions: ModuleSlice {
     ]
   }
 
-  /// The names of the methods of arrays, or of those of sets.
+  /// The method names of arrays or sets.
   func methodNames(isArray: Bool) -> [String] { (isArray ? arrayMethods : setMethods).map(\.name) }
 
   override func end() { (host.objects.arrayMethods, host.objects.setMethods) = (nil, nil) }
@@ -196,7 +196,7 @@ final class ObjectFunctions: ModuleSlice {
       1, of: method, "set expected, got \(state.typeName(at: 1, of: L)); call it with ':'")
   }
 
-  /// The index, counted from 0, of the position that is at an index of the stack.
+  /// Returns the zero-based index for the position at an index of the stack.
   private func index(
     at index: CInt, of L: LuaStack, _ last: Int, _ method: String, _ array: any DynamicArray
   ) throws -> Int {
@@ -226,7 +226,7 @@ final class ObjectFunctions: ModuleSlice {
 
   // MARK: Whole collections
 
-  /// arrange(array, order): puts the elements in the order of these positions.
+  /// arrange(array, order): reorders the elements by a list of positions.
   private func arrange(_ L: LuaStack) throws -> CInt {
     let array = try array(L, "sort")
     let count = L.ownLength(at: 2)
@@ -238,8 +238,7 @@ final class ObjectFunctions: ModuleSlice {
       defer { L.pop() }
       return Int(L.wholeNumber(at: -1) ?? 0) - 1
     }
-    // A comparison may have changed the list while `table.sort` sorted it: then it is no
-    // permutation.
+    // If a comparison changed the list during `table.sort`, the order is not a permutation.
     guard Set(order) == Set(0..<count) else {
       throw LuaError("invalid order function for sorting")
     }
@@ -247,8 +246,8 @@ final class ObjectFunctions: ModuleSlice {
     return 0
   }
 
-  /// assign(collection, entries): makes it equal to a plain table, a list where it is no
-  /// dictionary.
+  /// assign(collection, entries): makes a collection equal to a plain table, which is a list unless
+  /// the collection is a dictionary.
   private func assignObject(_ L: LuaStack) throws -> CInt {
     guard let collection = host.objects.collection(at: 1, of: L), L.isTable(at: 2)
     else {
@@ -280,8 +279,8 @@ final class ObjectFunctions: ModuleSlice {
     return 0
   }
 
-  /// set_object_methods(array methods, set methods): adds the methods of this slice to those of the
-  /// prelude.
+  /// set_object_methods(array methods, set methods): adds the methods of this slice to the
+  /// prelude's.
   private func setObjectMethods(_ L: LuaStack) throws -> CInt {
     L.height = 2
     try calls.set(setMethods, in: L)

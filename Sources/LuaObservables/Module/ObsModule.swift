@@ -4,7 +4,7 @@ internal import CTables
 internal import Lua
 internal import Observables
 
-/// The module `obs` of a host: made of its slices, and of a prelude in Lua, once a script asks for
+/// The module `obs` of a host: slices in Swift and a prelude in Lua, made when a script asks for
 /// it.
 ///
 /// It has a field for each slice that other code calls.
@@ -35,18 +35,18 @@ final class ObsModule {
 
   /// Finds the modules of scripts.
   let loader: ModuleLoader
-  /// Whether libraries and module are read-only, as several sandboxes share them.
+  /// Whether libraries and module are read-only because several sandboxes share them.
   private(set) var isShared = false
-  /// Whether the library `package` looks for what the host program offers.
+  /// Whether the library `package` searches the host program's modules.
   private var hasSearcher = false
   /// Called when a script first requires the module.
   var didLoad: (() -> Void)?
   /// The table that `require` returns; nil until the module is loaded.
   private var table: LuaTable?
-  /// The functions of which modules beside it are made; nil until the module is loaded.
+  /// The functions that related modules are built from; nil until the module is loaded.
   private(set) var core: LuaTable?
-  /// Registry reference of the table that the prelude uses for global variables; 0 where it uses
-  /// that of scripts.
+  /// Registry reference of the table of the prelude's global variables; 0 if it uses the scripts'
+  /// globals.
   private var preludeGlobals: CInt = 0
 
   init(_ host: LuaHost) {
@@ -82,19 +82,19 @@ final class ObsModule {
 
   private var host: LuaHost { reference._withUnsafeGuaranteedRef { $0 } }
 
-  /// Ends the slices: the host closes.
+  /// Ends the slices when the host closes.
   func end() {
     for slice in slices { slice.end() }
     loader.find = nil
     (table, core) = (nil, nil)
   }
 
-  /// Takes these libraries from scripts; the prelude keeps them.
+  /// Removes these libraries from scripts; the prelude keeps them.
   func withdraw(_ libraries: LuaLibraries, _ L: LuaStack) throws(LuaError) {
     try state.check(clua_try_withdrawlibs(L.pointer, libraries.rawValue, &preludeGlobals), L)
   }
 
-  /// Offers the module: `require "obs"` runs the prelude, once.
+  /// Offers the module: the first `require "obs"` runs the prelude.
   func install(_ L: LuaStack) throws(LuaError) {
     try calls.push(load, to: L)
     let height = L.height
@@ -114,8 +114,8 @@ final class ObsModule {
     try state.setField("obs.io", of: L)
   }
 
-  /// Lets the library `package`, where it is open, find what the host program offers: behind what
-  /// is preloaded, and before files.
+  /// Lets the library `package`, if it is open, find the host program's modules, after preloaded
+  /// ones and before files.
   func joinSearchers() throws(LuaError) {
     if hasSearcher { return }
     try state.withStack { L throws(LuaError) in
@@ -156,7 +156,7 @@ final class ObsModule {
 
   /// Loads the module before any script runs, and makes it and the libraries read-only.
   func share(_ L: LuaStack) throws(LuaError) {
-    // Hosts of a program that stands alone count the module as used when a script asks for it.
+    // A stand-alone program counts the module as used only when a script asks for it.
     let notify = didLoad
     didLoad = nil
     try loadLate(nil, L)
@@ -174,8 +174,7 @@ final class ObsModule {
     try calls.push({ [unowned self] L in try require(L, in: host.sandboxes[number]) }, to: L)
   }
 
-  /// Implements `require` where there is no library `package`: finds the module, and the libraries
-  /// that are open.
+  /// Implements `require` without the library `package`: finds the module, and the open libraries.
   private func require(_ L: LuaStack) throws -> CInt { try require(L, in: host.sandboxes.main) }
 
   private func require(_ L: LuaStack, in sandbox: LuaSandbox) throws -> CInt {
@@ -202,23 +201,23 @@ final class ObsModule {
     throw LuaError("module '\(name)' not found: \(reason)")
   }
 
-  /// Pushes the module, made on the first call. [-0, +1, -]
+  /// Pushes the module, which the first call makes. [-0, +1, -]
   func load(_ L: LuaStack) throws(LuaError) -> CInt {
     if let table {
       try state.push(table.pin, to: L)
       return 1
     }
     if let refusal = host.loop.refusal { throw LuaError("\(refusal)") }
-    // A finalizer of the script could require the module meanwhile.
+    // Otherwise a script's finalizer could require the module now.
     let held = clua_holdcollector(L.pointer)
     defer { clua_releasecollector(L.pointer, held) }
     try pushCore(to: L)
     let core = L.height
-    // The slice of luv may load the rest of it at once.
+    // The slice of luv may load the rest of luv at once.
     self.core = LuaTable(pin: try state.pin(at: core, of: L))
     defer { if table == nil { self.core = nil } }
     L.pushNil()
-    // Each part gets the module as the part before it left it.
+    // Each part gets the module as the previous part left it.
     for part in [
       PackageResources.obs_lua, PackageResources.late_lua, PackageResources.luv_lua,
       PackageResources.finish_lua,
@@ -233,12 +232,12 @@ final class ObsModule {
     return 1
   }
 
-  // run_late(group, functions, globals): runs the parts of the prelude that belong to a group of
-  // `late.lua`. `globals` is their environment; they add their functions to `functions`.
+  // run_late(group, functions, globals): runs the prelude parts of a group of `late.lua`. `globals`
+  // is their environment; they add their functions to `functions`.
   private func runLate(_ L: LuaStack) throws -> CInt {
     guard let core else { throw LuaError.closed }
     try state.push(core.pin, to: L)
-    // A finalizer of the script could ask for the same group meanwhile.
+    // Otherwise a script's finalizer could ask for the same group now.
     let held = clua_holdcollector(L.pointer)
     defer { clua_releasecollector(L.pointer, held) }
     for part in Self.parts(of: state.text(at: 1, of: L)) {
@@ -271,7 +270,7 @@ final class ObsModule {
     }
   }
 
-  /// Loads the module with a group of `late.lua`, or with all of them.
+  /// Loads the module with a group of `late.lua`, or with all groups.
   func loadLate(_ group: String?, _ L: LuaStack) throws(LuaError) {
     _ = try load(L)
     L.pop()
@@ -283,9 +282,9 @@ final class ObsModule {
     L.pop()
   }
 
-  // Runs a part of the prelude, with the tables of functions and of the module at these indices,
-  // and pushes what it returns. `globals`: the index of its global variables, where these are not
-  // those of the whole prelude. [-0, +1, -]
+  // Runs a part of the prelude with the tables `core` and `module` at these indices, and pushes its
+  // result. `globals`: the index of its global variables, if they are not the prelude's. [-0, +1,
+  // -]
   private func run(
     _ part: [UInt8], _ core: CInt, _ module: CInt, globals: CInt? = nil, _ L: LuaStack
   ) throws(LuaError) {
@@ -319,7 +318,7 @@ final class ObsModule {
   /// The table that `require` returns; nil until the module is loaded.
   var pin: LuaPin? { table?.pin }
 
-  /// Gives a chunk of the prelude, on top of the stack, its global variables. [-0, +0, -]
+  /// Gives a chunk of the prelude at an index its global variables. [-0, +0, -]
   func setGlobals(ofFunctionAt index: CInt, _ L: LuaStack) {
     guard preludeGlobals != 0 else { return }
     let function = L.absolute(index)
@@ -327,8 +326,8 @@ final class ObsModule {
     lua_setupvalue(L.pointer, function, 1)
   }
 
-  /// Pushes the table of functions that the prelude builds the module from; functions of groups are
-  /// in tables inside. [-0, +1, -]
+  /// Pushes the table of functions that the prelude builds the module from, with a table inside for
+  /// each group. [-0, +1, -]
   private func pushCore(to L: LuaStack) throws(LuaError) {
     try state.pushTable(fields: 48, to: L)
     let callers: [(String, lua_CFunction)] = [

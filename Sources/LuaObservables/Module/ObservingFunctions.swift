@@ -3,7 +3,7 @@ internal import CTables
 internal import Lua
 internal import Observables
 
-/// The functions of `obs` that observe and stop, and those that belong to them.
+/// The functions of `obs` that observe and stop, and their helpers.
 final class ObservingFunctions: ModuleSlice {
   override var functions: [NamedFunction] {
     [
@@ -23,7 +23,7 @@ final class ObservingFunctions: ModuleSlice {
     ]
   }
 
-  /// Ends a flush that a script has asked for, where that is stopped.
+  /// Ends a flush that a script asked for, if the script is stopped.
   @exclusivity(unchecked) private var stopFlag: UnsafePointer<CInt>?
 
   /// Sets `flush`, which is called as directly as possible. [-0, +0, -]
@@ -41,7 +41,7 @@ final class ObservingFunctions: ModuleSlice {
     try state.setField("flush", of: L)
   }
 
-  /// stop(observed, filter) → how many (watcher, path) pairs were ended.
+  /// stop(observed, filter) → the number of (watcher, path) pairs that ended.
   private func stop(_ L: LuaStack) throws -> CInt {
     L.height = 2
     var count = 0
@@ -105,7 +105,7 @@ final class ObservingFunctions: ModuleSlice {
 
   /// Pushes a path as scripts hold it. [-0, +1, -]
   func push(_ path: Path, to L: LuaStack) throws(LuaError) {
-    // An object that is made while the state closes is not finalized any more.
+    // An object made while the state closes would not be finalized any more.
     guard !host.isClosed else { throw .closed }
     let bytes = path.components.reduce(500) { $0 + 160 + 2 * $1.bytes.count }
     let share = state.share
@@ -160,7 +160,7 @@ final class ObservingFunctions: ModuleSlice {
     return 1
   }
 
-  /// opaque(object) → the object, which is a leaf for `**` (X1).
+  /// opaque(object) → the object, marked as a leaf for `**` (X1).
   private func markOpaque(_ L: LuaStack) throws -> CInt {
     guard L.isTable(at: 1) else {
       throw badArgument(
@@ -181,7 +181,7 @@ final class ObservingFunctions: ModuleSlice {
     return 1
   }
 
-  /// is_opaque(object) → whether it is a leaf for `**`.
+  /// is_opaque(object) → whether the object is a leaf for `**`.
   private func isOpaque(_ L: LuaStack) -> CInt {
     L.push(
       L.isTable(at: 1)
@@ -192,8 +192,8 @@ final class ObservingFunctions: ModuleSlice {
 
   // MARK: Writes
 
-  /// trigger(observed, key, previous): like one assignment from `previous` to the current value;
-  /// without `previous` it is a change in any case.
+  /// trigger(observed, key, previous): notifies as if the key had been assigned its current value
+  /// after `previous`; without `previous` it always counts as a change.
   private func trigger(_ L: LuaStack) throws -> CInt {
     let isCompared = L.height >= 3
     L.height = 3
@@ -221,7 +221,7 @@ final class ObservingFunctions: ModuleSlice {
     write.length = clua_node_length(table)
     if !write.same, let slot = write.slot {
       let slot = UnsafeMutableRawPointer(slot).assumingMemoryBound(to: Slot.self)
-      // The lazy property may be valid or not: it is not computed for this.
+      // The lazy property may be valid or not; triggering does not compute it.
       if let lazy = slot.pointee.lazy { engine.lazies.trigger(lazy) }
     }
     if write.slot != nil || write.every != nil {

@@ -10,10 +10,10 @@ final class OperatorFunctions: ModuleSlice {
     ]
   }
 
-  /// fold(operator, list, count, many) → true, value; or false, the position of the value that the
-  /// operator cannot take, what it is, and what was expected.
+  /// fold(operator, list, count, many) → true, value; or false, the position and description of the
+  /// value that the operator cannot take, and the expected type.
   ///
-  /// `many` stands in the list for an element whose path leads to many values.
+  /// An element whose path leads to many values appears as `many` in the list.
   private func fold(_ L: LuaStack) throws -> CInt {
     L.height = 4
     guard let operation = Operation(rawValue: state.text(at: 1, of: L)) else {
@@ -32,8 +32,7 @@ final class OperatorFunctions: ModuleSlice {
       L.push(true)
       return try push(aggregate.value, to: L) ? 2 : 1
     }
-    // The values are added again, one by one, up to the first that the operator cannot take after
-    // those before it.
+    // Add the values again, one by one, up to the first that the operator cannot take.
     aggregate = Aggregate(operation)
     var (position, odd) = (0, Operand.none)
     while position < count {
@@ -52,10 +51,10 @@ final class OperatorFunctions: ModuleSlice {
     return 4
   }
 
-  /// kept(observed, path, step) → true, value where the operator at `step` of the path is observed
-  /// there, and has a value.
+  /// kept(observed, path, step) → true, value if the operator at `step` of the path is observed
+  /// there and has a value; otherwise false.
   ///
-  /// A tracked getter reads the elements in any case: it depends on them (Z10).
+  /// A tracked getter always reads the elements, as it depends on them (Z10).
   private func kept(_ L: LuaStack) throws -> CInt {
     L.height = 3
     let path = try arguments.path(at: 2, of: L, "get", argument: 2)
@@ -71,9 +70,8 @@ final class OperatorFunctions: ModuleSlice {
     return 2
   }
 
-  /// Pushes the value of an operator; false and nothing where it has none that can be kept.
-  ///
-  /// [-0, +(0|1), -]
+  /// Pushes the value of an operator; pushes nothing and returns false if it has no value that can
+  /// be kept. [-0, +(0|1), -]
   private func push(_ value: Aggregate.Value, to L: LuaStack) throws(LuaError) -> Bool {
     switch value {
     case .value, .list, .failure: return false
@@ -84,7 +82,7 @@ final class OperatorFunctions: ModuleSlice {
 }
 
 extension LuaValue {
-  /// Makes the Lua value of an operand, where that is a plain one; else nil.
+  /// Makes the Lua value of an operand, or nil if it is not plain.
   init(_ operand: Operand) {
     self =
       switch operand {

@@ -3,10 +3,10 @@ internal import CTables
 internal import Lua
 internal import Observables
 
-/// Making watchers: `obs.observe`, and the functions that observe in other ways.
+/// Functions that make watchers: `obs.observe` and its relatives.
 final class RegisteringFunctions: ModuleSlice {
-  /// The last key that was given to a callback which could not have the key of its watcher's
-  /// number; such keys lie beyond all others.
+  /// The last spare key, for a callback that could not have the key of its watcher's number; spare
+  /// keys are larger than all others.
   @exclusivity(unchecked) private var lastSpareKey: Int64 = 1 << 50
 
   override func complete(_ L: LuaStack) throws(LuaError) {
@@ -16,8 +16,8 @@ final class RegisteringFunctions: ModuleSlice {
     try state.setField("register", of: L)
   }
 
-  /// Pushes the function `observe`, whose C side has made handle and node before Swift is called.
-  /// [-0, +1, -]
+  /// Pushes the function `observe`, whose C side makes handle and node before it calls Swift. [-0,
+  /// +1, -]
   private func pushObserve(to L: LuaStack) throws(LuaError) {
     let status = clua_try_pushobserve(
       L.pointer,
@@ -32,10 +32,10 @@ final class RegisteringFunctions: ModuleSlice {
     try state.check(status, L)
   }
 
-  /// Pushes the function `register(observed, request, callback, options)`, where `request` is a
-  /// table of the prelude: the paths, the `kind`, and a `driver` where the kind has one.
+  /// Pushes the function `register(observed, request, callback, options)`. [-0, +1, -]
   ///
-  /// [-0, +1, -]
+  /// `request` is a table of the prelude: the paths, the `kind`, and a `driver` if the kind has
+  /// one.
   private func pushRegister(to L: LuaStack) throws(LuaError) {
     let status = clua_try_pushobserve(
       L.pointer,
@@ -52,26 +52,26 @@ final class RegisteringFunctions: ModuleSlice {
 
   /// The kind of a registration: which writes notify the watcher, and how it is called.
   ///
-  /// The prelude names all but the first one, as the `kind` of its second argument.
+  /// The prelude passes any kind but the first in its second argument's field `kind`.
   enum Request: String {
     /// `obs.observe`: changes of the paths.
     case paths
-    /// The task in `obs.next_change` waits for a change of the paths.
+    /// A task in `obs.next_change` waits for a change of the paths.
     case wait
-    /// `obs.observe_keys`: a function of the prelude, the `driver`, is called with the callback.
+    /// `obs.observe_keys`: a prelude function, the `driver`, is called with the callback.
     case keys
-    /// `obs.changes`, which has a driver, too.
+    /// `obs.changes`, which also has a driver.
     case changes
-    /// The prelude itself records the changes of a flush in a history: a driver alone.
+    /// A history records the changes of a flush: a driver without a callback.
     case history
-    /// `obs.observe_edits`: the edits of a collection; there are no paths.
+    /// `obs.observe_edits`: the edits of a collection; has no paths.
     case edits
-    /// The prelude itself is notified of each write to the objects that it names by `follow`,
-    /// inside of it.
+    /// The prelude is notified of each write to the objects that it names by `follow`, during the
+    /// write.
     case allWrites = "all writes"
-    /// The prelude itself is notified of each write to the object, inside of it.
+    /// The prelude is notified of each write to the object, during the write.
     case eachWrite = "each write"
-    /// The prelude itself is notified of each edit, inside of it.
+    /// The prelude is notified of each edit, during the write.
     case eachEdit = "each edit"
 
     /// The name of the function that the script called, for errors.
@@ -85,7 +85,7 @@ final class RegisteringFunctions: ModuleSlice {
       }
     }
 
-    /// Which of the arguments of that function are the paths, the callback and the options.
+    /// The argument numbers of the paths, the callback and the options in that function.
     var arguments: (paths: Int, callback: Int, options: Int) {
       switch self {
       case .edits: (1, 2, 3)
@@ -94,7 +94,7 @@ final class RegisteringFunctions: ModuleSlice {
       }
     }
 
-    // Patterns, as `==` would compare the raw values, which are texts.
+    // Patterns are used because `==` would compare the raw values as texts.
     var hasDriver: Bool {
       switch self {
       case .keys, .changes, .history: true
@@ -115,12 +115,12 @@ final class RegisteringFunctions: ModuleSlice {
       }
     }
     var isWait: Bool { if case .wait = self { true } else { false } }
-    /// Whether the watcher is one of the prelude, and not of a script.
+    /// Whether the watcher belongs to the prelude and not to a script.
     var isInternal: Bool { traits.contains(.immediate) }
 
     var traits: WatcherRecord.Traits {
       switch self {
-      // Literals of sets are made by a generic function of the library, which is slow here.
+      // Set literals go through a generic library function, which is slow here.
       case .paths, .wait, .keys, .edits: WatcherRecord.Traits(rawValue: 0)
       case .changes: .collecting
       case .history: .recording.union(.probing)
@@ -129,7 +129,7 @@ final class RegisteringFunctions: ModuleSlice {
     }
   }
 
-  /// The request of the prelude that is in a table.
+  /// Reads the prelude's request from the table at an index.
   private func request(at index: CInt, of L: LuaStack) throws(LuaError) -> Request {
     try state.pushField("kind", at: index, of: L)
     defer { L.pop() }
@@ -140,7 +140,7 @@ final class RegisteringFunctions: ModuleSlice {
     return request
   }
 
-  /// Arguments as those of `observe` → watcher; the handle is on top of the stack.
+  /// Takes the arguments of `observe` and returns the watcher; the handle is on top of the stack.
   private func register(
     _ L: LuaStack, _ made: clua_registration, _ request: Request
   ) throws -> CInt {
@@ -157,15 +157,15 @@ final class RegisteringFunctions: ModuleSlice {
       L.pushCopy(at: 3)
       try observed.keep(made.key, of: root, L)
     }
-    // If the registration fails, a node without watchers is forgotten when the turn ends.
+    // If the registration fails, a node without watchers is dropped at the end of the turn.
     engine.nodes.unobserveWhenIdle(root)
     let options =
       L.isNil(at: 4) ? ObserveOptions() : try ObserveOptions(at: 4, of: L, host, request)
     let site = host.sources.current(L)
     var key = made.key
     if key != lua_Integer(engine.watchers.nextIndex.pointee) * lua_Integer(CLUA_KEY_STRIDE) {
-      // A watcher ended meanwhile, with its table or in a finalizer: another may get the number,
-      // and with it this key.
+      // Since the key was made, another watcher has ended, with its table or in a finalizer, so
+      // another watcher may get this number and key.
       lastSpareKey += lua_Integer(CLUA_KEY_STRIDE)
       key = lastSpareKey
       L.pushCopy(at: 3)
@@ -211,13 +211,13 @@ final class RegisteringFunctions: ModuleSlice {
     return 1
   }
 
-  /// How many histories, transactions and watchers of changes of a sandbox may be notified of each
-  /// write to an object.
+  /// How many histories, transactions and watchers of changes a sandbox may have on one object.
   ///
-  /// Their work in a write is not stopped, and delays the code that writes (S5).
+  /// All are notified during each write; this work is not stopped, and delays the writing code
+  /// (S5).
   private static let internalsLimit = 16
 
-  /// - Throws: `quota` for a sandbox that has too many watchers of the prelude on an object.
+  /// - Throws: `quota` if a sandbox has too many prelude watchers on an object.
   private func checkInternals(of sandbox: LuaSandbox, on root: NodeRef) throws(LuaError) {
     guard sandbox.number != 0,
       host.receiver.internals(of: sandbox, on: root) >= Self.internalsLimit
@@ -259,16 +259,16 @@ final class RegisteringFunctions: ModuleSlice {
     }
   }
 
-  /// Takes what the engine keeps for a path from the memory of scripts (S3): the records of a
-  /// watcher, and of each component its wire, link and slot.
+  /// Charges the scripts' memory for a path (S3): the watcher's records, and a wire, link and slot
+  /// per component.
   private func charge(for path: Path, of watcher: WatcherRef) throws(LuaError) {
     let bytes = (watcher.script.pointee.charge == 0 ? 400 : 0) + 320 * path.components.count
     try state.charge(bytes, to: state.share(named: watcher.pointee.payer))
     watcher.script.pointee.charge += Int32(clamping: bytes)
   }
 
-  /// The traits of a watcher of a Swift object: before each call it is asked whether the userdata
-  /// that owns the callbacks is there.
+  /// The traits of a watcher of a Swift object, which checks before each call whether the userdata
+  /// that owns the callbacks exists.
   private func traits(_ options: ObserveOptions, _ root: NodeRef) -> WatcherRecord.Traits {
     observed.isTable(root) ? options.traits : options.traits.union(.observing)
   }

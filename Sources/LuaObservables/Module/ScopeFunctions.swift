@@ -1,9 +1,9 @@
 internal import Lua
 internal import Observables
 
-/// Scopes: lists to which handles are added that scripts make meanwhile.
+/// Scopes: lists that collect the handles that scripts make while the scope is open.
 final class ScopeFunctions: ModuleSlice {
-  /// The lists of the open scopes, the innermost last, with the sandboxes that have opened them.
+  /// The lists of the open scopes, innermost last, with the sandboxes that opened them.
   @exclusivity(unchecked) private var lists: [(list: LuaTable, sandbox: UInt32)] = []
 
   override var functions: [NamedFunction] {
@@ -12,7 +12,7 @@ final class ScopeFunctions: ModuleSlice {
 
   override func end() { lists = [] }
 
-  /// open_scope(list): handles that are made from now on are added to the list.
+  /// open_scope(list): adds handles made from now on to the list.
   private func open(_ L: LuaStack) throws -> CInt {
     L.height = 1
     try spareRoomToClose(L)
@@ -20,15 +20,17 @@ final class ScopeFunctions: ModuleSlice {
     return 0
   }
 
-  /// close_scope(height): closes the innermost scopes until so many are open.
+  /// close_scope(height): closes the innermost scopes until `height` scopes are open.
   private func close(_ L: LuaStack) -> CInt {
     let height = Int(L.integer(at: 1) ?? 0)
     if lists.count > height { lists.removeLast(lists.count - height) }
     return 0
   }
 
-  /// Adds the handle on top of the stack to the innermost scope of the sandbox that runs, if one is
-  /// open: a callback of another one may run inside of it. [-0, +0, -]
+  /// Adds the handle on top of the stack to the innermost open scope of the running sandbox, if
+  /// any. [-0, +0, -]
+  ///
+  /// The innermost scope of all may belong to another sandbox whose code caused this call.
   func add(_ L: LuaStack) throws(LuaError) {
     if lists.isEmpty { return }
     let sandbox = host.sandboxes.current.number

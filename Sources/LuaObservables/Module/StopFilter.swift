@@ -1,7 +1,7 @@
 internal import Lua
 internal import Observables
 
-/// Which watchers `obs.stop` ends.
+/// Selects the watchers that `obs.stop` ends.
 struct StopFilter {
   var paths: [Path] = []
   var hasObserver = false
@@ -23,7 +23,7 @@ struct StopFilter {
     }
   }
 
-  /// Takes the value of a filter, which is on top of the stack.
+  /// Takes the value of a filter from the top of the stack.
   private mutating func take(_ name: String, _ L: LuaStack, _ host: LuaHost) throws {
     switch name {
     case "path":

@@ -9,16 +9,16 @@ final class TimerFunctions: ModuleSlice {
   private var waitingTurns: [Int: UInt32] = [:]
   private var lastTimer = 0
 
-  /// Bytes of the memory of scripts for a timer with its callback.
+  /// Bytes of scripts' memory for a timer with its callback.
   private static let charge = 1200
 
   private struct Entry {
     let timer: LoopTimer
     let sandbox: UInt32
-    /// The function that made it, and where.
+    /// The function that made the timer, and the place of the call.
     let function: String
     let site: String
-    /// Whether it is of a task, which waits for it.
+    /// Whether a task waits for the timer.
     var isOfTask: Bool { function == "wake_after" }
   }
 
@@ -51,16 +51,15 @@ final class TimerFunctions: ModuleSlice {
     timers = [:]
   }
 
-  /// The timers that keep the loop running and are not of tasks, in the order in which they were
-  /// made.
+  /// The timers that keep the loop running, except timers of tasks, in order of creation.
   var awaited: [LiveObject] {
     live(after: 0) { $0.isActive && $0.keepsLoopRunning }
   }
 
-  /// The number of the timer, or callback of `next_turn`, that was made last.
+  /// The number of the newest timer or callback of `next_turn`.
   var latest: Int { lastTimer }
 
-  /// Those that were made after the one of that number, have not ended, and are not of tasks.
+  /// Active timers created after timer `number`, except timers of tasks.
   func live(
     after number: Int, where isMeant: (LoopTimer) -> Bool = { $0.isActive }
   ) -> [LiveObject] {
@@ -85,7 +84,7 @@ final class TimerFunctions: ModuleSlice {
     return entry.timer
   }
 
-  /// Counts one more timer for the sandbox that runs, and returns its number.
+  /// Counts one more timer for the running sandbox, and returns the sandbox's number.
   private func takeTimer() throws(LuaError) -> UInt32 {
     let sandbox = host.sandboxes.current
     try sandbox.quotas.takeTimer()
@@ -101,7 +100,7 @@ final class TimerFunctions: ModuleSlice {
     state.discharge(Self.charge, from: host.sandboxes.share(of: sandbox))
   }
 
-  /// Takes a callback of `next_turn` out; false where it was stopped.
+  /// Removes a callback of `next_turn`; returns false if it was stopped.
   @discardableResult
   private func takeTurn(_ id: Int) -> Bool {
     guard let number = waitingTurns.removeValue(forKey: id) else { return false }
@@ -131,7 +130,7 @@ final class TimerFunctions: ModuleSlice {
     let number = try takeTimer()
     lastTimer += 1
     let id = lastTimer
-    // Delays beyond this are longer than any clock runs, and all count as the same.
+    // Longer delays exceed any clock's range; all count as the same.
     let delay = min(seconds, 1e10)
     let body: () -> Void = { [reference = host.reference] in
       guard let host = reference.host else { return }
@@ -147,8 +146,7 @@ final class TimerFunctions: ModuleSlice {
     return 1
   }
 
-  /// next_turn(callback) → timer; `later` is the same for the prelude itself, whatever scope is
-  /// open.
+  /// next_turn(callback) → timer; `later` does the same for the prelude, outside any open scope.
   private func nextTurn(_ L: LuaStack, isScoped: Bool) throws -> CInt {
     guard !host.isClosed else { throw LuaError.closed }
     try arguments.checkFunction(at: 1, of: L, "next_turn")
@@ -195,7 +193,7 @@ final class TimerFunctions: ModuleSlice {
     return 1
   }
 
-  /// timer.active, and the methods.
+  /// Implements `timer.active` and the methods.
   func index(_ L: LuaStack) throws -> CInt {
     guard let handle = clua_tohandle(L.pointer, 1, CLUA_HANDLE_TIMER), L.isString(at: 2) else {
       L.pushNil()

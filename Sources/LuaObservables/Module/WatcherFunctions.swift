@@ -4,7 +4,7 @@ internal import Observables
 
 /// Handles, and the methods of watchers.
 final class WatcherFunctions: ModuleSlice {
-  /// Makes the metatables of handles, which scripts hold.
+  /// Makes the metatables of handles, the objects that scripts hold.
   func installHandles(_ L: LuaStack) throws(LuaError) {
     let objects: HostObjects = host.objects
     try installHandle(
@@ -65,15 +65,15 @@ final class WatcherFunctions: ModuleSlice {
 
   // MARK: Watchers
 
-  /// Makes the handle on top of the stack that of a watcher.
+  /// Turns the handle on top of the stack into a watcher's handle.
   ///
-  /// The handle holds only the data that says whether the watcher is still active, and the name.
+  /// The handle holds only its name, and data that shows whether the watcher is still active.
   func fill(
     _ handle: UnsafeMutablePointer<clua_handle>, with watcher: WatcherRef, _ L: LuaStack
   ) {
     let site = watcher.script.pointee.site
-    // The place of registration is the name after the end; it is stored as two numbers, without an
-    // object.
+    // After the watcher's end, the place of registration is its name; it is stored as two numbers,
+    // not as an object.
     let bits = UInt(UInt32(bitPattern: site.source)) << 32 | UInt(UInt32(bitPattern: site.line))
     handle.pointee.object = UnsafeMutableRawPointer(bitPattern: bits)
     handle.pointee.index = watcher.pointee.index
@@ -84,7 +84,7 @@ final class WatcherFunctions: ModuleSlice {
     }
   }
 
-  /// The watcher that the handle at `index` stands for, nil when it has ended.
+  /// The watcher of the handle at `index`, or nil if it has ended.
   func watcher(
     at index: CInt, of L: LuaStack, _ function: String
   ) throws -> (WatcherRef?, UnsafeMutablePointer<clua_handle>) {
@@ -117,7 +117,7 @@ final class WatcherFunctions: ModuleSlice {
       source: Int32(truncatingIfNeeded: bits >> 32), line: Int32(truncatingIfNeeded: bits))
   }
 
-  /// watcher.name, watcher.active, and the methods.
+  /// Implements `watcher.name`, `watcher.active`, and the methods.
   private func index(_ L: LuaStack) throws -> CInt {
     let (watcher, handle) = try watcher(at: 1, of: L, "index")
     guard L.isString(at: 2) else {
@@ -212,7 +212,7 @@ final class WatcherFunctions: ModuleSlice {
     ]
   }
 
-  /// set_methods(kind, table): what the prelude declares for a kind of handle.
+  /// set_methods(kind, table): sets the prelude's methods for a kind of handle.
   private func setMethods(_ L: LuaStack) throws -> CInt {
     let (kind, index): (clua_handle_kind, ModuleFunction) =
       switch state.text(at: 1, of: L) {

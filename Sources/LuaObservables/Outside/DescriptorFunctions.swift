@@ -3,20 +3,20 @@ import Glibc
 internal import Lua
 internal import Observables
 
-/// Callbacks of files and descriptors that can be read or written: `on_readable`, `on_writable`.
+/// Callbacks for readable or writable files and descriptors: `on_readable`, `on_writable`.
 final class DescriptorFunctions: ModuleSlice {
   private var entries: [Int: Entry] = [:]
   private var last = 0
-  /// How many writers do without SIGPIPE, and what that did before.
+  /// The number of writers that ignore SIGPIPE, and the previous signal handler.
   private var writers = 0
   private var outerAction: sighandler_t?
 
-  /// Bytes of the memory of scripts for a handler with its callback.
+  /// Bytes of scripts' memory for a handler with its callback.
   private static let charge = 1200
 
   private struct Entry {
     let handler: DescriptorHandler
-    /// The function that made it, and where.
+    /// The function that made the handler, and the place of the call.
     let function: String
     let site: String
   }
@@ -55,13 +55,13 @@ final class DescriptorFunctions: ModuleSlice {
     entries = [:]
   }
 
-  /// Those that keep the loop running, in the order in which they were made.
+  /// The handlers that keep the loop running, in order of creation.
   var awaited: [LiveObject] { live(after: 0) { $0.keepsLoopRunning } }
 
-  /// The number of the handler that was made last.
+  /// The number of the newest handler.
   var latest: Int { last }
 
-  /// Those that were made after the one of that number, and have not ended.
+  /// Active handlers created after handler `number`.
   func live(
     after number: Int, where isMeant: (DescriptorHandler) -> Bool = { _ in true }
   ) -> [LiveObject] {
@@ -126,12 +126,12 @@ final class DescriptorFunctions: ModuleSlice {
     return L.isTable(at: -1)
   }
 
-  /// The descriptor of an argument, and the stream if it is a file.
+  /// The descriptor of an argument, and the stream if the argument is a file.
   private func waitedFor(
     at index: CInt, of L: LuaStack, _ function: String
   ) throws -> (Int32, UnsafeRawPointer?) {
     if L.isNumber(at: index), !L.isString(at: index) {
-      // Some libraries give it as a float.
+      // Some libraries pass the descriptor as a float.
       guard let descriptor = Int32(exactly: L.number(at: index)) else {
         throw badArgument(
           Int(index), of: function,
@@ -160,7 +160,7 @@ final class DescriptorFunctions: ModuleSlice {
     guard let entry = entries[id] else { return }
     let main = host.sandboxes[0]
     if main.isPaused {
-      // It is asked again after that.
+      // The descriptor is polled again after the pause.
       entry.handler.isPaused = true
       _ = main.holds(-id) { entry.handler.isPaused = false }
       return
@@ -198,7 +198,7 @@ final class DescriptorFunctions: ModuleSlice {
     return 1
   }
 
-  /// handler.active, and the methods.
+  /// Implements `handler.active` and the methods.
   func index(_ L: LuaStack) throws -> CInt {
     let handle = clua_tohandle(L.pointer, 1, CLUA_HANDLE_DESCRIPTOR)
     if let handle, L.isString(at: 2), state.text(at: 2, of: L) == "active" {
@@ -209,7 +209,7 @@ final class DescriptorFunctions: ModuleSlice {
     return 1
   }
 
-  /// descriptor(file or descriptor, name of a function, number of its argument) → the number.
+  /// descriptor(file or descriptor, function name, argument number) → the descriptor's number.
   private func descriptor(_ L: LuaStack) throws -> CInt {
     let (function, number) = (state.text(at: 2, of: L), Int(L.integer(at: 3) ?? 1))
     let (descriptor, _) = try waitedFor(at: 1, of: L, function)
@@ -235,14 +235,15 @@ final class DescriptorFunctions: ModuleSlice {
     return 0
   }
 
-  /// A process that reads no more of its input is no reason to end while something writes to it.
+  /// Ignores SIGPIPE while a script writes to a process: one that stops reading must not end the
+  /// program.
   private func ignoreBrokenPipes(_ isOn: Bool) {
     writers += isOn ? 1 : -1
     if isOn, writers == 1 { outerAction = signal(SIGPIPE, SIG_IGN) }
     if !isOn, writers == 0 { signal(SIGPIPE, outerAction) }
   }
 
-  /// buffered(file) → how many bytes its stream has read ahead; 0 for others.
+  /// buffered(file) → the number of bytes its stream has read ahead; 0 for other values.
   private func buffered(_ L: LuaStack) throws -> CInt {
     var file = clua_file()
     try state.check(clua_try_file(L.pointer, 1, &file), L)
@@ -251,7 +252,7 @@ final class DescriptorFunctions: ModuleSlice {
   }
 }
 
-/// A file of a script that is kept open.
+/// A script's file that is kept open.
 private struct LuaFile {
   let pin: LuaPin
 }

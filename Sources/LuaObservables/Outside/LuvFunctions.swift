@@ -3,7 +3,7 @@ import Glibc
 internal import Lua
 internal import Observables
 
-/// The loop of the module luv, which runs inside that of the host: each iteration is a turn.
+/// The loop of the module luv, which runs inside the host's loop; each iteration is a turn.
 final class LuvFunctions: ModuleSlice {
   private var loop: LuvLoop?
 
@@ -46,13 +46,14 @@ final class LuvFunctions: ModuleSlice {
   override func end() {
     guard loop != nil else { return }
     close()
-    // What was not closed yet may call back.
+    // Handles that are not closed yet may call back.
     _ = try? state.withStack { L throws(LuaError) in
       try state.check(clua_try_leaveluv(L.pointer), L)
     }
   }
 
-  /// luv.join(functions, a function of luv): what the prelude has made of luv's functions.
+  /// luv.join(functions, a function of luv): joins luv's loop through functions that the prelude
+  /// has made.
   private func join(_ L: LuaStack) throws -> CInt {
     let table = LuaTable(pin: try state.pin(at: 1, of: L))
     let joined = LuvLoop(
@@ -70,7 +71,7 @@ final class LuvFunctions: ModuleSlice {
     return 0
   }
 
-  /// Closes luv's handles: the state is about to close.
+  /// Closes luv's handles before the state closes.
   private func close() {
     loop?.close()
     leave()
@@ -81,9 +82,9 @@ final class LuvFunctions: ModuleSlice {
     host.loop.run(inside: nil)
   }
 
-  /// The error of a callback, and where that is defined.
+  /// Reports the error of a callback, and the callback's place of definition.
   private func report(_ L: LuaStack) -> CInt {
-    // What is closed with the host may find that it is closed.
+    // Callbacks that run while the host closes may fail because it is closed.
     if host.isClosed { return 0 }
     L.height = 2
     let site = L.isString(at: 2) ? state.text(at: 2, of: L) : ""
@@ -92,7 +93,7 @@ final class LuvFunctions: ModuleSlice {
     return 0
   }
 
-  /// luv.run(mode): runs the host's loop as long as luv would run its own.
+  /// luv.run(mode): runs the host's loop as long as luv would run its loop.
   private func run(_ L: LuaStack) throws -> CInt {
     let mode = state.text(at: 1, of: L)
     if host.loop.isUnderWay || host.engine.isOccupied {
@@ -157,7 +158,7 @@ private final class LuvLoop: InnerLoop {
 
   func updateTime() { _ = try? update.callPlainly() }
 
-  /// Closes what it has: the state is about to close.
+  /// Closes luv's handles before the state closes.
   func close() { _ = try? finish.callPlainly() }
 
   func iterate(isNeeded: Bool) -> Bool {

@@ -1,4 +1,4 @@
--- The module obs.io: input, processes, files that change and signals, for tasks; on luv.
+-- The module obs.io: input, processes, changes of files, and signals, for tasks; based on luv.
 local core = ...
 
 local error, pairs, pcall, select, setmetatable, tonumber, tostring, type =
@@ -28,10 +28,10 @@ local io = {}
 -- Reading --------------------------------------------------------------------------------------
 
 local CHUNK = 65536
--- A numeral of more characters is none.
+-- Longer texts are not read as numerals.
 local LONGEST_NUMERAL = 200
 
--- What was read of a file, or of the descriptor of that number, and is not returned yet.
+-- Text that was read from a file, or from a descriptor number, but not yet returned.
 local readers = setmetatable({}, { __mode = "k" })
 
 local function reader_of(file, number, name)
@@ -53,7 +53,7 @@ local function await_readable(file, name)
   end)
 end
 
--- Reads more; false at the end. An error ends the input, too: it is returned.
+-- Reads more; returns false at the end. An error also ends the input, and is returned.
 local function fill(reader, file, name)
   if reader.is_over then return false end
   local text, message, code
@@ -95,7 +95,7 @@ local function read_line(reader, file, name, keeps_end)
 end
 
 local function read_all(reader, file, name)
-  -- Joined once: a long input would be copied with each chunk otherwise.
+  -- Joined once at the end, as otherwise each chunk would copy the input so far.
   local parts = { take(reader, #reader.text) }
   while fill(reader, file, name) do parts[#parts + 1] = take(reader, #reader.text) end
   return concat(parts)
@@ -112,7 +112,7 @@ local function read_bytes(reader, file, name, count)
   return take(reader, count)
 end
 
--- The longest beginning of a text that can be that of a numeral, as `file:read("n")` sees it.
+-- The longest prefix of a text that can begin a numeral, as for `file:read("n")`.
 local function numeral(text)
   local hex = match(text, "^[+-]?0[xX]")
   local digits, exponent = hex and "%x" or "%d", hex and "[pP]" or "[eE]"
@@ -210,7 +210,7 @@ local function close(handle)
   if handle and not handle:is_closing() then handle:close() end
 end
 
--- Checks an option: `types` has the type of each, and `names` their names, sorted.
+-- Checks an option: `types` has each option's type, and `names` the sorted names of all options.
 local function check_option(key, value, number, name, types, names)
   local wanted = types[key]
   if not wanted then
@@ -224,7 +224,7 @@ end
 local run_options = { input = "string", timeout = "number", cwd = "string" }
 local run_names = { "cwd", "input", "timeout" }
 
--- Checks a command, and returns how many words it has.
+-- Checks a command, and returns its number of words.
 local function check_command(command, name)
   if type(command) ~= "table" or type(command[1]) ~= "string" then
     bad_argument(1, name, "table expected that begins with a program, as in { \"ls\", \"-l\" }")
@@ -238,7 +238,7 @@ local function check_command(command, name)
       check_option(key, value, 1, name, run_options, run_names)
     end
   end
-  -- A word that is missing must not be left out: what follows would have another meaning.
+  -- Do not skip a missing word: the words after it would change their meaning.
   for i = 1, count do
     local kind = type(command[i])
     if kind ~= "string" and kind ~= "number" then
@@ -260,7 +260,7 @@ end
 
 local kills_at_end = false
 
--- Has the end of the program end the processes, whose tasks do not come to an end.
+-- Kills the processes when the program ends, as their tasks then do not finish.
 local function kill_at_end()
   if kills_at_end then return end
   kills_at_end = true
@@ -269,8 +269,7 @@ local function kill_at_end()
   end)
 end
 
--- Starts a process; `finished` is called when it has ended, with its status, and when its pipes
--- have.
+-- Starts a process; `finished` is called after both the process and its pipes have ended.
 local function start(command, count, finished)
   local run = { output = {}, errors = {}, pipes = { uv.new_pipe(), uv.new_pipe() }, left = 3 }
   local function ended()
@@ -328,7 +327,7 @@ function io.run(command)
     return function()
       function finish() end
       if timer then timer:stop() end
-      -- The task was cancelled, or what the process has started keeps its pipes.
+      -- The task was cancelled, or a child of the process still holds its pipes.
       if run.status == nil then kill(run) end
       close(run.pipes[1]) close(run.pipes[2]) close(run.input)
     end
@@ -361,7 +360,7 @@ function io.get(url, options)
   return body, tonumber(code)
 end
 
--- What happens outside -------------------------------------------------------------------------
+-- Files and signals ----------------------------------------------------------------------------
 
 local Handle = { __name = "obs.io.Handle", __index = {} }
 
@@ -376,14 +375,14 @@ function Handle.__index:stop()
   local handle = check_handle(self, "stop")
   close(handle.timer)
   close(handle.source)
-  -- Signals that end the program do so again.
+  -- Let the signals end the program again.
   restore_signals()
 end
 
 function Handle.__index:ref() check_handle(self, "ref").source:ref() return self end
 function Handle.__index:unref() check_handle(self, "unref").source:unref() return self end
 
--- Seconds in which changes of a file count as one.
+-- Changes of a file within this number of seconds count as one.
 local SETTLING = 0.02
 
 local function folder_of(path)

@@ -1,13 +1,13 @@
--- The module luv: its loop runs inside that of the host, and its callbacks are turns like others.
+-- The module luv: its loop runs inside the host's loop, and its callbacks are ordinary turns.
 local core, obs = ...
 
 local ipairs, type = ipairs, type
--- Nil where scripts have no such library: no module is loaded from files then.
+-- Nil for scripts without this library: then no module is loaded from files.
 local package = package
 
 local joined = false
 
--- Other modules of that name are left as they are.
+-- Joins the module luv; ignores other modules with this name.
 local function meet(module)
   if joined or type(module) ~= "table" or type(module.run) ~= "function"
     or type(module.backend_timeout) ~= "function"
@@ -19,7 +19,7 @@ local function meet(module)
   core.join_luv_loop(module)
 end
 
--- A searcher before the others: it finds what they find, and meets it.
+-- A searcher in front of the others: it returns their result, and joins the module.
 local function search(name)
   if name ~= "luv" or type(package.searchers) ~= "table" then return nil end
   for _, searcher in ipairs(package.searchers) do

@@ -1,4 +1,4 @@
--- Joining the loop of luv with that of the host: the module luv was loaded.
+-- Joins luv's loop to the host's loop, once the module luv is loaded.
 local core, obs = ...
 
 local assert, pcall, setmetatable, type = assert, pcall, setmetatable, type
@@ -7,11 +7,11 @@ local bad_argument, count_calls, join_host, leave_host, run_host, silence =
   core.bad_argument, core.luv.calls, core.luv.join, core.luv.leave, core.luv.run, core.luv.silence
 local wake_host = core.luv.wake
 
---- Lets the loop of luv, which is `uv`, run inside that of the host.
+--- Runs the loop of `uv`, the module luv, inside the host's loop.
 function core.join_luv_loop(uv)
   local run, loop_alive, backend_timeout = uv.run, uv.loop_alive, uv.backend_timeout
   local loop_close, walk, new_async, loop_mode = uv.loop_close, uv.walk, uv.new_async, uv.loop_mode
-  -- An active handle: what is `unref`ed is served only beside one that is not.
+  -- An active handle: luv serves `unref`ed handles only beside a referenced one.
   local keeper
   local is_closed, is_stopped = false, false
 
@@ -35,18 +35,17 @@ function core.join_luv_loop(uv)
 
   local functions = { alive = is_alive, fd = uv.backend_fd(), update_time = uv.update_time }
 
-  -- Returns whether there was something to do. An iteration without that has begun all that was
-  -- asked for.
+  -- Returns whether there was something to do. If not, all requested work has begun.
   local function iterate()
     local is_due, calls = backend_timeout() == 0, count_calls()
     run("nowait")
     return is_due or count_calls() ~= calls
   end
 
-  -- Set where only handles that are `unref`ed are left, while the host's loop goes on.
+  -- Set if only `unref`ed handles are left while the host's loop goes on.
   local is_kept = false
 
-  -- Serves also what is `unref`ed, where the host needs that.
+  -- Also serves `unref`ed handles if the host needs them.
   function functions.iterate(is_needed)
     is_kept = false
     if is_closed or is_stopped then return false end
@@ -56,7 +55,7 @@ function core.join_luv_loop(uv)
     return keep(iterate)
   end
 
-  -- Milliseconds until the next timer; -1 where there is none.
+  -- Milliseconds until the next timer; -1 without a timer.
   function functions.timeout()
     if is_closed or is_stopped then return -1 end
     return is_kept and keep(backend_timeout) or loop_alive() and backend_timeout() or -1
@@ -66,9 +65,9 @@ function core.join_luv_loop(uv)
     if not handle:is_closing() then handle:close() end
   end
 
-  -- Closes all handles, and serves luv until they are closed and its threads have done what they
-  -- were asked for, which cannot be taken back: what is left when the state closes is used after it
-  -- was freed. Luv itself would wait as long. No callback is called, so nothing new begins.
+  -- Closes all handles, and serves luv until they are closed and its threads have finished their
+  -- work. This work cannot be cancelled, and unfinished work would use the state after it was
+  -- freed. Luv itself would wait as long. No callback is called, so nothing new begins.
   function functions.finish()
     if is_closed then return end
     walk(close)
@@ -84,7 +83,7 @@ function core.join_luv_loop(uv)
   -- The mode of the `uv.run` that is under way.
   local mode_of_run
 
-  -- Nil outside of callbacks of luv. Without `uv.run` the host serves them as by default.
+  -- Nil outside callbacks of luv. Without `uv.run`, the host serves luv in the default mode.
   if loop_mode then
     function uv.loop_mode() return loop_mode() and (mode_of_run or "default") end
   end

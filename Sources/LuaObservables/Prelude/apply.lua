@@ -1,8 +1,8 @@
 -- Applying changes: a slice of the module `obs`.
 --
--- Changes are first made on an overlay: what they do to objects is only noted. So all of them are
--- known to fit, and all references are resolved, before the first write. Then the noted writes are
--- made, in order, as one batch.
+-- Changes are first made on an overlay, which only notes their effect on objects. So all of them
+-- are checked, and all references resolved, before the first write. Then the noted writes are made,
+-- in order, as one batch.
 local core, obs = ...
 
 local getmetatable, next, pcall, rawequal, setmetatable, tostring, type =
@@ -16,14 +16,14 @@ local contents, copied, equal, holds_objects, is_leaf, is_object, is_value =
 local number_type, path_text, position_of = trees.number_type, trees.path_text, trees.position_of
 local in_batch, stored = trees.in_batch, trees.stored
 
--- Stands for no value in an overlay.
+-- Marks an absent value in an overlay.
 local nothing = {}
 
--- Stands for the object at a path afterwards.
+-- A placeholder for the object that will be at a path after all changes.
 local Later = { __name = "later" }
 local function is_later(value) return type(value) == "table" and getmetatable(value) == Later end
 
--- What a value is, for errors.
+-- Describes a value, for errors.
 local function shown(value)
   local kind = type(value)
   if value == nil then return "nothing" end
@@ -57,7 +57,7 @@ function Plan:read(object, key)
   return stored(object, key)
 end
 
--- The contents of an object as the changes before have left it, not to be changed.
+-- The contents of an object after the previous changes; read-only.
 function Plan:view(object)
   local overlay = self.overlays[object]
   if not overlay then return contents(object) end
@@ -71,7 +71,7 @@ function Plan:view(object)
   return trees.measure(made)
 end
 
--- An overlay with all that is in the object.
+-- An overlay with the whole contents of the object.
 function Plan:whole(object)
   local overlay = self.overlays[object]
   if not overlay or not overlay.n then
@@ -107,7 +107,7 @@ function Plan:store(object, key, value)
   overlay.map[key] = value
 end
 
--- Where a path leads, from the root, and how many of its keys that took.
+-- Follows a path from the root: returns the value, and the number of keys followed.
 function Plan:find(path, last)
   local object = self.root
   for i = 1, last do
@@ -119,7 +119,7 @@ function Plan:find(path, last)
   return object, last
 end
 
--- The object that is at the path of a reference afterwards; nil where none is, or the reference
+-- The object at a reference's path after all changes; nil if no object is there, or the reference
 -- leads through itself.
 function Plan:resolve(later)
   if later.object ~= nil then return later.object or nil end
@@ -146,7 +146,7 @@ end
 
 local kinds = { set = true, insert = true, remove = true, move = true }
 
--- The error that a change is none, if it isn't.
+-- The error text if a value is not a valid change; otherwise nil.
 local function malformed(change)
   if type(change) ~= "table" then return "a table expected, got a " .. type(change) end
   if type(change.path) ~= "table" then
@@ -170,8 +170,9 @@ local function malformed(change)
   end
 end
 
--- Whether a change is one of a member of a set, or may be. At a position it has the type, which an
--- element of a list that is a set has, too: but that is a list of members.
+-- Whether a change concerns a member of a set, or could. If the path ends with a position, the
+-- change must have the type "set" and a plain value: a list of members would mean that a set is an
+-- element of a list.
 local function is_of_member(change)
   if change.kind ~= "insert" and change.kind ~= "remove" then return false end
   if change.ref or change.old_ref or change.model then return false end
@@ -193,9 +194,9 @@ local function label(number, change)
     text ~= "" and " " .. text or "")
 end
 
--- Objects that are made ---------------------------------------------------------------------------
+-- New objects -------------------------------------------------------------------------------------
 
--- An instance of a model with exactly these properties, and keys that were written besides.
+-- An instance of a model with exactly these fields, including keys that the model does not declare.
 local function instance(name, fields)
   local class = core.models[name]
   if not class then return nil, string_format("there is no model '%s' here", name) end
@@ -214,7 +215,7 @@ local function instance(name, fields)
   return made
 end
 
--- The object that data stands for; nil and why there is none.
+-- The object to make from data; or nil and an error text.
 local function made_of(data, change, owner, key)
   if type(data) ~= "table" or is_leaf(data) then return data end
   if type(owner) == "userdata" or change.type and change.model then
@@ -241,13 +242,13 @@ end
 
 -- Planning ----------------------------------------------------------------------------------------
 
--- A reference as an object, or as one that is found later.
+-- The object of a reference, or a placeholder for one that is found later.
 function Plan:referred(reference)
   if reference.after then return setmetatable({ path = reference.after }, Later) end
   return self.references[reference]
 end
 
--- What is wrong with what is there where a change expects something else; nil where it is right.
+-- The error text if the present value differs from the value that a change expects; otherwise nil.
 function Plan:misfit(change, present, is_leaf_key)
   if change.old_ref then
     local expected = self:referred(change.old_ref)
@@ -284,7 +285,7 @@ function Plan:misfit(change, present, is_leaf_key)
   return string_format("%s was there, now it is %s", shown(old), shown(present))
 end
 
--- The value that a change stores; nil and why there is none.
+-- The value that a change stores; or nil and an error text.
 function Plan:value(change, owner, key)
   if change.ref then
     local object = self:referred(change.ref)
@@ -363,7 +364,7 @@ function Plan:change_list(change, list, key)
     map[position] = value
     self:note("move", list, position, nil, from)
   end
-  -- What follows behind a hole may belong to the list now.
+  -- Elements behind a hole may belong to the list now.
   if kind == nil and overlay.sparse then trees.measure(overlay) end
 end
 
@@ -394,7 +395,7 @@ function Plan:change_key(change, object, key)
   self:note("set", object, key, value)
 end
 
--- Plans one change; returns why it does not fit.
+-- Plans one change; returns an error text if it does not fit.
 function Plan:take(change)
   local problem = malformed(change)
   if problem then return problem end
@@ -417,7 +418,7 @@ function Plan:take(change)
   return self:change_list(change, object, path[n])
 end
 
--- Resolves references to objects that are there before the first change.
+-- Resolves references to objects that exist before the first change.
 function Plan:prepare(changes)
   for i = 1, #changes do
     local change = changes[i]
@@ -431,8 +432,8 @@ function Plan:prepare(changes)
   end
 end
 
--- Resolves the references to objects that are there afterwards. Returns the number of a change
--- that does not fit, and why.
+-- Resolves references to objects that exist after all changes. Returns the number of a change that
+-- does not fit, and an error text.
 function Plan:finish()
   for i = 1, #self.writes do
     local write = self.writes[i]
@@ -463,7 +464,7 @@ local function fail(changes, number, problem)
   raise(string_format("%s does not fit: %s", label(number, changes[number]), problem))
 end
 
--- `refused` are options that are no error where they are false.
+-- The options in `refused` are errors only if they are true.
 local function check_options(options, number, name, known, refused)
   if options == nil then return {} end
   if type(options) ~= "table" then
@@ -516,7 +517,7 @@ function obs.apply(target, changes, options)
       if number then fail(changes, number, problem) end
       return failures + problem
     end
-    -- All is planned again without the change that refers to nothing.
+    -- Plan again without the change whose reference leads to no object.
     failures = failures + 1
     skipped[number] = true
   end

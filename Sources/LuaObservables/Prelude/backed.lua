@@ -1,4 +1,4 @@
--- Properties that are the entries of a store: a slice of the module `obs`.
+-- Properties stored as entries of another object: a slice of the module `obs`.
 local core, obs = ...
 
 local ipairs, pcall, type = ipairs, pcall, type
@@ -33,12 +33,12 @@ function obs.backed(target, names, store)
   names = names_of(target, names)
   check_observed(store, 3, "backed")
   if target == store then bad_argument(3, "backed", "a table cannot be its own store") end
-  -- Objects of other libraries may be stores, too: their changes are not observed.
+  -- Objects of other libraries can be stores, too, but their changes are not observed.
   local is_heard = type(store) == "table" or pcall(observed_keys, store)
   local function get(_, name) return store[name] end
   local function write(self, name, value)
     store[name] = value
-    -- The store may have stored another value, which the next read has to find.
+    -- The store may have stored another value, so the next read must ask it.
     core.own.invalidate(self, name)
   end
   for _, name in ipairs(names) do

@@ -32,8 +32,8 @@ function obs.bind(destination, source, keys)
     written(pcall(write, destination, name, last[name]))
   end
   return observe(source, paths, function(from, to)
-    -- Only keys that changed in the source are set: a local override of another key lasts. One that
-    -- could not be set is tried again with the next change.
+    -- Set only keys that changed in the source, so that a local override of another key lasts. A
+    -- key that could not be set is tried again with the next change.
     local failed, failure = false, nil
     for _, name in ipairs(names) do
       local ok, message = pcall(copy, to, from, name, last)

@@ -1,9 +1,9 @@
--- What became of a tree since the last delivery: a slice of the module `obs`.
+-- The changes of a tree since the last delivery: a slice of the module `obs`.
 --
--- A *shadow* has the contents of all objects below a root as they were at the last delivery, and
--- the walk that found them. The engine lists the objects that are written, so that the next
--- delivery looks at these only. The walk is mended where objects left and came, so that the cost of
--- a delivery is that of what changed, not of the tree.
+-- A *shadow* has the contents of all objects below a root at the last delivery, and the walk that
+-- found them. The engine lists written objects, so the next delivery looks only at these. The walk
+-- is updated for objects that left and came, so that a delivery costs as much as its changes, not
+-- as the whole tree.
 local core, obs = ...
 
 local error, next, pcall, rawequal, setmetatable, tostring, type =
@@ -16,8 +16,8 @@ local contents, each_object, object_keys, same =
 
 local none = {}
 
--- Returns a walk over all objects below a root, and the list of these objects. The walk counts in
--- `uses` in how many places each object is stored.
+-- Returns a walk over all objects below a root, and the list of these objects. In `uses`, the walk
+-- counts the places where each object is stored.
 local function walk_below(root, contents_of)
   local walk, uses = trees.trace(root, contents_of), {}
   local objects = walk.order
@@ -31,9 +31,9 @@ local Shadow = {}
 Shadow.__index = Shadow
 trees.Shadow = Shadow
 
---- A shadow of the tree below a root. The watcher is called for writes to the objects that the
---- shadow follows. `has_sites`: the places of writes are noted; `has_others`: what others write is
---- noted, too.
+--- Makes a shadow of the tree below a root. The watcher is called for writes to the objects that
+--- the shadow follows. With `has_sites`, it notes the places of writes; with `has_others`, the
+--- writes of other sandboxes.
 function Shadow.new(root, watcher, has_sites, has_others)
   local self = setmetatable({
     root = root, watcher = watcher, state = {}, left = {}, dirty = {}, is_dirty = {}, origins = {},
@@ -53,10 +53,10 @@ function Shadow.new(root, watcher, has_sites, has_others)
   return self
 end
 
--- Ends a watcher whose shadow could not be made. The error goes on from where it was raised.
+-- Ends the watcher if its shadow cannot be made. The error is raised on from its origin.
 local Beginning = { __close = function(self) if self.watcher then self.watcher:stop() end end }
 
---- A new shadow; if it cannot be made, its watcher ends.
+--- Makes a shadow; if this fails, its watcher ends.
 function Shadow.begin(root, watcher, ...)
   local beginning <close> = setmetatable({ watcher = watcher }, Beginning)
   local made = Shadow.new(root, watcher, ...)
@@ -64,7 +64,7 @@ function Shadow.begin(root, watcher, ...)
   return made
 end
 
--- Notes of each object where its keys were written last.
+-- Notes for each object the places where its keys were last written.
 function Shadow:note_sites()
   self.sites = {}
   self.writes = core.register(self.root, { kind = "all writes" }, function(object, _, change)
@@ -88,15 +88,16 @@ function Shadow:look(object)
   return made
 end
 
---- Lets transactions use the links of the shadow, if these lead to exactly the objects of the tree.
+--- Lets transactions use the shadow's links, if they lead to exactly the objects of the tree.
 function Shadow:offer()
   if not self.has_hosts and #self.dirty == 0 and next(self.left) == nil then
     core.note_whole_tree(self.watcher)
   end
 end
 
---- Follows an object from now on, and returns its contents: `made`, if these are known already.
---- They are read after that, as a finalizer may write to the object at any time.
+--- Follows an object from now on, and returns its contents: `made`, if they are already known.
+--- Otherwise the contents are read after following, as a finalizer may write to the object at any
+--- time.
 function Shadow:meet(object, made)
   core.follow(self.watcher, object)
   if self.writes then core.follow(self.writes, object) end
@@ -104,7 +105,7 @@ function Shadow:meet(object, made)
   return made or self:look(object)
 end
 
---- Adds objects to those that the next delivery looks at.
+--- Adds objects that the next delivery will look at.
 function Shadow:note(objects)
   local dirty, is_dirty = self.dirty, self.is_dirty
   for i = 1, #objects do
@@ -116,7 +117,7 @@ function Shadow:note(objects)
   end
 end
 
---- Has the next delivery look at what was written since the last call.
+--- Adds the objects that were written since the last call.
 function Shadow:note_written()
   local objects = core.take_written(self.watcher)
   if objects then self:note(objects) end
@@ -130,9 +131,9 @@ function Shadow:stop()
   self.state, self.dirty, self.is_dirty = {}, {}, {}
 end
 
--- Mending a walk ----------------------------------------------------------------------------------
+-- Updating a walk --------------------------------------------------------------------------------
 
--- The walk as it was before it is mended: what changes is noted in the tables of this one first.
+-- The walk before its update: changed entries are first saved in its tables.
 local function kept(walk)
   return {
     root = walk.root,
@@ -141,15 +142,15 @@ local function kept(walk)
   }
 end
 
--- Counts the places of objects in contents that came (1) or are gone (-1).
+-- Counts the places of objects in contents that were added (1) or removed (-1).
 local function count_uses(walk, contents, by)
   local uses = walk.uses
   each_object(contents, function(_, object) uses[object] = (uses[object] or 0) + by end)
 end
 
--- Counts the places of the objects that came and are gone with new contents of an object. Returns
--- the ones that the walk has found in it and that are not in it any more; and, as contents, all
--- that may have come.
+-- Counts the places of objects that came or left with an object's new contents. Returns the objects
+-- that the walk reached through it and that are no longer in it; and, as contents, all candidates
+-- for new objects.
 local function replace(walk, object, old, new)
   local old_keys, new_keys = object_keys(old) or none, object_keys(new) or none
   local head, tail = common_values(old.map, old_keys, new.map, new_keys)
@@ -165,7 +166,7 @@ local function replace(walk, object, old, new)
     uses[value] = uses[value] - 1
     if not is_new[value] and rawequal(parent[value], object) then
       if not is_whole and uses[value] > 0 then
-        -- It may be in the common part, too.
+        -- The value may be in the common part, too.
         each_object(new, function(_, other) is_new[other] = true end)
         is_whole = true
       end
@@ -178,7 +179,7 @@ local function replace(walk, object, old, new)
   return missing, { map = new.map, objects = come }
 end
 
--- Takes an object, and all that the walk has found through it, out of the walk.
+-- Removes an object, and everything the walk has found through it, from the walk.
 local function cut(walk, former, top, contents_of, loose)
   local work = { top }
   loose[top] = true
@@ -197,7 +198,7 @@ local function cut(walk, former, top, contents_of, loose)
   end
 end
 
--- How many steps of a walk lead to an object.
+-- The number of steps by which a walk reaches an object.
 local function depth_of(walk, object)
   local depth = 0
   while walk.parent[object] do
@@ -206,9 +207,9 @@ local function depth_of(walk, object)
   return depth
 end
 
--- Extends the walk by objects that some objects lead to, and that it does not have, by the shortest
--- way; the walk before stays right for all others. `entrances` are the contents of these objects.
--- Returns what was added.
+-- Adds to the walk, by the shortest ways, all objects that are reachable from `objects` and not in
+-- it yet; its other entries stay valid. `entrances` has the contents of `objects`. Returns the
+-- added objects.
 local function extend(walk, objects, entrances, contents_of)
   local sources, added, depth = {}, {}, {}
   for i = 1, #objects do
@@ -235,15 +236,15 @@ local function extend(walk, objects, entrances, contents_of)
   return added
 end
 
--- Mends the walk after writes to some objects: returns the objects that came, those that left, and
--- the walk as it was. Returns nil for both lists where an object that was cut off is still stored
--- somewhere: the walk has to be made anew.
+-- Updates the walk after writes to some objects: returns the objects that came, the objects that
+-- left, and the former walk. Returns nil for both lists if an object that was cut off is still
+-- stored somewhere: then a new walk must be made.
 local function mend(walk, changed, before, after)
   local former, loose, left, entrances, sources = kept(walk), {}, {}, {}, {}
   for i = 1, #changed do
     local object = changed[i]
     local old, new = before(object), after(object)
-    -- Most writes are to objects that have no others in them.
+    -- Most writes are to objects that contain no other objects.
     if old.objects ~= false or new.objects ~= false then
       sources[#sources + 1] = object
       left[#sources], entrances[object] = replace(walk, object, old, new)
@@ -254,7 +255,7 @@ local function mend(walk, changed, before, after)
       if not loose[object] then cut(walk, former, object, before, loose) end
     end
   end
-  -- Of what was cut off something may be stored elsewhere.
+  -- A part of a removed branch may be stored elsewhere.
   local is_shared = false
   for i = 1, #loose do count_uses(walk, after(loose[i]), -1) end
   for i = 1, #loose do is_shared = is_shared or walk.uses[loose[i]] > 0 end
@@ -281,9 +282,9 @@ local function mend(walk, changed, before, after)
   return came, gone, former
 end
 
--- Gives `read` the two sides of the difference that the contents in `fresh` make, of the objects in
--- `changed`, and all objects that it is about. Returns what `read` returns. From then on these
--- contents count as delivered. `known` may have the contents of objects that come; `finish` is
+-- Calls `read` with the states before and after the contents in `fresh`, and a list of the affected
+-- objects: `changed` and all objects that left. Returns the result of `read`. From then on, the new
+-- contents count as delivered. `known` can have the contents of objects that come; `finish` is
 -- called with the shadow at the end, without limits.
 function Shadow:step(changed, fresh, known, read, finish)
   local state, new_state = self.state, {}
@@ -330,14 +331,14 @@ function Shadow:step(changed, fresh, known, read, finish)
   return result
 end
 
--- Forgets what was noted for one delivery.
+-- Forgets the notes for one delivery.
 local function forget_notes(self)
   if self.others then self.others:forget() end
   if self.sites then self.sites = {} end
   self.origins = {}
 end
 
--- Makes the step that writes to some objects have made.
+-- Makes the step from the delivered contents to the present contents of some objects.
 local function compare(self, dirty, read)
   self.dirty, self.is_dirty = {}, {}
   local fresh, changed = {}, {}
@@ -351,9 +352,8 @@ local function compare(self, dirty, read)
   return self:step(changed, fresh, nil, read, forget_notes)
 end
 
---- Calls `read` with what was written since the last delivery, and makes this the last delivery.
---- Returns nil if nothing was written. If a limit stops it, the next call gets the same writes
---- again.
+--- Calls `read` with the writes since the last delivery, and makes this the last delivery. Returns
+--- nil if nothing was written. If a limit stops it, the next call gets the same writes again.
 function Shadow:take(read)
   self:note_written()
   local dirty, is_dirty = self.dirty, self.is_dirty
@@ -362,15 +362,15 @@ function Shadow:take(read)
   if ok then return result end
   core.begin_exempt()
   local written = self.dirty
-  -- The walk may have been mended already.
+  -- The walk may have been updated already.
   self.dirty, self.is_dirty, self.walk = dirty, is_dirty, nil
   self:note(written)
   core.end_exempt()
   error(result, 0)
 end
 
---- Takes over what there is after writes to some objects were taken back, where all others are as
---- they were.
+--- Takes over the present contents after writes to some objects were taken back, if all other
+--- objects are unchanged.
 function Shadow:renew(objects)
   self:note_written()
   for i = 1, #self.dirty do
@@ -384,7 +384,7 @@ function Shadow:renew(objects)
   self:take(function() end)
 end
 
---- Makes the contents that `step` found the delivered ones. Runs without limits.
+--- Makes the contents that `step` found the delivered contents. Runs without limits.
 function Shadow:advance(fresh, new_state, removed, walk)
   for object, made in next, fresh do self.state[object] = made end
   for object, made in next, new_state do self.state[object] = made end
@@ -395,7 +395,7 @@ function Shadow:advance(fresh, new_state, removed, walk)
   self.walk, walk.places = walk, nil
 end
 
---- Ends the watching of objects that have left; where a limit ends it, the rest comes next time.
+--- Stops following objects that have left; if a limit interrupts it, the rest comes next time.
 function Shadow:leave()
   for object in next, self.left do
     local has_left = not self.state[object]
@@ -409,8 +409,8 @@ end
 
 -- Restricting ------------------------------------------------------------------------------------
 
--- Whether a change at a path is one on a key path, given as its parts. An object that came or left
--- before the end of the key path counts, too: all behind it has changed with it.
+-- Whether a change at a path belongs to a key path, given as its parts. An object that came or left
+-- before the end of the key path counts, too, because everything below it changed with it.
 local function matches(keys, kinds, path, has_object)
   local function follow(step, i)
     if i > #path then
@@ -427,7 +427,7 @@ local function matches(keys, kinds, path, has_object)
   return follow(1, 1)
 end
 
--- The function that says whether a change belongs to a key path; nil for all.
+-- A function that checks whether a change belongs to a key path; nil to accept all changes.
 local function filter(path)
   if path == nil or path == "**" then return nil end
   local keys, kinds = core.path_parts(path, "changes", 3)

@@ -16,7 +16,7 @@ local sort = table.sort
 
 -- Whole collections ------------------------------------------------------------------------------
 
--- The contents of `other`, by key; a set's members as a list. Lazy keys are left out (C13).
+-- The contents of `other`, by key, or a list for a set's members. Lazy keys are left out (C13).
 local function entries(other, number, name)
   check_observed(other, number, name)
   local kind, copy = kind_of(other), {}
@@ -72,7 +72,7 @@ function obs.clear(collection)
   return assign_object(collection, {})
 end
 
--- Raises an error where the values by key are no list without holes.
+-- Raises an error if the values by key are not a list without holes.
 local function check_list(wanted)
   local last = 0
   for key in next, wanted do
@@ -132,7 +132,7 @@ end
 -- Copies
 -- -------------------------------------------------------------------------------------------
 
--- A collection of the same kind that cannot be changed; any other value as it is.
+-- A read-only collection of the same kind; any other value is returned unchanged.
 local function copied(value)
   local kind = kind_of(value)
   if kind == "array" then return freeze(array(value)) end
@@ -154,7 +154,7 @@ function obs.copy_of(target, name, source)
     check_literal(target, key, number + 1, "copy_of")
   end
   if name == source then bad_argument(3, "copy_of", "a property cannot be a copy of itself") end
-  -- The path covers the whole collection, of whatever kind it is.
+  -- The path covers the whole collection of any kind.
   local path = tostring(exact_path(source)) .. ".*"
   local declaration = compile_lazy({
     get = function(self) return copied(self[source]) end, deps = { path }, readonly = true,
@@ -191,7 +191,7 @@ function obs.raw(observed, options)
     end
     return known
   end
-  -- The walk is iterative: tables may be nested deeper than Lua calls can be.
+  -- The walk is iterative, as tables can be nested deeper than Lua calls.
   while #work > 0 do
     local from = work[#work]
     work[#work] = nil
@@ -256,7 +256,7 @@ function obs.observe_edits(collection, callback, options)
   return register(collection, edits, callback, options)
 end
 
--- Delivers what is left of the keys after an error in the callback in the next turn.
+-- After an error in the callback, delivers the remaining keys in the next turn.
 local Rest = { __name = "obs.observe_keys" }
 function Rest:__close(failure)
   if failure ~= nil and self.watcher then self.watcher:schedule() end

@@ -1,11 +1,11 @@
 -- Changes between two states of a tree: a slice of the module `obs`.
 --
--- A state is a graph of objects. Those that are in both states are *kept*, the others *removed* or
--- *new*. Kept and removed objects are dealt with from the deepest on, each at its path before: all
--- that this path leads through is as it was until the object's own turn. A removed object leaves as
--- a tree of plain data once what must not go with it was taken out, and a new one comes as such a
--- tree, after which what it shares is put in. So the list can be applied from its first change on,
--- and the inverse is the list backwards.
+-- A state is a graph of objects. Objects in both states are *kept*, the others are *removed* or
+-- *new*. Kept and removed objects are handled from the deepest level up, each at its path in the
+-- first state: no object on that path changes before the object's turn. A removed object leaves as
+-- a tree of plain data, after all parts that stay elsewhere were taken out of it. A new object
+-- comes as such a tree, and then gets its shared parts. So the list can be applied from its first
+-- change on, and the inverse is the reversed list.
 local core, obs = ...
 
 local next, setmetatable, tostring, type = next, setmetatable, tostring, type
@@ -21,30 +21,30 @@ local same, sorted_keys, trace = trees.same, trees.sorted_keys, trees.trace
 
 -- Data of objects ---------------------------------------------------------------------------------
 
--- What says how an object is made again: the name of its model, the type of a collection.
+-- The marks for making an object again: its model's name, its collection type.
 local function mark_of(made)
   return made.model, made.kind
 end
 
--- Whether an object that is in another one is a change of its own: data does not say what it is.
--- Within an object of the host program the declared types say it, but for tables of scripts, which
--- no data makes there.
+-- Whether an object inside another one needs a separate change, because plain data does not show
+-- its type. Inside an object of the host program, declared types show it, except for tables of
+-- scripts, which data cannot make there.
 local function is_apart(made, owner)
   if owner.is_host then return not made.is_host end
   return made.model ~= nil or made.kind ~= nil
 end
 
--- One side of a state: its contents, its walk, and which objects are only in it.
+-- One side of a difference: its contents, its walk, and the objects only in it.
 local Side = {}
 Side.__index = Side
 
--- Whether an object at a key of another one belongs to the tree of data of that one.
+-- Whether an object at a key of another one belongs to the data tree of `owner`.
 function Side:is_inner(owner, key, object)
   return self.only[object] and self.walk.parent[object] == owner
     and trees.key(self.walk, object, self.contents) == key
 end
 
---- The path of an object, which must not be changed.
+--- The path of an object; callers must not change it.
 function Side:known_path(object)
   local path = self.paths[object]
   if not path then
@@ -54,14 +54,14 @@ function Side:known_path(object)
   return path
 end
 
---- The path of an object. Objects often have a parent in common.
+--- A new copy of the path of an object. Objects often have a parent in common.
 function Side:path(object)
   local parent = self.walk.parent[object]
   if not parent then return {} end
   return extended(self:known_path(parent), trees.key(self.walk, object, self.contents))
 end
 
--- An object that is carried by the change of its key, as data of its own or within that of another.
+-- The data of an object that a change carries, with the inner objects that belong to it.
 function Side:data(root)
   local made = self.contents(root)
   local data = {}
@@ -90,7 +90,7 @@ function Side:data(root)
         to[n] = leaf(member)
       end
     else
-      -- What is left out of a list leaves no hole.
+      -- Left-out elements leave no hole in a list.
       local length = are_lists(made, made) and made.n or 0
       for position = 1, length do
         if put(position, map[position]) then
@@ -106,7 +106,7 @@ function Side:data(root)
   return data, mark_of(made)
 end
 
--- The objects in another one that its data leaves out, and those that it has.
+-- The keys of the objects that the data of an object leaves out, and of the ones it contains.
 function Side:parts(object)
   local made, cut, inner = self.contents(object), {}, {}
   each_object(made, function(key, value)
@@ -119,7 +119,7 @@ function Side:parts(object)
   return made, cut, inner
 end
 
--- Whether there is something in an object that does not go with it.
+-- Whether an object contains objects that its data leaves out.
 function Side:leaves_parts(object)
   local _, cut = self:parts(object)
   return #cut > 0
@@ -136,7 +136,7 @@ function Difference:add(kind, path, from)
   return change
 end
 
--- Sets what was at a key of an object, or is now; false where it is nothing.
+-- Sets the fields for a key's former or new value; does nothing if it is nil.
 function Difference:describe(change, side, owner, key, value, is_leaf)
   local field, reference = side.field, side.reference
   if value == nil then return end
@@ -154,7 +154,8 @@ function Difference:describe(change, side, owner, key, value, is_leaf)
   end
 end
 
--- What a value would be in a change: nil for what is no table there; else the mark, or "".
+-- The type mark of a value in a change: nil if the change holds no table for it; otherwise the
+-- mark, or "".
 local function tag(side, owner, key, value, is_leaf)
   if is_leaf or not is_object(value) then
     return (type(value) == "table" or type(value) == "userdata") and "" or nil
@@ -164,13 +165,13 @@ local function tag(side, owner, key, value, is_leaf)
   return (made.model or "") .. "\0" .. (made.kind or "")
 end
 
--- Whether a value is the same in data as it is.
+-- Whether a value needs no copy in data.
 local function is_scalar(value)
   local kind = type(value)
   return kind ~= "table" and kind ~= "userdata"
 end
 
--- The change of one key; two where what leaves and what comes are of different types.
+-- Adds the change of one key, or two changes if the old and the new value have different types.
 function Difference:slot(path, owner, old_key, old, new_key, new, kind)
   if is_scalar(old) and is_scalar(new) then
     local change = self:add(kind == "replace" and "set" or kind, path)
@@ -196,7 +197,7 @@ function Difference:slot(path, owner, old_key, old, new_key, new, kind)
   end
 end
 
--- Puts what the data of a new object left out into it, and into the objects in it.
+-- Adds the left-out parts to a new object, and to the objects in it.
 function Difference:complete(root, path)
   local after, work, first = self.after, { { root, path } }, 1
   while first <= #work do
@@ -218,7 +219,7 @@ function Difference:complete(root, path)
   end
 end
 
--- Takes out of a removed object what does not go with it.
+-- Takes the parts that its data leaves out from a removed object.
 function Difference:strip(object, path)
   local before = self.before
   local made, cut = before:parts(object)
@@ -235,7 +236,7 @@ function Difference:list(object, path, old, new)
   edit_script(old.map, old.n, new.map, new.n, function(kind, position, from, to)
     steps[#steps + 1] = { kind, position, from, to }
   end)
-  -- One element that went elsewhere has moved.
+  -- A single element that was removed and inserted again has moved.
   if #steps == 2 then
     local first, second = steps[1], steps[2]
     if first[1] == "remove" and second[1] == "insert"
@@ -255,7 +256,7 @@ function Difference:list(object, path, old, new)
   end
 end
 
--- The change of a member of a set. At a position it has a type, to tell it from one of a list.
+-- Adds the change of a member of a set. At a position, it gets a type, unlike a change of a list.
 function Difference:member(kind, path, field, member)
   local change = self:add(kind, extended(path))
   change[field] = leaf(member)
@@ -285,9 +286,9 @@ function Difference:object(object, path)
   end
 end
 
---- The changes from one state to another. `objects` are those that are kept and may have changed,
---- and those that were removed; `sides` have `contents`, `walk` and `only`. `site_of` gives the
---- place where a key of an object was written last.
+--- The changes from one state to another. `objects` are the kept ones that may have changed, and
+--- the removed ones; `before` and `after` have `contents`, `walk` and `only`. `site_of` returns the
+--- place where a key of an object was last written.
 function trees.difference(before, after, objects, site_of)
   before.field, before.reference, before.paths = "old", "old_ref", {}
   after.field, after.reference, after.paths = "new", "ref", {}
@@ -295,7 +296,7 @@ function trees.difference(before, after, objects, site_of)
     before = setmetatable(before, Side), after = setmetatable(after, Side),
     changes = {}, checks = {},
   }, Difference)
-  -- The objects by the lengths of their paths.
+  -- Group the objects by the lengths of their paths.
   local levels, paths, deepest = {}, {}, 0
   for i = 1, #objects do
     if not before.only[objects[i]] or before:leaves_parts(objects[i]) then
@@ -324,8 +325,9 @@ function trees.difference(before, after, objects, site_of)
   return made.changes
 end
 
--- Makes references to kept objects that left a key ones by their paths afterwards, unless the
--- changes themselves tell what becomes of all their paths before: the inverse has to find them.
+-- Lets references to kept objects that left a key name their final paths, so that the inverse can
+-- find the objects. Not needed if the changes themselves determine the final path of each former
+-- path.
 function Difference:check()
   if #self.checks == 0 then return end
   local locate = trees.locations(self.changes)
@@ -346,7 +348,7 @@ end
 
 -- Two trees ---------------------------------------------------------------------------------------
 
--- A text that objects have in common which are probably versions of one.
+-- A text that is equal for objects that are probably versions of the same object.
 local function signature(made)
   local parts = { made.kind or "", made.model or "", made.n > 0 and "list" or "" }
   for _, key in next, sorted_keys(made.map, made.n) do
@@ -357,8 +359,8 @@ local function signature(made)
   return concat(parts, "\0")
 end
 
---- Pairs the objects of two trees: returns what stands for each object of the second one, which is
---- its partner where it has one. `pair_lists(old, new, pair)` pairs elements of lists.
+--- Pairs the objects of two trees: returns a table from objects of the second tree to their
+--- partners. `pair_lists(old, new, pair)` pairs elements of lists.
 function trees.paired(a, b, contents_a, contents_b, can_pair, pair_lists)
   local partners, taken, work = { [b] = a }, { [a] = b }, { { a, b } }
   local first = 1
@@ -385,7 +387,7 @@ function trees.pair_positions(x, y, pair)
   for i = 1, x.n < y.n and x.n or y.n do pair(x.map[i], y.map[i]) end
 end
 
--- Pairs elements that look alike, then those between them in their order.
+-- Pairs elements that look alike, then the replaced elements in order.
 local function pair_alike(contents_a, contents_b)
   return function(x, y, pair)
     if x.n == y.n then return trees.pair_positions(x, y, pair) end
@@ -406,7 +408,7 @@ local function pair_alike(contents_a, contents_b)
       if new then is_new[new] = true end
       if kind == "replace" then gone[#gone + 1], come[#come + 1] = old, new end
     end)
-    -- What is left of both lists is the same, in order.
+    -- The remaining elements of both lists are the same, in order.
     while i < x.n or j < y.n do
       repeat i = i + 1 until not is_gone[i]
       repeat j = j + 1 until not is_new[j]
@@ -421,7 +423,7 @@ local function is_of_one_kind(x, y)
   return x.kind == y.kind and x.model == y.model
 end
 
---- A function that remembers the contents of objects.
+--- A function that reads the contents of each object once.
 function trees.remembered()
   local known = {}
   return function(object)
@@ -446,8 +448,8 @@ function obs.diff(a, b)
   end
   local partners =
     trees.paired(a, b, contents_a, contents_b, is_of_one_kind, pair_alike(contents_a, contents_b))
-  -- The second state in terms of the first one. Objects without partners get a stand-in: they may
-  -- be in the first tree as well.
+  -- The second state, expressed with objects of the first one. Objects without partners get a
+  -- placeholder, as they may be in the first tree as well.
   local after, walk_b = {}, trace(b, contents_b)
   for _, object in next, walk_b.order do partners[object] = partners[object] or {} end
   for _, object in next, walk_b.order do

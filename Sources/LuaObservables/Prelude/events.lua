@@ -1,14 +1,14 @@
--- What `obs.log` reports, as `print` shows it.
+-- Prints the events of `obs.log` as text.
 local core, obs = ...
 
 local rawget, tostring, type = rawget, tostring, type
 local concat, string_format, string_sub = table.concat, string.format, string.sub
 
 local MOST_TEXT = 60
--- What the place of an event is, where it is not the place at which that happened.
+-- The meaning of an event's place, unless the event happened there.
 local places = { call = "registered at", compute = "declared at" }
 
--- No code of scripts runs for a value.
+-- Shows a value without running code of scripts.
 local function value_text(value)
   local kind = type(value)
   if kind == "string" then

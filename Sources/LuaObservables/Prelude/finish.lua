@@ -1,13 +1,13 @@
--- What scripts see of the module: the last slice.
+-- The module as scripts see it: the last slice.
 local core, obs = ...
 
 local getmetatable, type = getmetatable, type
 local classes, next, outer = core.classes, core.next, core.outer
 
--- These functions may be nested deeper than calls from C can be.
+-- These functions can be nested deeper than calls from C.
 local is_nested = { batch = true, scope = true, task = true }
 
--- Functions in Lua lose the line of a caller that makes a tail call.
+-- Functions written in Lua lose the line of a caller that makes a tail call.
 local function outward(functions)
   for name, value in next, functions do
     if type(value) == "function" and not is_nested[name] then functions[name] = outer(value) end

@@ -1,4 +1,4 @@
--- Showing objects, watchers and lazy properties: a slice of the module `obs`.
+-- Shows objects, watchers and lazy properties: a slice of the module `obs`.
 local core, obs = ...
 
 local rawlen, select, type = rawlen, select, type
@@ -9,12 +9,12 @@ local kind_of, nearest_name = core.kind, core.nearest
 
 function obs.describe(observed)
   check_observed(observed, 1, "describe")
-  -- Properties that the model declares belong to the object, used or not.
+  -- Properties that the model declares belong to the object, whether they were used or not.
   core.instantiate(observed)
   return describe(observed)
 end
 
--- The roots that `root` stands for: a plain list that is not observed stands for its objects.
+-- The roots that `root` means: a plain list that is not observed means its elements.
 local function roots_of(root)
   if type(root) ~= "table" or kind_of(root) or is_known(root) then return { root } end
   local count = rawlen(root)

@@ -1,7 +1,6 @@
 -- Undo and redo: a slice of the module `obs`.
 --
--- A step has the contents before and after of each object that was written, so that objects come
--- back as themselves.
+-- A step has the contents before and after of each written object, so objects keep their identity.
 local core, obs = ...
 
 local error, ipairs, next, pcall, setmetatable, tostring, type =
@@ -15,7 +14,7 @@ local Shadow, are_lists, contents, differing_keys, edit_script, in_batch, plain,
 
 -- Contents ---------------------------------------------------------------------------------------
 
---- Adds the writes that turn contents of an object into others.
+--- Adds the writes that change an object's contents from `from` to `to`.
 function trees.add_writes(writes, object, from, to)
   local is_short = are_lists(from, to) and edit_script(from.map, from.n, to.map, to.n,
     function(kind, position, _, new)
@@ -29,7 +28,7 @@ function trees.add_writes(writes, object, from, to)
   }
 end
 
--- The first key of an object that is not as contents say, of those that others would change.
+-- The first key that would change, but whose present value is not as in `from`.
 local function misfit(object, from, to)
   local present = contents(object)
   local keys, count = differing_keys(from.map, to.map)
@@ -45,7 +44,7 @@ end
 
 -- Steps -------------------------------------------------------------------------------------------
 
--- The object of a history, and what belongs to it.
+-- The state of each history object.
 local states = setmetatable({}, { __mode = "k" })
 
 local function update(history, state)
@@ -66,13 +65,13 @@ local function join(step, records)
   end
 end
 
--- Takes what was written since the last step; nil where that was nothing.
+-- Takes the writes since the last step; nil if there were no writes.
 local function take(state)
   return state.shadow:take(function(before, after, objects)
     local records, others = {}, state.shadow.others
     for _, object in ipairs(objects) do
       local old, new = before.contents(object), after.contents(object)
-      -- What others wrote is no part of a step.
+      -- Writes of other sandboxes are not part of a step.
       if others and old and new then old = others:wanted(object, new) end
       if old ~= new and not trees.are_same(old, new) then
         records[#records + 1] = { object = object, old = old, new = new }
@@ -82,7 +81,7 @@ local function take(state)
   end)
 end
 
--- Makes a step of what was written.
+-- Makes a step from written objects, or adds them to the last step.
 local function add_step(state, records)
   local steps, now = state.undone_by, core.now()
   local last = steps[#steps]
@@ -93,7 +92,7 @@ local function add_step(state, records)
     if state.depth > 0 then state.open = last end
     steps[#steps + 1] = last
     if #steps > state.limit then
-      -- What the oldest step has made is all that can be gone back to.
+      -- After this, undo can only go back to the state after the oldest step.
       state.bottom = remove(steps, 1)
     end
   end
@@ -112,8 +111,8 @@ local function record(history, state)
   update(history, state)
 end
 
--- The writes that a step says, or why it does not fit what is there, and the keys that others have
--- written since.
+-- The writes of a step, or nil and an error text if it does not fit; and the keys that other
+-- sandboxes have written since.
 local function writes_of(step, state, is_undo)
   local writes, kept = {}, {}
   for _, change in ipairs(step.records) do
@@ -134,15 +133,15 @@ local function writes_of(step, state, is_undo)
   return writes, nil, kept
 end
 
--- Takes a step from one list to the other, and writes what it says; false where it does not fit.
--- Where a limit ends that, the step stays where it is.
+-- Undoes or redoes a step, and moves it to the other list; false if it does not fit. If a limit
+-- interrupts this, the step stays in its list.
 local function go(history, state, is_undo)
   local from, to = state.undone_by, state.redone_by
   if not is_undo then from, to = to, from end
   local step = from[#from]
   if not step then return false end
   step.is_closed = true
-  -- What is written is no step of its own. Immediate watchers are called after the step has moved.
+  -- These writes make no new step. Immediate watchers are called after the step has moved.
   local function move()
     to[#to + 1] = step
     local ok, message = pcall(take, state)
@@ -158,7 +157,7 @@ local function go(history, state, is_undo)
     problem = failed and tostring(failure)
   end
   if problem and from[#from] == step then from[#from] = nil end
-  -- Nor is what immediate watchers have written.
+  -- Writes of immediate watchers make no step, either.
   pcall(take, state)
   update(history, state)
   if not problem then
@@ -184,7 +183,7 @@ local function state_of(history, name)
   return state
 end
 
--- What is written in a transaction may be taken back: no step can be made of it yet.
+-- Writes inside a transaction may be taken back, so they cannot become a step yet.
 local function state_outside(history, name)
   local state = state_of(history, name)
   if trees.is_in_transaction() then
@@ -198,7 +197,7 @@ local function settle(history, state)
   state.open, state.opened, state.depth = nil, nil, 0
 end
 
---- Takes the last step back, or all up to a mark; false where nothing was left.
+--- Undoes the last step, or all steps back to a mark; false if there was nothing to undo.
 function methods:undo(name)
   local state = state_outside(self, "undo")
   if state.is_stopped then return false end
@@ -225,7 +224,7 @@ function methods:undo(name)
   return has_undone
 end
 
---- Makes the step again that was taken back last; false where there is none.
+--- Redoes the step that was undone last; false without such a step.
 function methods:redo()
   local state = state_outside(self, "redo")
   if state.is_stopped then return false end
@@ -246,7 +245,7 @@ function methods:mark(name)
   state.marks[name] = last or state.bottom
 end
 
---- What follows is one step, until `commit`.
+--- Makes the writes from here to `commit` one step.
 function methods:begin(name)
   local state = state_outside(self, "begin")
   if state.depth == 0 then

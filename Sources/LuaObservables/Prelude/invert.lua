@@ -1,4 +1,4 @@
--- Turning changes back, and where they lead: a slice of the module `obs`.
+-- Inverting changes, and the final paths of objects: a slice of the module `obs`.
 local core, obs = ...
 
 local next, setmetatable = next, setmetatable
@@ -8,9 +8,9 @@ local check_list, copied, is_of_member, label, malformed, number_type, position_
   trees.check_list, trees.copied, trees.is_of_member, trees.label, trees.malformed,
   trees.number_type, trees.position_of
 
--- Objects as far as changes tell about them: found by paths from the root before the first change.
--- A list is `list`, what was moved to its first places, each { base = position } or a value, and
--- `base`, how many of the former elements are among them or gone.
+-- Objects as far as changes mention them, found by paths from the root before the first change.
+-- `list` has the entries at a list's first positions, each { base = former position } or an object.
+-- `base` is the number of former elements that are in `list` or gone.
 local Known = {}
 Known.__index = Known
 
@@ -60,15 +60,15 @@ function Known:set(key, object)
   self.slots[position or key] = object or false
 end
 
--- The last of the elements before that a change of a list deals with.
+-- The last element of the former list that a change affects.
 local function reached(change, position)
   if change.kind == "insert" then return position - 1 end
   local from = position_of(change.from)
   return change.kind == "move" and from > position and from or position
 end
 
--- Returns the function that gives the path afterwards of an object at a path before, or nil where
--- the changes do not lead to it.
+-- Returns a function from an object's former path to its final path; it returns nil if the changes
+-- do not determine this.
 function trees.locations(changes)
   local root, references = known(), {}
   local function find(path, last)
@@ -119,7 +119,7 @@ function trees.locations(changes)
     local list = object.list
     local function visit_former(key, child)
       if list and number_type(key) == "integer" and key >= 1 then
-        -- Former elements that were come across are in the list, or gone.
+        -- Former elements up to `base` are in the list, or gone.
         if key <= object.base then return end
         key = key - object.base + #list
       end
@@ -145,7 +145,7 @@ function trees.locations(changes)
   end
 end
 
--- The reference by which the inverse puts back what left a key.
+-- The reference by which the inverse puts back an object that left a key.
 local function turned(reference, locate)
   if not reference then return nil end
   if reference.after then return copied(reference.after) end
@@ -154,8 +154,8 @@ local function turned(reference, locate)
   return { after = copied(reference) }
 end
 
--- The reference to what the inverse takes away, which was put there by a reference: the object will
--- be where it was.
+-- The reference by which the inverse expects an object that a change put there by a reference: the
+-- object will be at its former path again.
 local function expected(reference)
   if not reference then return nil end
   if reference.after then return copied(reference.after) end
@@ -166,8 +166,8 @@ local inverse = { set = "set", insert = "remove", remove = "insert", move = "mov
 
 function obs.invert(changes)
   check_list(changes, "invert")
-  -- Where one reference to what left a key is by its path afterwards, so are those to all objects
-  -- that stay.
+  -- References to objects that left a key use either former paths throughout, or final paths for
+  -- all objects that stay.
   local has_left, is_told = false, true
   for number = 1, #changes do
     local problem = malformed(changes[number])

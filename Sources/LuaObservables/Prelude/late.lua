@@ -1,14 +1,14 @@
--- Slices that not every script needs: each group is compiled when one of its functions is first
--- called.
+-- Slices that not every script needs: each group is compiled at the first call of one of its
+-- functions.
 local core, obs = ...
 
 local assert, error, pcall, rawget, setmetatable = assert, error, pcall, rawget, setmetatable
--- The loops of `each` are no reads.
+-- Loops with `each` are not tracked as reads.
 local classes, lazy_keys, each, raise, redirect, run_late =
   core.classes, core.lazy_keys, core.next, core.raise, core.redirect, core.run_late
 local set_object_methods = core.set_object_methods
 
--- The functions of each group. Swift knows which slices belong to it.
+-- The functions of each group. Swift knows which slices belong to a group.
 local groups = {
   backed = { "backed" },
   bind = { "bind" },
@@ -26,10 +26,10 @@ local groups = {
   trees = { "abort", "apply", "changes", "diff", "history", "invert", "merge", "transaction" },
 }
 
--- Groups that need another one.
+-- Groups that need another group.
 local needed = { backed = "lazy", collections = "lazy", models = "lazy", trees = "lazy" }
 
--- What these slices use of the libraries, read before any script can replace it.
+-- The library functions that these slices use, read before any script can replace them.
 local globals = {
   assert = assert, error = error, getmetatable = getmetatable, ipairs = ipairs, next = next,
   package = package, pairs = pairs, pcall = pcall, rawequal = rawequal, rawget = rawget,
@@ -44,10 +44,10 @@ local globals = {
   },
 }
 
--- What the slices define. They find everything else in the module.
+-- The definitions of the slices, which find everything else in the module.
 local functions = setmetatable({}, { __index = obs })
 
--- The functions of the module that call them, by name.
+-- The module's functions that call them, by name.
 local callers = {}
 
 local is_loaded = {}
@@ -58,7 +58,7 @@ local function run(group, known)
   for _, name in each, groups[group] do redirect(callers[name], rawget(functions, name)) end
 end
 
--- Loads a group. Where that fails, for want of memory, it is tried again.
+-- Loads a group. If this fails for lack of memory, the next call tries again.
 local function load(group)
   if is_loaded[group] then return end
   if needed[group] then load(needed[group]) end
@@ -77,7 +77,8 @@ function core.load(group)
   for each_group in each, groups do load(each_group) end
 end
 
--- A function that loads the group, which defines the one of that name in `loaded`, and calls that.
+-- A function that loads the group, which defines the named function in `loaded`, and calls that
+-- function.
 local function late(group, loaded, name)
   return function(...)
     load(group)
@@ -89,7 +90,8 @@ for group, names in each, groups do
   for _, name in each, names do obs[name] = late(group, functions, name) end
 end
 
---- Called when the functions of the module are what scripts find: these are redirected later.
+--- Called after the module has the functions that scripts will find; loading a group redirects
+--- them.
 function core.note_callers()
   for _, names in each, groups do
     for _, name in each, names do callers[name] = obs[name] end
@@ -109,14 +111,14 @@ set_object_methods(
   late_methods(core.HostArray, { "set", "sort" }),
   late_methods(core.HostSet, { "values", "union", "intersect", "subtract" }))
 
--- Stands for nil in the body of a model.
+-- Means nil in the body of a model.
 local None = { __name = "obs.none", __metatable = false }
 function None.__tostring() return "obs.none" end
 function None.__newindex() raise "obs.none cannot be changed" end
 core.none = setmetatable({}, None)
 obs.none = core.none
 
--- Until there is a model, nothing is an instance of one.
+-- Before the first model, no object is an instance of one.
 local none = {}
 core.models = none
 function core.instantiate() end
@@ -124,7 +126,7 @@ function core.forgotten() end
 function core.check_own_dependencies() end
 function core.derived_keys(object) return lazy_keys(object) or none end
 
--- Until there is a transaction, nothing has to be restored.
+-- Before the first transaction, nothing has to be restored.
 function core.witness() end
 
 return obs

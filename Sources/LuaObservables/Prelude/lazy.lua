@@ -16,8 +16,8 @@ local is_valid, kind_of, lazy_names, record_of, nearest_name, next =
 local path_parts, peek, current_sandbox = core.path_parts, core.peek, core.sandbox
 local string_find, string_format, string_sub = string.find, string.format, string.sub
 
--- The short texts that were checked, each with its uses: as a name, as a path. The same texts are
--- declared again and again. `declare_usual` gets this table, too.
+-- The short texts that were checked as names or as paths; the same texts are declared again and
+-- again. `declare_usual` gets this table, too.
 local checked, count = {}, 0
 local MOST_CHECKED, LONGEST = 2000, 40
 
@@ -90,7 +90,7 @@ local function check_path(path, number, name)
   if type(path) == "string" then remember(path, PATH) end
 end
 
--- Adds dependencies to a declaration, as its elements: paths, and {object, path} for paths from
+-- Adds dependencies to a declaration as its elements: paths, and {object, path} for paths from
 -- other objects.
 local function add_dependencies(declaration, deps, number, name)
   local kind = type(deps)
@@ -134,8 +134,8 @@ local function creation(create, configure, with)
   end
 end
 
---- What instances share of a lazy property: how it is computed and, as its elements, what it
---- depends on.
+--- Compiles the part of a lazy property that instances share: its computation and, as elements, its
+--- dependencies.
 function core.compile_lazy(options, name, number)
   number = number or 3
   if type(options) ~= "table" then
@@ -160,7 +160,7 @@ function core.compile_lazy(options, name, number)
   return declaration
 end
 
---- The names that the dependencies of a declaration begin with, where those are names.
+--- The first components of a declaration's dependencies that are names.
 function core.own_dependencies(declaration)
   local names = {}
   for _, dependency in ipairs(declaration) do
@@ -174,11 +174,11 @@ function core.own_dependencies(declaration)
   return names
 end
 
--- The metatable of values that stand for a lazy property in the body of a model.
+-- The metatable of values that declare a lazy property in the body of a model.
 local Descriptor = { __name = "obs.lazy" }
 core.Descriptor = Descriptor
 
--- Notes the sandbox whose script declares, for the properties of all instances.
+-- Notes the declaring script's sandbox for the properties of all instances.
 local function descriptor(declaration)
   local sandbox = current_sandbox()
   if sandbox ~= 0 then declaration.sandbox = sandbox end
@@ -186,7 +186,7 @@ local function descriptor(declaration)
   return setmetatable({ declaration = declaration }, Descriptor)
 end
 
--- Returns whether the target may be an instance of a model.
+-- Checks the target, and returns whether it may be an instance of a model.
 local function check_target(target, name)
   if type(target) == "table" then
     if getmetatable(target) == nil then return false end
@@ -208,7 +208,7 @@ local function check_target(target, name)
   bad_argument(1, name, "table expected, got " .. type(target))
 end
 
--- `kind` replaces nil in the error where that says more.
+-- `kind` replaces nil in the error if it says more.
 local function check_key(target, key, number, name, kind)
   if is_checked(key, NAME) then return end
   if type(key) ~= "string" then
@@ -223,11 +223,11 @@ local function check_key(target, key, number, name, kind)
       string_format("'%s' is a metamethod to Lua, and cannot be lazy", key))
   end
   check_literal(target, key, number, name)
-  -- With a point, it depends on the target.
+  -- The check of a name with a dot depends on the target.
   if not string_find(key, ".", 1, true) then remember(key, NAME) end
 end
 
--- One name, or each of a list of names.
+-- Calls `check_key` for one name, or for each name in a list.
 local function each_name(target, names, number, name)
   if type(names) ~= "table" then
     check_key(target, names, number, name)
@@ -242,7 +242,7 @@ local function each_name(target, names, number, name)
   return list
 end
 
--- Whether a table is meant as options; if not, it is an object whose property was left out.
+-- Whether a table contains options; otherwise it is an object, and the property's name is missing.
 local function is_options(value)
   for key, option in next, value do
     if option_types[key] then return true end
@@ -272,7 +272,7 @@ local function compile_computed(deps, get, number)
     check_function(deps, number, "computed")
     return { get = callable(deps), flags = TRACKED, origin = deps }
   end
-  -- Most have one dependency, for which there is room from the beginning.
+  -- Most have one dependency, so make room for it.
   local declaration = { get = get, flags = 0, origin = get, nil }
   add_dependencies(declaration, deps, number, "computed")
   if type(get) ~= "function" then
@@ -286,7 +286,7 @@ function obs.computed(target, name, ...)
   if declare_usual(checked, target, name, ...) then return end
   local deps, get = ...
   if deps == nil and select("#", ...) == 0 then
-    -- In the body of a model the arguments are (get), or (deps, get).
+    -- In the body of a model, the arguments are (get), or (deps, get).
     if type(name) == "string" then
       bad_argument(3, "computed", "list of key paths or function expected, got no value")
     elseif name == nil and type(target) == "table"
@@ -362,11 +362,11 @@ function obs.peek(target, ...)
   local name = ...
   check_observed(target, 1, "peek")
   check_key(target, name, 2, "peek", select("#", ...) == 0 and "no value")
-  -- The parentheses make it one value, nil where there is none.
+  -- The parentheses make it exactly one value, perhaps nil.
   return (peek(target, name))
 end
 
---- For other slices: scripts may have put something else in the places of these.
+--- For other slices: scripts may have replaced the fields of `obs`.
 core.own = { invalidate = obs.invalidate, is_valid = obs.is_valid, peek = obs.peek }
 
 return obs

@@ -13,7 +13,7 @@ local are_lists, copied, differing_keys, edit_script, holds_objects, is_element,
   trees.is_element, trees.is_object, trees.same
 local sorted_keys = trees.sorted_keys
 
--- Whether contents of data are a list and no more.
+-- Whether contents of data are just a list.
 local function is_list(made)
   if made.kind == "array" then return true end
   if made.kind ~= nil or made.sparse then return false end
@@ -23,7 +23,7 @@ local function is_list(made)
   return true
 end
 
--- Whether an object can come to have the contents of data.
+-- Whether an object can take on the contents of data.
 local function can_pair(object, data)
   if data.kind ~= nil or data.model ~= nil then
     return data.kind == object.kind and data.model == object.model
@@ -66,7 +66,7 @@ function Merge:note(kind, object, key, value, from)
     { number = 0, kind = kind, object = object, key = key, value = value, from = from }
 end
 
--- What stands for a value of data: its partner, a new object, or the value itself.
+-- The object for a value of data: its partner or a new object; or the value itself.
 function Merge:value(value, owner, key)
   if not is_object(value) then return copied(value) end
   local partner = self.partners[value]
@@ -86,7 +86,7 @@ function Merge:value(value, owner, key)
   return object
 end
 
--- Fills the objects that are made; those in them are made meanwhile.
+-- Fills the new objects; inner objects are made on the way.
 function Merge:fill()
   local first = 1
   while first <= #self.new do
@@ -161,7 +161,7 @@ function Merge:object(object, data)
   local derived = type(object) == "table" and not old.kind and core.derived_keys(object) or {}
   local map, n = {}, nil
   for key, value in next, new.map do
-    -- Lazy keys are none of the data's business (C13).
+    -- Data does not concern lazy keys (C13).
     if not derived[key] then
       local is_data = trees.is_value(old.map[key]) and type(value) == "table"
       if is_data and trees.equal(old.map[key], value) then

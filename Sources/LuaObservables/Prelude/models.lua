@@ -1,4 +1,4 @@
--- Models: classes of tables whose names are declared. A slice of the module `obs`.
+-- Models: classes of tables with declared names. A slice of the module `obs`.
 local core, obs = ...
 
 local getmetatable, ipairs, rawget, rawset, setmetatable, sort, type =
@@ -12,7 +12,7 @@ local record_of, nearest_name, next, None, own_dependencies, raise =
 local set_of = core.set_of
 local string_format, string_sub = string.format, string.sub
 
--- The models by their names, the last one of each, for data that names its model.
+-- The latest model of each name, for data that names its model.
 core.models = setmetatable({}, { __mode = "v" })
 
 -- Errors -----------------------------------------------------------------------------------------
@@ -24,7 +24,7 @@ local function sorted_names(map)
   return names
 end
 
--- The message that `name` is no property of a model, which has `declared` and `class`.
+-- The error text if `name` is not a property of a model, whose record has `declared` and `class`.
 local function unknown(record, name)
   if type(name) ~= "string" then
     return string_format("the properties of %s have names, got %s", record.name,
@@ -41,8 +41,8 @@ end
 
 -- Defaults ---------------------------------------------------------------------------------------
 
--- Whether a default is copied for each instance: plain tables and collections are, other objects
--- are shared.
+-- Whether each instance gets a copy of a default: plain tables and collections are copied, other
+-- objects are shared.
 local function is_copied(value)
   return type(value) == "table" and (kind_of(value) ~= nil or getmetatable(value) == nil)
 end
@@ -55,8 +55,8 @@ local function empty_copy(value)
   return {}
 end
 
--- A copy of a plain table and all that is copied with it; tables that occur twice, or contain each
--- other, do so in the copy. The walk is iterative: tables may be nested deeper than calls can be.
+-- A deep copy of a plain table; tables that occur twice or contain each other do so in the copy.
+-- The walk is iterative, as tables can be nested deeper than calls.
 local function deep_copy(root)
   local copies, found = { [root] = {} }, { root }
   local i = 0
@@ -84,7 +84,7 @@ local function deep_copy(root)
   return copies[root]
 end
 
--- Whether each of the tables is plain, has no table in it, and occurs once.
+-- Whether each of the tables is plain, contains no table, and occurs once.
 local function are_flat(templates)
   local seen = {}
   for _, template in next, templates do
@@ -97,7 +97,7 @@ local function are_flat(templates)
   return true
 end
 
--- The function that gives fields of a new instance copies of their defaults.
+-- Makes a function that sets copies of defaults in a new instance.
 local function completion(templates)
   if next(templates) == nil then return nil end
   if not are_flat(templates) then
@@ -122,10 +122,10 @@ end
 
 -- Lazy properties of instances -------------------------------------------------------------------
 
--- instance -> the names whose declaration was taken back on it
+-- Instance -> the names whose declarations were removed from it.
 local forgotten = setmetatable({}, { __mode = "k" })
 
--- Declares a property of the model on an instance; false where that was taken back.
+-- Declares a property of the model on an instance; false if its declaration was removed.
 local function declare(instance, name, declaration)
   local names = forgotten[instance]
   if names and names[name] then return false end
@@ -133,8 +133,7 @@ local function declare(instance, name, declaration)
   return true
 end
 
--- Declares all lazy properties of an instance that are not there yet; does nothing for other
--- objects.
+-- Declares all missing lazy properties of an instance; does nothing for other objects.
 function core.instantiate(object)
   local record = model_of(object)
   if not record or not record.instantiate then return end
@@ -145,7 +144,7 @@ end
 
 local none = {}
 
--- The keys of an object that are lazy or computed, whether they were read or not (C13).
+-- The lazy and computed keys of an object, whether they were read or not (C13).
 function core.derived_keys(object)
   local keys, record = lazy_keys(object), model_of(object)
   if not record or not record.instantiate then return keys or none end
@@ -157,7 +156,7 @@ function core.derived_keys(object)
   return keys
 end
 
--- Notes that a declaration was taken back: the model does not declare it on this instance any more.
+-- Notes a removed declaration: the model does not declare it on this instance again.
 function core.forgotten(object, name)
   local record = model_of(object)
   if not record or type(record.declared[name]) ~= "table" then return end
@@ -179,7 +178,7 @@ local function copied_map(map)
   return copy
 end
 
--- Takes what a body declares into the record and the class.
+-- Adds the declarations of a body to the record and the class.
 local function take(record, class, body, number)
   local declared, values, templates = record.declared, record.values, {}
   for name, value in next, body do
@@ -193,7 +192,7 @@ local function take(record, class, body, number)
       end
       class[name] = value
     else
-      -- A child may replace any declaration by any other.
+      -- A child can replace any declaration by any other.
       declared[name], values[name], record.templates[name] = nil, nil, nil
       if type(value) == "function" then
         class[name] = value
@@ -209,13 +208,13 @@ local function take(record, class, body, number)
       end
     end
   end
-  -- The templates are copies of the tables as they are now: later changes of the body's tables do
-  -- not concern instances.
+  -- Templates are copies of the tables, so that later changes of the body's tables do not affect
+  -- instances.
   for name, copy in next, deep_copy(templates) do record.templates[name] = copy end
 end
 
--- Checks that a computed property depends on names that are declared (P9). Notes whether they are
--- stored properties in all models that have the declaration.
+-- Checks that computed properties depend on declared names (P9). Notes whether these are stored
+-- properties in all models that have the declaration.
 local function check_dependencies(record, number)
   for _, name in ipairs(record.lazy_names) do
     local declaration = record.declared[name]
@@ -232,8 +231,8 @@ local function check_dependencies(record, number)
   end
 end
 
--- Checks the dependencies of a property that is declared on an instance, which may have more names
--- than its model.
+-- Checks the dependencies of a property declared on an instance, which may have more names than its
+-- model.
 function core.check_own_dependencies(target, declaration, name)
   local record = declaration[1] and model_of(target)
   if not record then return end
@@ -270,7 +269,7 @@ local function finish(record, parent)
   end
 end
 
--- Handles what is added to a class later: methods, and values that its instances share.
+-- Handles later additions to a class: methods, and values that its instances share.
 local function added(class, name, value)
   local record = record_of(class)
   if record.declared[name] ~= nil then

@@ -5,7 +5,7 @@ local package, pairs, type = package, pairs, type
 local string_format = string.format
 local bad_argument = core.bad_argument
 
--- Whether the name is that of a module in Lua, and of none in C.
+-- Whether the name belongs to a Lua module and to no C module.
 local function is_in_lua(name)
   if type(package) ~= "table" or type(package.searchpath) ~= "function" then return false end
   local path, cpath = package.path, package.cpath
@@ -34,7 +34,7 @@ function obs.native(modules)
     bad_argument(1, "native", "table expected, as in { luv = false }, got "
       .. (modules == nil and "no value" or type(modules)))
   end
-  -- All are checked before one is set.
+  -- Check all before setting one.
   for name, shown in pairs(modules) do check(name, shown) end
   for name, shown in pairs(modules) do
     if not core.native(name, shown) then

@@ -1,4 +1,4 @@
--- The module `obs`, from the functions of the host in `core`.
+-- The module `obs`, built from the host's functions in `core`.
 local core = ...
 
 local obs = core.module
@@ -15,7 +15,7 @@ local enter_sandbox, give_task_back, is_sandbox_open, later =
 local recount_tasks, count_task, wake_after, traceback =
   core.tasks.recount, core.tasks.take, core.tasks.wake_after, core.traceback
 
--- The functions are read before any script can replace them.
+-- Functions are read before any script can replace them.
 local error, getmetatable, ipairs, next, setmetatable, tostring, type =
   error, getmetatable, ipairs, next, setmetatable, tostring, type
 local pcall, rawget = pcall, rawget
@@ -26,7 +26,7 @@ local pack, unpack, sort = table.pack, table.unpack, table.sort
 local string_find, string_format, string_match, string_sub =
   string.find, string.format, string.match, string.sub
 
--- The place of the error is that of the script's call, however deep in the module it is raised.
+-- The error's place is the script's call, however deep in the module it is raised.
 local function bad_argument(number, name, message)
   raise(string_format("bad argument #%d to '%s' (%s)", number, name, message))
 end
@@ -42,13 +42,13 @@ local function check_observed(value, number, name)
   end
 end
 
--- Whether a value is of a class, of which scripts may not see the metatable.
+-- Whether a value is of a class whose metatable may be hidden.
 function core.is_instance(value, class)
   local meta = getmetatable(value)
   return meta ~= nil and (meta == class or meta == class.__metatable)
 end
 
--- A method that was called with a dot has no object.
+-- A method called with a dot has no object.
 local function check_self(self, class, name)
   if type(self) ~= "table" or not core.is_instance(self, class) then
     bad_argument(1, name, string_format("%s expected, got %s", class.__name,
@@ -64,7 +64,7 @@ local function check_function(value, number, name)
   end
 end
 
--- Raises the error of a write again. An error of the module gets the place of the caller.
+-- Raises the error of a write again. An error of the module gets the caller's place.
 function core.written(ok, message)
   if ok then return end
   local own = type(message) == "string" and string_match(message, "^obs:%d+: (.*)")
@@ -96,11 +96,11 @@ local function is_object(value)
 end
 core.is_object = is_object
 
--- Closes the batch also where an error leaves it; the error goes on from where it was raised.
+-- Closes the batch after an error, too; the error is raised on from its origin.
 local batch_end = setmetatable({}, { __close = end_batch, __name = "obs.batch" })
 
--- Calls `body` in a coroutine, where an error closes no variables. The results are put in a table,
--- so that the batch ends also where there is no memory for all of them on the stack.
+-- Calls `body` in a coroutine, where an error does not close variables. The results go into a
+-- table, so that the batch also ends if the stack has no room for all of them.
 local function batch_in_coroutine(body, ...)
   local results, is_open
   local function run(...)
@@ -116,7 +116,7 @@ end
 
 function obs.batch(body, ...)
   check_function(body, 1, "batch")
-  -- A batch must not contain a wait: it would be open when the turn ends, or for ever.
+  -- A batch must not contain a wait, as it would stay open at the end of the turn, or for ever.
   local _, is_main = coroutine_running()
   if not is_main then return batch_in_coroutine(body, ...) end
   begin_batch()
@@ -126,7 +126,7 @@ end
 
 -- Literal names ---------------------------------------------------------------------------------
 
---- Refuses a text as the name of a property that can only be meant as a key path (C5).
+--- Refuses a property name that can only be meant as a key path (C5).
 function core.check_literal(object, text, number, name)
   if text == "*" or text == "**" then
     bad_argument(number, name, string_format("'%s' is no name: obs.observe watches all keys of an "
@@ -141,8 +141,8 @@ function core.check_literal(object, text, number, name)
   end
 end
 
---- The key that a function takes as it is, and the path of it. A key that looks like a path is
---- given as `obs.path(key)`.
+--- The literal key for a function, and its path. `obs.path(key)` passes a key that looks like a
+--- path.
 function core.exact_key(object, key, number, name)
   if is_path(key) then
     local keys, kinds = path_parts(key, name, number)
@@ -162,7 +162,7 @@ local Scope = { __name = "obs.Scope", __index = {} }
 
 local function get_stop(member) return member.stop or member.cancel end
 
--- Whether a member can be stopped; an access to an object of other code may raise an error.
+-- Whether a member can be stopped; access to an object of other code may raise an error.
 local function can_stop(member)
   local ok, stop = pcall(get_stop, member)
   return ok and stop
@@ -179,8 +179,7 @@ function Scope.__index:stop()
   local members = self.members
   self.members, self.stopped = {}, true
   local failure
-  -- The members are stopped in reverse order, as `<close>` does; after an error the others are
-  -- still stopped.
+  -- Stop the members in reverse order, as `<close>` does; after an error, stop the others, too.
   for i = #members, 1, -1 do
     local ok, message = pcall(stop_member, members[i])
     if not ok and not failure then failure = { message } end
@@ -198,11 +197,11 @@ function Scope.__index:add(member)
   return member
 end
 
--- The open scopes, the innermost last, with the sandboxes that have opened them.
+-- The open scopes, innermost last, with the sandboxes that opened them.
 local open_scopes = {}
 
---- Adds what has a method `stop` to the innermost open scope of the sandbox that runs, if there is
---- one: a callback of another sandbox may run inside of it.
+--- Adds an object with a method `stop` to the innermost open scope of the running sandbox, if any.
+--- The innermost scope of all may belong to another sandbox whose code caused this call.
 function core.add_to_scope(member)
   local sandbox = current_sandbox()
   for i = #open_scopes, 1, -1 do
@@ -228,7 +227,7 @@ local function close_scope(open, has_failed)
   core.add_to_scope(open.scope)
 end
 
--- A variable with `__close` is used so that the error goes on from where it was raised.
+-- With a `__close` variable, the error is raised on from its origin.
 local scope_end = {
   __close = function(open, failure) close_scope(open, failure ~= nil) end,
   __name = "obs.scope",
@@ -239,7 +238,7 @@ function obs.scope(body)
   local scope = setmetatable({ members = {} }, Scope)
   local open = setmetatable(
     { scope = scope, sandbox = current_sandbox(), height = #open_scopes }, scope_end)
-  -- A scope must not contain a wait: registrations of other code meanwhile are not the scope's.
+  -- A scope must not contain a wait, as it would collect registrations of other code.
   local _, is_main = coroutine_running()
   if is_main then
     local guard <close> = open
@@ -253,11 +252,11 @@ function obs.scope(body)
   return scope
 end
 
--- Watching the watchers ------------------------------------------------------------------------
+-- Inspecting watchers ----------------------------------------------------------------------------
 
 obs.observed_keys = core.observed_keys
 
--- What `log` reports. An event is a sentence to `print`.
+-- The class of events that `log` reports. `print` shows an event as a sentence.
 local Event = { __name = "obs.Event" }
 core.Event = Event
 
@@ -275,14 +274,14 @@ obs.after, obs.now, obs.on_readable, obs.on_exit =
 
 local Task = { __name = "obs.Task", __index = {} }
 
--- coroutine -> task, while it runs or waits.
+-- Coroutine -> task, while it runs or waits.
 local tasks = setmetatable({}, { __mode = "k" })
--- task -> the sandbox on whose account it runs.
+-- Task -> the sandbox on whose account it runs.
 local accounts = setmetatable({}, { __mode = "k" })
--- What a task yields when it waits: no other code has it.
+-- The value that a waiting task yields; no other code has it.
 local waiting = {}
 
--- Stands for the results of a task that ended without memory to keep them.
+-- The results of a task that ended without memory to keep them.
 local no_results = { false, "not enough memory", n = 2 }
 
 local function finish(task, ...)
@@ -295,8 +294,8 @@ local function finish(task, ...)
   local waiters = task.waiters
   task.waiters = nil
   if waiters then
-    -- The waiting tasks are woken in turns of their own: a long chain of tasks that wait for each
-    -- other needs no stack. Where there is no memory for that, they are woken at once.
+    -- Each waiting task is woken in a separate turn, so a long chain of waiting tasks needs no
+    -- stack. If there is no memory for this, wake them at once.
     for _, wake in ipairs(waiters) do
       if not pcall(later, wake) then pcall(wake) end
     end
@@ -323,7 +322,7 @@ local function after_step(task, thread, ok, ...)
     if task.is_read then return end
     report_error(first, is_known and trace or "", "task", task.name, task.site)
   end
-  -- Those that wait read the error in the turns before, unless they are cancelled.
+  -- Waiting tasks read the error in an earlier turn, unless they are cancelled.
   if not is_awaited or not pcall(later, report) then report() end
 end
 
@@ -364,7 +363,7 @@ function core.check_timeout(timeout, number, name)
     .. (type(timeout) == "number" and tostring(timeout) or type(timeout)))
 end
 
--- Waits until the function is called that `arm` gets. `arm` returns the function that ends the wait
+-- Waits until the function passed to `arm` is called. `arm` returns a function that ends the wait
 -- early.
 local function wait(task, arm)
   local function wake(...)
@@ -375,16 +374,16 @@ local function wait(task, arm)
     disarm()
     return step(task, ...)
   end
-  -- Where there is no memory for `arm`, nothing wakes the task.
+  -- If `arm` runs out of memory, nothing wakes the task.
   local disarm = arm(wake)
   task.wake, task.disarm = wake, disarm
   return coroutine_yield(waiting)
 end
 
---- Checks that a task runs, which may wait.
+--- Checks that a task is running, which can wait.
 core.check_task = running_task
 
---- Waits as `wait` does in the task that calls the function of this name.
+--- Waits as `wait` does, in the task that calls the named function.
 function core.wait(name, arm) return wait(running_task(name), arm) end
 
 local function awaited(ok, ...)
@@ -392,9 +391,9 @@ local function awaited(ok, ...)
   return ...
 end
 
---- Makes the function of the host program by which a task waits for a result. `start` gets the
---- function that wakes the task, by true and the results or by false and an error, and the
---- arguments; it returns the function that cancels the wait.
+--- Makes the host program's function with which a task waits for a result. `start` gets a function
+--- that wakes the task, with true and the results or with false and an error; and the arguments. It
+--- returns a function that cancels the wait.
 function core.awaiting(name, start)
   return outer(function(...)
     local task, arguments = running_task(name), pack(...)
@@ -404,8 +403,8 @@ function core.awaiting(name, start)
   end)
 end
 
--- Counts a task of a sandbox. Tasks that wait for ever are collected without notice, so they are
--- counted anew before one is refused.
+-- Counts a sandbox's new task. Tasks that wait for ever are collected without notice, so the tasks
+-- are counted again before one is refused.
 local function take_task(sandbox)
   if count_task(sandbox) then return end
   collect()
@@ -438,8 +437,8 @@ function obs.task(body, ...)
   return task
 end
 
---- As `obs.task`, for a program that waits for the task: calls `done` with true and the results, or
---- with false and an error.
+--- Like `obs.task`, for a program that waits for the task: calls `done` with true and the results,
+--- or with false and an error.
 function core.call_in_task(body, done, ...)
   local task = make_task(body)
   task.waiters = { function()
@@ -451,7 +450,7 @@ function core.call_in_task(body, done, ...)
   return task
 end
 
---- The sites of the tasks that began after the one of that number and are not done, in order.
+--- The sites of unfinished tasks that began after task `number`, in order.
 function core.live_tasks(number)
   local found = {}
   for _, task in next, tasks do
@@ -503,7 +502,7 @@ function Task.__index:cancel()
   if coroutine_status(thread) ~= "suspended" then
     raise("a task cannot cancel itself; let it return")
   end
-  -- Its `<close>` variables end on the account of the task, whoever cancels it.
+  -- Its `<close>` variables are closed on the task's account, whoever cancels it.
   local sandbox = enter_sandbox(accounts[self])
   local ok, message = coroutine_close(thread)
   enter_sandbox(sandbox)
@@ -528,7 +527,7 @@ function obs.sleep(seconds)
   end)
 end
 
--- How a task registers the watcher that it waits for.
+-- The registration request for a watcher that a task waits for.
 local function waiting_for(path)
   if path == nil then bad_argument(2, "next_change", "key path expected, got nil") end
   if type(path) ~= "table" then return { path, kind = "wait" } end
@@ -544,7 +543,7 @@ function obs.next_change(observed, path, timeout)
     local timer, watcher
     local function changed() wake(true) end
     watcher = register(observed, waiting_for(path), function()
-      -- Tasks run in turns of their own: a watcher cannot wait.
+      -- The task runs in a separate turn, as a watcher cannot wait.
       later(changed)
       watcher:stop()
       if timer then timer:stop() end
@@ -569,7 +568,7 @@ function obs.await(start, timeout)
   return wait(task, function(wake)
     local timer
     local is_over = false
-    -- Whoever has the result may be a watcher or a getter, which cannot wait.
+    -- The caller with the result may be a watcher or a getter, which cannot wait.
     local function finish_wait(...)
       if is_over then return end
       local results = pack(...)

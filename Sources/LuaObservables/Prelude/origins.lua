@@ -1,8 +1,8 @@
--- Who made the changes that are applied: a slice of the module `obs`.
+-- The origins of applied changes: a slice of the module `obs`.
 --
--- When an apply of the origin that a watcher skips ends, the shadow of the watcher adopts its
--- writes: they count as delivered. In an object that others have written since the last delivery,
--- only the keys and elements that the origin wrote are adopted.
+-- If a watcher skips an origin, its shadow adopts the writes of each apply with this origin when it
+-- ends: they count as delivered. In an object that others have also written since the last
+-- delivery, only the keys and elements that the origin wrote are adopted.
 local core, obs = ...
 
 local error, move, next, pcall, rawequal, setmetatable, string_format =
@@ -11,7 +11,7 @@ local trees, current_sandbox = core.trees, core.sandbox
 local Shadow, contents = trees.Shadow, trees.contents
 
 local weak = { __mode = "k" }
--- The shadows of watchers of changes: true for each.
+-- The shadows of watchers of changes, each with the value true.
 local shadows = setmetatable({}, weak)
 -- The shadow of each watcher of changes.
 local shadow_of = setmetatable({}, weak)
@@ -20,20 +20,20 @@ local function nothing() end
 
 -- Applying ----------------------------------------------------------------------------------------
 
--- The apply with an origin that is under way: `before` has the shadows that know the origin, with
--- what they were before. Nil while there is none.
+-- The apply with an origin that is under way, or nil. `before` has the shadows that know the
+-- origin, with their former states.
 local apply
--- The objects that it is going to write; nil where that is not known.
+-- The objects that the apply will write; nil if unknown.
 local planned
 
--- What a shadow was that had nothing to deliver.
+-- The former state of a shadow that had nothing to deliver.
 local clean = { contents = {} }
 
--- Whether a watcher may hear of origins that a sandbox applies. Another sandbox could hide its
--- writes under any name.
+-- Whether a watcher is informed of origins that a sandbox applies. Another sandbox could otherwise
+-- hide its writes under any name.
 local function knows_origins(shadow, sandbox) return sandbox == 0 or sandbox == shadow.sandbox end
 
---- Begins to note the writes of an origin that a sandbox applies, or the program (0).
+--- Begins to note the writes of an origin that a sandbox or the program (0) applies.
 function trees.begin_origin(origin, sandbox)
   local before = {}
   apply = { origin = origin, before = before }
@@ -46,7 +46,7 @@ function trees.begin_origin(origin, sandbox)
   end
 end
 
---- Ends the apply; `is_made` is false where its writes were taken back.
+--- Ends the apply; `is_made` is false if its writes were taken back.
 function trees.end_origin(is_made)
   if not apply then return end
   local origin, found = apply.origin, apply.before
@@ -54,14 +54,14 @@ function trees.end_origin(is_made)
   for shadow, before in next, found do
     local objects = core.take_written(shadow.watcher)
     if not objects then
-      -- It has written nothing there.
+      -- The apply has written nothing there.
     elseif not is_made then
       shadow:note(objects)
     elseif not rawequal(shadow.skip, origin) then
       shadow:note(objects)
       pcall(shadow.add_origin, shadow, origin, objects)
     elseif not pcall(shadow.adopt, shadow, objects, before) then
-      -- The next delivery has these writes.
+      -- The next delivery includes these writes.
       shadow.walk = nil
       shadow:note(objects)
     end
@@ -70,8 +70,8 @@ end
 
 -- Shadows -----------------------------------------------------------------------------------------
 
---- What others have written before an origin writes: the list, and the contents if the origin is
---- skipped. Nil for a watcher that has ended.
+--- Returns the objects that were written before an origin writes, with their contents if the origin
+--- is skipped. Nil for a watcher that has ended.
 function Shadow:prepare(origin)
   local objects, has_ended = core.take_written(self.watcher)
   if has_ended then return nil end
@@ -86,15 +86,16 @@ function Shadow:prepare(origin)
   return before
 end
 
---- Makes what an origin wrote to objects count as delivered.
+--- Makes an origin's writes to objects count as delivered.
 function Shadow:adopt(objects, before)
-  -- A delivery meanwhile has delivered a part of it.
+  -- A delivery during the apply has already delivered a part of its writes.
   if before ~= clean and self.dirty ~= before.dirty then return self:note(objects) end
   local changed, fresh, former = {}, {}, {}
   for i = 1, #objects do
     local object = objects[i]
     local known, present = self.state[object], before.contents[object]
-    -- Where others have written before, and how it was then is not known, all is delivered.
+    -- If others wrote the object before, and its contents then are unknown, everything is
+    -- delivered.
     if known and (present or not self.is_dirty[object]) then
       changed[#changed + 1] = object
       former[object], fresh[object] = known, self:look(object)
@@ -121,8 +122,8 @@ function Shadow:add_origin(origin, objects)
   self.origins = origins
 end
 
--- What a transaction has to restore in a shadow: the contents and the origins before an apply that
--- has written `objects`.
+-- The state that a transaction restores in a shadow: the contents and the origins before an apply
+-- that wrote `objects`.
 local Adoption = {}
 Adoption.__index = Adoption
 
@@ -131,7 +132,7 @@ function Shadow:note_adoption(objects, former)
     { shadow = self, objects = objects, former = former, origins = self.origins }, Adoption))
 end
 
---- Restores the shadow: a transaction has taken back what was written to the objects it covers.
+--- Restores the shadow after a transaction took back writes to the objects that it covers.
 function Adoption:renew(is_covered)
   local changed, fresh, is_whole = {}, {}, true
   for i = 1, #self.objects do
@@ -147,14 +148,14 @@ end
 
 -- Watchers ----------------------------------------------------------------------------------------
 
---- Registers the shadow of a watcher for origins; `skip` is the one that it leaves out, or nil.
+--- Registers the shadow of a watcher for origins; `skip` is the origin to skip, or nil.
 function trees.hear_origins(watcher, shadow, skip)
   shadow.skip, shadow.sandbox = skip, current_sandbox()
   shadows[shadow], shadow_of[watcher] = true, shadow
   core.follow_origins(trees.begin_origin, trees.end_origin)
 end
 
---- The state that the next delivery of a watcher of changes continues, as data.
+--- The state that the next delivery of a watcher of changes starts from, as data.
 function core.snapshot(watcher)
   local shadow = watcher ~= nil and shadow_of[watcher]
   if not shadow then
@@ -169,14 +170,14 @@ function core.snapshot(watcher)
   end)
 end
 
---- Refuses an origin that equals nothing.
+--- Refuses NaN as an origin, as it equals nothing.
 function trees.check_origin(origin, name, option)
   if origin ~= origin then
     core.bad_argument(3, name, string_format("option '%s' takes any value but NaN", option))
   end
 end
 
---- Makes writes like `trees.written`, for an origin.
+--- Makes writes as `trees.written` does, for an origin.
 function trees.written_from(origin, writes, force)
   if origin == nil then return trees.written(writes, force) end
   local objects = {}

@@ -1,10 +1,10 @@
--- Notes what others write below the objects of a history or transaction of a sandbox, which takes
--- back only the writes of that sandbox: a slice of the module `obs`.
+-- Notes other sandboxes' writes below the objects of a sandbox's history or transaction, which
+-- takes back only writes of its sandbox: a slice of the module `obs`.
 --
--- The *base* of an object is what it would have without the writes of the sandbox: its contents at
--- the beginning, with what others have written since. Keys are put there as they are written. For
--- lists, elements that others have put in and taken out are noted: their positions are found when
--- the base is used.
+-- The *base* of an object is its contents without the sandbox's writes: its contents at the
+-- beginning, with the later writes of others. Written keys are set in the base immediately. For
+-- lists, inserted and removed elements are noted, and their positions are found when the base is
+-- used.
 local core, obs = ...
 
 local next, setmetatable, tostring, type = next, setmetatable, tostring, type
@@ -16,7 +16,7 @@ local are_lists, edit_script, has_list, is_element, same =
 
 local each_edit, each_write = { "*", kind = "each edit" }, { "*", kind = "each write" }
 
--- Counts of values: any value but nil can be one.
+-- Counts of values; any value but nil can be counted.
 local Counts = {}
 Counts.__index = Counts
 
@@ -32,7 +32,7 @@ function Counts:add(value)
   self[key] = (self[key] or 0) + 1
 end
 
---- Takes a value out; false where it is not there.
+--- Removes one count of a value; false if it has none.
 function Counts:take(value)
   local key = key_of(value)
   local count = value ~= nil and self[key]
@@ -49,9 +49,9 @@ end
 
 -- Lists ------------------------------------------------------------------------------------------
 
--- Takes the writes of a sandbox to a list back: it has the `present` contents, and would have the
--- `wanted` ones if others had not inserted and removed elements. Returns the list, its length, and
--- whether an element of others stays in the place of one of the sandbox.
+-- Takes back a sandbox's writes to a list that has the `present` contents. Without the elements
+-- that others inserted and removed, the result would be `wanted`. Returns the list, its length, and
+-- whether an element of others stays in place of an element of the sandbox.
 local function merged(present, wanted, inserted, removed)
   local replaced, dropped, added, shift = {}, {}, {}, 0
   local function add(at, value)
@@ -88,7 +88,7 @@ local function merged(present, wanted, inserted, removed)
       if stays then put(value) end
       if not removed:take(former) then
         if stays and next(removed) ~= nil then
-          -- Others have replaced what the sandbox had put here.
+          -- Others have replaced an element that the sandbox had put here.
           is_conflict = true
           removed[next(removed)] = nil
         else
@@ -102,7 +102,7 @@ local function merged(present, wanted, inserted, removed)
   return list, n, is_conflict
 end
 
--- Contents like `made` with another list.
+-- A copy of `made` with another list.
 local function with_list(made, list, n)
   local map = {}
   for key, value in next, made.map do
@@ -113,8 +113,8 @@ local function with_list(made, list, n)
     is_host = made.is_host }
 end
 
---- The contents that an object with the `present` ones gets when it goes back from `from` to `to`:
---- keys that are not as in `from` were written by others, and stay. Also returns one of these keys.
+--- The contents for an object with the contents `present` that goes back from `from` to `to`. Keys
+--- that differ from `from` were written by others, and stay. Also returns one of these keys.
 function trees.rebased(present, from, to)
   local list, n, kept = nil, nil, nil
   if has_list(present) and are_lists(from, to) then
@@ -150,8 +150,8 @@ end
 local Others = {}
 Others.__index = Others
 
---- Notes what others than the sandbox that runs write to objects; `state` has the contents of these
---- at the beginning.
+--- Notes writes to objects by sandboxes other than the running one; `state` has the contents of the
+--- objects at the beginning.
 function trees.others(state)
   local self = setmetatable({ state = state, sandbox = current_sandbox(), wires = {} }, Others)
   self:forget()
@@ -163,7 +163,7 @@ function trees.others(state)
   return self
 end
 
---- What others have written so far is known.
+--- Forgets all noted writes.
 function Others:forget() self.bases, self.inserted, self.removed, self.kept = {}, {}, {}, {} end
 
 function Others:watch(object)
@@ -183,7 +183,7 @@ function Others:stop()
   self.wires = {}
 end
 
--- The base of an object, nil for one that is not known yet.
+-- The base of an object; nil for an unknown object.
 function Others:base(object)
   local base, made = self.bases[object], self.state[object]
   if not base and made then
@@ -194,7 +194,7 @@ function Others:base(object)
   return base
 end
 
--- Others have written a key.
+-- Notes a key that others have written.
 function Others:adopt(object, key, old, new)
   local base = self:base(object)
   if not base then return end
@@ -219,12 +219,12 @@ function Others:adopt_edit(object, edit)
   if kind ~= "remove" then inserted:add(edit.new) end
 end
 
---- The contents that an object has where the writes of the sandbox are taken back.
+--- The contents of an object after the sandbox's writes are taken back.
 function Others:wanted(object, present)
   local base = self.bases[object]
   if not base then return self.state[object] end
   if not has_list(base) then return base end
-  -- `merged` uses the counts up: if a limit stops it, they must be as they were.
+  -- `merged` uses up the counts, so pass copies: a limit may stop it.
   local inserted, removed = counts(self.inserted[object]), counts(self.removed[object])
   local list, n, is_conflict = merged(present, base, inserted, removed)
   if is_conflict then self.kept[object] = n end
@@ -234,7 +234,7 @@ function Others:wanted(object, present)
   return wanted
 end
 
---- Reports that what others wrote stays, where the sandbox had written the same key before: `kept`
+--- Reports writes of others that stay although the sandbox had written the same keys before; `kept`
 --- has one key for each object.
 function trees.report_kept(kept, what, site)
   local object, key = next(kept)

@@ -11,13 +11,13 @@ local written = core.written
 
 local none = {}
 
--- Stands for many values where an operator needs one.
+-- Means many values where an operator needs one.
 local many = {}
 
 -- Collections ------------------------------------------------------------------------------------
 
--- The elements of a collection, those that operators go over, in a new list, and how many there
--- are. nil for a value that is no collection.
+-- The elements that operators use of a collection, in a new list, and their number; nil for a value
+-- that is no collection.
 local function elements(object)
   local kind, list, count = kind_of(object), {}, 0
   if kind == "set" or kind == "dictionary" then
@@ -85,7 +85,7 @@ local function place(path, object, step, position)
   return string_format("element %d of '%s'", position, tostring(path.keys[step - 1]))
 end
 
--- Unions are new plain lists, in the order in which their values appear first.
+-- Unions are new plain lists, in the order in which their values first appear.
 local function union(path, operator, list, count)
   local result, seen = {}, not string_find(operator, "^unionOf[OA]") and {}
   local function take(value)
@@ -95,7 +95,7 @@ local function union(path, operator, list, count)
     end
     if seen then
       local key = value
-      -- NaN is no key; as an element it equals itself (T5).
+      -- NaN cannot be a key; as an element it equals itself (T5).
       if value ~= value and type(value) == "number" then key = seen end
       if seen[key] then return end
       seen[key] = true
@@ -115,8 +115,8 @@ local function union(path, operator, list, count)
   return result
 end
 
--- The value of the operator at `step`, and all behind it, for an object. `inside`: within another
--- operator.
+-- The value of the operator at `step`, and of the rest of the path, for an object. `inside`: within
+-- another operator.
 local function operate(path, object, step, inside)
   local operator = path.keys[step]
   if operator == "count" then return size(object) end
@@ -142,7 +142,7 @@ end
 
 -- Paths ------------------------------------------------------------------------------------------
 
--- The value of a path at `step` and behind, applied to `value`.
+-- The value of a path from `step` on, starting at `value`.
 function follow(path, value, step, inside)
   local keys, kinds = path.keys, path.kinds
   for i = step, #keys do

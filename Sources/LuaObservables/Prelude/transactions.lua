@@ -1,8 +1,9 @@
 -- Turns that can be undone: a slice of the module `obs`.
 --
 -- The engine knows which objects a transaction covers, and which watchers are pending only for
--- writes to these. It keeps what a table had before its first write; objects of the host program
--- are read here when they are covered. Where the transaction fails, what differs is written back.
+-- writes to these. It keeps a table's contents from before its first write. Objects of the host
+-- program are read here when they are covered. If the transaction fails, differing values are
+-- written back.
 local core, obs = ...
 
 local error, ipairs, next, pack, pcall, setmetatable, type, unpack =
@@ -14,45 +15,45 @@ local contents, is_object = trees.contents, trees.is_object
 local Transaction = {}
 Transaction.__index = Transaction
 
--- The transactions that are open, the outermost first.
+-- The open transactions, outermost first.
 local open = {}
 
---- Whether a function is called inside a transaction.
+--- Whether code runs inside a transaction.
 function trees.is_in_transaction() return #open > 0 end
 
--- What may still take back what is seen now.
+-- Transactions that can still take back values read now.
 local noting = setmetatable({}, { __mode = "k" })
 
---- Notes an object that remembers what it read. Where a transaction that is open now takes back its
+--- Notes an object that remembers values it read. If a transaction that is open now takes back its
 --- writes, the method `renew` is called with a table that is true for the objects it covers.
 function core.witness(witness)
   local turn = core.turn_number()
   for transaction in next, noting do
-    -- A transaction of turns takes back one turn: witnesses of earlier ones are not concerned.
+    -- A transaction of turns takes back a single turn, so it drops witnesses of earlier turns.
     if transaction.turn ~= turn then transaction.turn, transaction.witnesses = turn, {} end
     transaction.witnesses[#transaction.witnesses + 1] = witness
   end
 end
 
--- True for objects that the transaction which is being taken back covers.
+-- True for objects covered by the transaction that is being taken back.
 local is_covered = setmetatable({}, {
   __index = function(_, object) return core.is_being_restored(object) end,
 })
 
--- What was taken back is no news for what was made meanwhile.
+-- Updates witnesses, for which the restored values are not changes.
 local function renew_witnesses(transaction)
   if transaction.turn ~= core.turn_number() then return end
   local witnesses = transaction.witnesses
-  -- In reverse order: a later witness builds on the state of an earlier one.
+  -- In reverse order, as a later witness builds on the state of an earlier one.
   for i = #witnesses, 1, -1 do pcall(witnesses[i].renew, witnesses[i], is_covered) end
 end
 
--- Whether two values that are the same (T5) cannot be told apart: 1 and 1.0 can.
+-- Whether two values that are the same (T5) are also indistinguishable: 1 and 1.0 are not.
 local function are_alike(a, b)
   return type(a) ~= "number" or type(b) ~= "number" or core.identical(a, b)
 end
 
--- Adds the writes that make values of contents not only the same, but what they were.
+-- Adds writes for values that are the same as before, but not identical.
 local function add_exact_writes(writes, object, present, wanted)
   if wanted.kind == "set" then return end
   for key, value in next, wanted.map do
@@ -62,7 +63,8 @@ local function add_exact_writes(writes, object, present, wanted)
   end
 end
 
--- How many contents were kept so far: it tells which transaction has kept those of an object first.
+-- The number of contents kept so far, which shows which transaction first kept an object's
+-- contents.
 local additions = 0
 
 local function add(transaction, object, made)
@@ -72,12 +74,12 @@ local function add(transaction, object, made)
   if transaction.others then transaction.others:watch(object) end
 end
 
--- Reads an object of the host program, before it is covered.
+-- Reads an object of the host program before it is covered.
 local function cover(transaction, object)
   local made = contents(object)
   if not made.kind then
     for name, value in next, made.map do
-      -- A collection that a class always has needs none.
+      -- A collection that a class always has needs no setter.
       if not is_object(value) and not core.is_settable(object, name) then
         core.raise(string_format(
           "a transaction could not take back what is written to '%s' of %s: it has no setter",
@@ -88,13 +90,13 @@ local function cover(transaction, object)
   add(transaction, object, made)
 end
 
--- Keeps what a table had before the first write by the sandbox of a transaction.
+-- Keeps a table's contents from before the first write by the transaction's sandbox.
 local function keep(transaction, object, former)
   add(transaction, object, trees.former(object, former))
 end
 
--- Corrects transactions that read an object after this one had written to it: they are to give back
--- what was there before.
+-- Corrects transactions that read an object after this one had written to it: they must restore the
+-- contents from before these writes.
 function Transaction:correct_others()
   for other in next, noting do
     for object, state in next, self.state do
@@ -106,7 +108,7 @@ function Transaction:correct_others()
   end
 end
 
--- Writes back what differs in objects. Called in a batch: immediate watchers are called at its end.
+-- Writes back differing values. Called in a batch: immediate watchers are called at its end.
 function Transaction:undo(objects)
   local writes, changed = {}, {}
   for _, object in ipairs(objects) do
@@ -136,8 +138,8 @@ function Transaction:undo(objects)
   end
 end
 
--- Gives objects their former contents: `written` has each object, followed by the contents that a
--- table had, and by false for other objects. Names of metamethods are not observed, and stay.
+-- Gives objects their former contents. `written` has each object, followed by the former contents
+-- of a table, or by false. Names of metamethods are not observed, and stay.
 local function restore(transaction, written)
   local objects = {}
   for i = 1, #written, 2 do
@@ -171,9 +173,9 @@ end
 -- Runs the function of a transaction, and keeps its results.
 local function run(transaction, f) transaction.results = pack(core.call_plainly(f)) end
 
--- Ends the transaction, which no limit stops. Nothing is allocated before `begin_exempt`, and that
--- is called directly: a call of a call may need memory. Returns whether the end worked, and the
--- error where it did not.
+-- Ends the transaction, without limits. Callers allocate nothing before `begin_exempt`, and call it
+-- directly, as an indirect call may need memory. Returns whether this worked, or false and the
+-- error.
 local function finish(transaction, is_undone)
   if open[#open] == transaction then open[#open] = nil end
   noting[transaction] = nil
@@ -182,7 +184,7 @@ local function finish(transaction, is_undone)
   return ok, message
 end
 
--- Whether so many calls fit into each other here, as taking a transaction back needs them.
+-- Whether `count` nested calls are possible here, as taking back a transaction nests calls.
 local function can_nest(count)
   if count == 0 then return true end
   local ok, fits = pcall(can_nest, count - 1)
@@ -219,7 +221,7 @@ local function begin(roots)
   local ok, message = pcall(core.begin_transaction, transaction, roots)
   if not ok then core.written(false, message) end
   transaction.number = message
-  -- From here on the transaction is ended even where there is no memory.
+  -- From here on, the transaction is ended even without memory.
   ok, message = pcall(enter, transaction)
   if ok then return transaction end
   core.begin_exempt()
@@ -229,8 +231,8 @@ local function begin(roots)
 end
 
 -- Ends a transaction whose function has returned (`ok`) or raised `message`. Returns whether its
--- writes stay, and the error if they do not. Called without limits, and in a batch: at its end the
--- transaction is over, so writes of immediate watchers that are called then are no part of it.
+-- writes stay, and the error if they do not. Called without limits, and in a batch: at the batch's
+-- end the transaction is over, so writes of immediate watchers called then are not part of it.
 local function conclude(transaction, ok, message)
   if ok then
     local failure = core.transaction_failure(transaction.number)
@@ -260,7 +262,7 @@ end
 
 function obs.abort(reason)
   local transaction = open[#open]
-  -- A callback of another sandbox may run inside of the transaction.
+  -- A callback of another sandbox may run inside the transaction.
   if not transaction or transaction.sandbox ~= core.sandbox() then
     core.raise "obs.abort was called outside of a transaction"
   end
@@ -269,7 +271,7 @@ function obs.abort(reason)
   error(transaction.reason, 0)
 end
 
--- A transaction for one turn after the other.
+-- Makes a transaction that covers one turn after the other.
 local function make_turns()
   local turns = setmetatable({ state = {}, witnesses = {}, added = {}, turn = 0 }, Transaction)
   noting[turns] = true

@@ -1,9 +1,9 @@
--- Trees of objects, as deep changes see them: a slice of the module `obs`.
+-- Trees of objects, for deep changes: a slice of the module `obs`.
 --
--- An object is a table, or a model or collection of the host program, that is no leaf. Its
--- *contents* are a copy of what is stored in it: `map`, by key, of which 1..`n` are a list. Objects
--- may be shared and contain each other, so all walks here remember what they have met, and none of
--- them is recursive: objects may be nested deeper than Lua calls can be.
+-- An object is a table, or a model or collection of the host program, except leaves. Its *contents*
+-- are a copy of its stored values: `map` has the values by key, and 1..`n` are a list. Objects may
+-- be shared and contain each other, so all walks here remember visited objects. No walk is
+-- recursive, as objects may be nested deeper than Lua calls.
 local core, obs = ...
 
 local next, pairs, pcall, rawequal, setmetatable, tostring, type =
@@ -20,21 +20,21 @@ local stored_names, written = core.stored_names, core.written
 local trees = {}
 core.trees = trees
 
--- Tables { data = … } that stand for data of host objects, of which each read makes a new table.
+-- Tables { data = … } that wrap data of host objects, as each read makes a new table of such data.
 local host_data = setmetatable({}, { __mode = "k" })
 
 local function is_value(value) return host_data[value] or false end
 
---- The data that a value stands for, or the value itself.
+--- The data in a wrapper, or the value itself.
 local function plain(value)
   if host_data[value] then return value.data end
   return value
 end
 
--- Whether opaque objects are gone into.
+-- Whether walks go into opaque objects.
 local passes_opaque = false
 
---- Whether an object is one that changes go into, not a leaf.
+--- Whether a value is an object with changes inside, not a leaf.
 local function is_object(value)
   local kind = type(value)
   if kind == "table" then
@@ -44,7 +44,7 @@ local function is_object(value)
     and (passes_opaque or not is_opaque(value))
 end
 
---- Calls a function for which opaque objects are like others.
+--- Calls a function that treats opaque objects like other objects.
 function trees.through_opaque(body, ...)
   local was_passing = passes_opaque
   passes_opaque = true
@@ -54,36 +54,36 @@ function trees.through_opaque(body, ...)
   return result
 end
 
--- Objects that are values of changes as they are: members of sets, and what is under a key that is
--- an object. Trees of data are copies, so that no object in one is among these.
+-- Objects that are unchanged values in changes: members of sets, and values under a key that is an
+-- object. Trees of data are copies, so they contain no such object.
 local leaves = setmetatable({}, { __mode = "k" })
 
 --- Whether a table in data is an object itself, not data.
 local function is_leaf(value) return leaves[value] or is_opaque(value) end
 
---- A value of a change that stays the object that it is.
+--- Marks an object that a change contains as itself, not as data.
 function trees.leaf(value)
   if type(value) == "table" then leaves[value] = true end
   return value
 end
 
---- "integer" for a whole number, "float" for any other one, nil for what is no number. Keys of
---- tables are integers where they can be; a host may leave out the library that tells them apart.
+--- "integer" for a whole number, "float" for any other number, otherwise nil. Keys of tables are
+--- integers whenever possible; a host may leave out the library that distinguishes the types.
 local function number_type(value)
   if type(value) ~= "number" then return nil end
   return value % 1 == 0 and "integer" or "float"
 end
 
---- The list position that a key is, or nil; data from other programs may have it as a float.
+--- The list position in a key, or nil; data from other programs may have it as a float.
 local function position_of(key)
   if number_type(key) == "integer" and key > 0 and key < 1 << 53 then return key // 1 | 0 end
 end
 
--- Objects that deal with trees, and are no part of one that they are kept in: histories.
+-- Objects that work on trees, but are not part of a tree that contains them: histories.
 local tools = setmetatable({}, { __mode = "k" })
 trees.tools = tools
 
--- Keys in an order that is the same each time: by type, then by value.
+-- Keys are sorted in a reproducible order: by type, then by value.
 local ranks = { number = 1, string = 2, boolean = 3 }
 
 local function is_before(a, b)
@@ -97,13 +97,13 @@ end
 local function sort_keys(keys)
   local kind, is_mixed = type(keys[1]), false
   for i = 2, #keys do is_mixed = is_mixed or type(keys[i]) ~= kind end
-  -- Lua's own comparison is much faster than a function.
+  -- Lua's comparison is much faster than a function.
   local is_plain = not is_mixed and (kind == "number" or kind == "string")
   if #keys > 1 then sort(keys, not is_plain and is_before or nil) end
   return keys
 end
 
--- What is stored under a key of a host object.
+-- The stored value under a key of a host object.
 local function host_value(object, key)
   local value = object[key]
   if type(value) == "table" and not rawequal(value, object[key]) then
@@ -115,14 +115,14 @@ end
 
 local object_keys
 
--- The number of keys 1, 2 … that a map has.
+-- The number of consecutive keys 1, 2 … in a map.
 local function list_length(map)
   local n = 0
   while map[n + 1] ~= nil do n = n + 1 end
   return n
 end
 
--- Notes of contents whether integer keys follow behind a hole.
+-- Notes in contents whether integer keys follow behind a hole.
 local function measure(made)
   local map = made.map
   if made.kind == nil and not made.model then
@@ -158,13 +158,13 @@ local function host_contents(object)
   return made
 end
 
---- The contents of an object, which must not be changed.
+--- The contents of an object, which callers must not change.
 ---
---- `map` has the values by their keys; of a set the members are keys. 1..`n` are the list:
---- `is_pure` where there are no other keys, `sparse` where positions follow behind a hole.
---- `objects` has the keys of the objects, in order, or is false; nil where that is not known.
---- `kind` is that of a collection, `model` the name of an instance's class. `is_host`: it is an
---- object of the host program; `has_hosts`: some of its values may be such.
+--- `map` has the values by key; for a set, the members are keys. 1..`n` are the list: `is_pure` if
+--- there are no other keys, `sparse` if positions follow behind a hole. `objects` has the keys of
+--- the objects, in order, or is false; nil if unknown. `kind` is the kind of a collection, `model`
+--- the model name of an instance. `is_host`: the object belongs to the host program; `has_hosts`:
+--- some values may belong to it.
 local function contents(object)
   if type(object) == "userdata" then return host_contents(object) end
   absorb(object)
@@ -189,8 +189,8 @@ local function contents(object)
   return made
 end
 
---- The former contents of a table; `map` has the values that were in its store, by their keys, and
---- becomes part of the contents.
+--- The former contents of a table; `map` has the former values of its store, by key, and becomes
+--- part of the contents.
 function trees.former(object, map)
   local kind = kind_of(object)
   local made = { kind = kind, map = map, n = 0, sparse = false }
@@ -209,8 +209,8 @@ function trees.former(object, map)
   return made
 end
 
---- Whether the values at a key of contents may be objects: members of sets, and what is under a key
---- that is an object, are leaves.
+--- Whether values at a key of contents can be objects: members of sets, and values under a key that
+--- is an object, are leaves.
 local function holds_objects(made, key)
   if made.kind == "set" then return false end
   local kind = type(key)
@@ -220,17 +220,17 @@ end
 --- Whether the keys 1..n of contents are elements of a list.
 local function has_list(made) return made.kind == "array" or not made.kind and not made.model end
 
---- Whether both contents are lists in their keys 1..n.
+--- Whether the keys 1..n of both contents are lists.
 local function are_lists(a, b)
   return has_list(a) and has_list(b) and not a.sparse and not b.sparse
 end
 
---- Whether a key is one of 1..`n`; false where `n` is nil or false.
+--- Whether a key is in 1..`n`; false if `n` is nil or false.
 local function is_element(key, n)
   return n and number_type(key) == "integer" and key >= 1 and key <= n
 end
 
---- The keys of a map in order, but for 1..`n`; those that are objects come last, in no order.
+--- The keys of a map in order, except 1..`n`; keys that are objects come last, in no order.
 local function sorted_keys(map, n)
   local keys, count = {}, 0
   for key in next, map do
@@ -242,7 +242,7 @@ local function sorted_keys(map, n)
   return sort_keys(keys)
 end
 
---- The keys under which two maps differ, but for 1..`n`, in the order of `sorted_keys`; and their
+--- The keys under which two maps differ, except 1..`n`, in the order of `sorted_keys`; and their
 --- number.
 function trees.differing_keys(a, b, n)
   local keys, count = differing_keys(a, b, n)
@@ -258,7 +258,7 @@ end
 --- Whether contents are equal.
 function trees.are_same(a, b)
   local keys, count = differing_keys(a.map, b.map, nil, 1)
-  -- Data of host objects is a new table in each read, and may be equal.
+  -- Data of host objects is a new table for each read, and may be equal.
   if count > 0 and host_data[a.map[keys[1]]] then
     keys = trees.differing_keys(a.map, b.map)
     count = #keys
@@ -278,13 +278,13 @@ end
 
 -- Copies and comparisons of data ------------------------------------------------------------------
 
--- The contents of data: of a table as it is, whatever class it is of.
+-- The contents of data: of the table as it is, whatever its class.
 local function data_contents(data)
   return contents(plain(data))
 end
 
---- A copy of plain data: all tables in it are new and plain. With `contents_of`, which gives
---- contents, it is one of an object and all below it, with their sharing.
+--- A copy of plain data: all tables in it are new and plain. With `contents_of`, a function that
+--- returns contents, it copies an object and everything below it, sharing included.
 function trees.copied(data, contents_of)
   if is_value(data) then data = data.data end
   if not contents_of and (type(data) ~= "table" or is_leaf(data)) then return data end
@@ -323,8 +323,8 @@ function trees.copied(data, contents_of)
   return copies[data]
 end
 
---- Whether a value is equal to one of data, deeply. `contents_of` gives the contents of an object;
---- one within another one must be no model and no collection by type.
+--- Whether a value is deeply equal to data. `contents_of` returns the contents of an object; an
+--- object inside another one must be neither a model nor a declared collection.
 function trees.equal(value, data, contents_of)
   contents_of = contents_of or data_contents
   local seen, work, is_inner = {}, { { value, data } }, false
@@ -380,16 +380,16 @@ trees.path_text = path_text
 
 -- Lists -------------------------------------------------------------------------------------------
 
--- How many values of host objects are compared each with each, at the most.
+-- The maximum number of host objects' values that are compared pairwise.
 local MANY = 256
 
---- Up to so many insertions and removals are made one by one in a plain table. Each moves the
+--- Up to this many insertions and removals are made one by one in a plain table. Each moves the
 --- elements behind it, so more of them cost more than assigning all elements.
 trees.FEW_EDITS = 16
 
---- Calls `edit` for each of the steps of a shortest script from one list to another, in order of
+--- Calls `edit` for each step of a shortest script from one list to another, in order of
 --- application: edit(kind, position, old index, new index) with "insert", "remove" or "replace".
---- Returns false, and calls nothing, where there would be more than `limit`.
+--- Returns false, and calls nothing, if there were more than `limit` steps.
 function trees.edit_script(from, count, to, new_count, edit, limit)
   local equal, shorter = trees.same, count < new_count and count or new_count
   local head, tail = common_ends(from, count, to, new_count)
@@ -412,7 +412,7 @@ function trees.edit_script(from, count, to, new_count, edit, limit)
     return true
   end
   if limit and gone > MANY and is_value(from[head + 1]) then return false end
-  -- Elements are numbered, so that they can be compared elsewhere; NaN is no key of a table.
+  -- Elements are numbered so that `edit_steps` can compare them; NaN cannot be a key of a table.
   local numbers, last, nan = {}, 0, {}
   local function numbered(list, length)
     local ids = {}
@@ -446,7 +446,7 @@ end
 
 -- Walks -------------------------------------------------------------------------------------------
 
--- The keys of the objects in contents, in order; false where there is none.
+-- The keys of the objects in contents, in order; false without objects.
 function object_keys(made)
   if made.objects ~= nil then return made.objects end
   local map, keys, others = made.map, {}, {}
@@ -473,8 +473,8 @@ end
 trees.object_keys = object_keys
 trees.each_object = each_object
 
---- The objects that are reached from a root, in the order of a walk level by level, and of each the
---- object that led to it, the key, and the number of steps. `contents_of` gives contents.
+--- The objects reachable from a root, in breadth-first order; and for each object its parent, its
+--- key there, and its depth. `contents_of` returns contents.
 function trees.trace(root, contents_of)
   local order, parent, key_of, depth = { root }, {}, {}, { [root] = 0 }
   local i = 0
@@ -490,7 +490,7 @@ function trees.trace(root, contents_of)
   return { order = order, parent = parent, key = key_of, depth = depth, root = root }
 end
 
---- The key under which a walk has met an object. Elements of lists may be elsewhere by now.
+--- The key under which a walk has met an object. Elements of lists may have moved since then.
 function trees.key(walk, object, contents_of)
   local key, map = walk.key[object], contents_of(walk.parent[object]).map
   if rawequal(map[key], object) then return key end

@@ -1,7 +1,7 @@
--- What is stored in objects, and writes to it that can be taken back: a slice of the module `obs`.
+-- Stored values of objects, and writes that can be taken back: a slice of the module `obs`.
 --
--- Metamethods of scripts have no say in it. Several writes are made as one batch; where one of them
--- fails, those before it are taken back.
+-- Metamethods of scripts do not interfere. Several writes are made as one batch; if one fails, the
+-- previous ones are taken back.
 local core, obs = ...
 
 local error, getmetatable, ipairs, next, pcall, rawget, rawset, type =
@@ -15,7 +15,7 @@ local are_lists, contents, differing_keys, host_value, list_length, number_type,
   trees.are_lists, trees.contents, trees.differing_keys, trees.host_value, trees.list_length,
   trees.number_type, trees.plain, trees.same
 
--- What is stored in an object itself.
+-- The value stored in the object itself.
 local function stored(object, key)
   local kind = kind_of(object)
   if kind == "set" then return nil end
@@ -39,13 +39,12 @@ end
 
 --- Stores a value under a key of an object, or removes the key.
 local function put(object, key, value)
-  -- Metamethods of scripts have no say in what is stored.
+  -- Metamethods of scripts must not change the stored value.
   if is_plainly_stored(object) then rawset(object, key, value) else object[key] = value end
 end
 
--- Whether the functions of `table` move what is behind a position, and nothing else: the list has
--- no hole there, and no metamethod a say in its length and in what is stored. It costs what moving
--- does.
+-- Whether the functions of `table` just move the elements behind a position: the list has no hole
+-- there, and no metamethod affects its length or its values. Costs as much as the move.
 local function is_list_from(list, position)
   if getmetatable(list) ~= nil or next(core.derived_keys(list)) ~= nil then return false end
   for i = position, #list do
@@ -81,8 +80,9 @@ end
 local function add_member(set, member) set:add(member) end
 local function remove_member(set, member) set:remove(member) end
 
--- Turns the contents `from` of an object into `to`, by assigning what differs. `has_elements`: the
--- elements of a list are as they should be already. Each assignment is made by `try(function, …)`.
+-- Changes the contents of an object from `from` to `to` by assigning the differences. With
+-- `has_elements`, the elements of a list are already as in `to`. Each assignment is made by
+-- `try(function, …)`.
 local function assign_contents(try, object, from, to, has_elements)
   if from.kind == "set" then
     for member in next, from.map do
@@ -110,9 +110,8 @@ local function assign_contents(try, object, from, to, has_elements)
   end
 end
 
--- The kinds of writes. Each puts the function that takes it back into `undo`, if there is one,
--- before it writes, as a limit may end it at any step: that function does nothing where nothing was
--- written.
+-- The kinds of writes. Each first adds a function to `undo`, if given, that takes the write back,
+-- as a limit may stop the write at any step. That function does nothing if nothing was written.
 local perform = {}
 
 function perform.set(write, undo)
@@ -126,7 +125,7 @@ function perform.set(write, undo)
   put(object, key, write.value)
 end
 
--- Edits a list without limits: a stop halfway would leave it with moved and unmoved elements.
+-- Edits a list without limits: a stop halfway would leave some elements moved and others not.
 local function edit(undo, make, back)
   local is_made = false
   if undo then
@@ -187,10 +186,10 @@ end
 
 local function call(body, ...) body(...) end
 
--- Makes writes, each by `try(function, …)`. `undo` also gets the number of the change being made.
+-- Makes writes, each by `try(function, …)`. `undo` also gets the number of the current change.
 local function make(writes, try, undo)
   for i = 1, #writes do
-    -- A stop for time is raised here, outside `try`: it is no failed write.
+    -- A stop for time is raised here, outside `try`, so it does not count as a failed write.
     poll()
     local write = writes[i]
     if undo then undo.number = write.number end
@@ -199,7 +198,7 @@ local function make(writes, try, undo)
   poll()
 end
 
--- A function that calls others and counts those that fail, and one that returns their number. The
+-- Returns a function that calls others and counts failures, and one that returns the count. The
 -- error of a limit is raised if `raises_limits` is set.
 local function counting(raises_limits)
   local failures = 0
@@ -212,9 +211,9 @@ local function counting(raises_limits)
   return try, function() return failures end
 end
 
--- Makes the writes, and calls `finish` then, if there is one. Where one fails, those before it are
--- taken back, and the number of the change and the error are returned; the error of a limit is
--- raised. With `force` a write that fails is left out, and how many were is returned, after nil.
+-- Makes the writes, and then calls `finish`, if given. If one fails, the previous ones are taken
+-- back, and the number of the change and the error are returned; the error of a limit is raised.
+-- With `force`, failing writes are left out, and nil and their count are returned.
 local function written(writes, force, finish)
   local undo, try, failures = { number = 0 }, call, nil
   if force then try, failures = counting(true) end
@@ -228,14 +227,14 @@ local function written(writes, force, finish)
   return undo.number, failure
 end
 
--- Makes writes that are not taken back, and returns how many failed.
+-- Makes writes that are not taken back, and returns the number of failures.
 local function restore(writes)
   local try, failures = counting()
   make(writes, try)
   return failures()
 end
 
---- Runs a function as one batch, and gives what it returns.
+--- Runs a function as one batch, and returns its results.
 local function in_batch(body, ...)
   begin_batch()
   local ok, first, second = pcall(call_plainly, body, ...)

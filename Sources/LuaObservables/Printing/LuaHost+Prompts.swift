@@ -1,21 +1,22 @@
 internal import CLua
 package import Lua
 
-/// What a prompt of a program needs.
+/// Functions for a program's prompt.
 extension LuaHost {
-  /// Pushes the module `obs`, which is loaded if no script did. [-0, +1, -]
+  /// Pushes the module `obs`, and loads it if no script has. [-0, +1, -]
   ///
   /// - Throws: `memory`.
   package func pushModule(to L: LuaStack) throws(LuaError) { _ = try module.load(L) }
 
-  /// Says which line of a prompt runs from now on; nil for none.
+  /// Sets the line of a prompt that runs from now on; nil for no line.
   ///
-  /// Its place is that of registrations where Lua knows none: a tail call leaves no function.
+  /// If Lua does not know the place of a registration, because a tail call leaves no function, this
+  /// line is the place.
   package func enter(_ place: (source: String, line: Int)?) { sources.enter(place) }
 
-  /// Replaces the values above `base` by a text that shows them to a person. [-n, +1, -]
+  /// Replaces the values above `base` by a readable text. [-n, +1, -]
   ///
-  /// Nothing is computed for it, and of the code of scripts only `__tostring` runs.
+  /// This computes nothing; of the scripts' code, only `__tostring` runs.
   ///
   /// - Throws: `memory`, and the error of an interruption.
   package func describeValues(
@@ -35,11 +36,13 @@ extension LuaHost {
     try state.tracedCall(arguments: shown + 3, results: 1, L)
   }
 
-  /// How many values are shown of those that an expression gives.
+  /// The maximum number of shown results of an expression.
   private static var mostValues: CInt { 100 }
 
-  /// Pops a text, the table of global variables, and a function that lists a folder; pushes how
-  /// many bytes of the text stand before what is completed, and a list of candidates. [-3, +2, -]
+  /// Completes a text at a prompt. [-3, +2, -]
+  ///
+  /// Pops the text, the table of global variables, and a function that lists a folder. Pushes the
+  /// number of bytes before the word to complete, and a list of candidates.
   ///
   /// - Throws: `memory`.
   package func complete(_ L: LuaStack) throws(LuaError) {

@@ -2,10 +2,10 @@ internal import CLua
 internal import Lua
 internal import Observables
 
-/// What prompts need of the module: texts of values, candidates for completion, and the lines of
+/// The module's functions for prompts: texts of values, candidates for completion, and the lines of
 /// the debugging prompt.
 ///
-/// The code for that is loaded when a prompt first asks for it.
+/// Their Lua code is loaded when a prompt first needs it.
 final class PrintingFunctions: ModuleSlice {
   private var printer: LuaFunction?
   private var completer: LuaFunction?
@@ -30,7 +30,7 @@ final class PrintingFunctions: ModuleSlice {
     (printer, completer, debugPrompt) = (nil, nil, nil)
   }
 
-  /// definition(function) → the place where it is defined, nil for one in C.
+  /// definition(function) → the place of its definition, or nil for a function in C.
   private func definition(_ L: LuaStack) throws -> CInt {
     let text = host.sources.text(host.sources.definition(1, L))
     guard text != "?" else { return 0 }
@@ -38,7 +38,7 @@ final class PrintingFunctions: ModuleSlice {
     return 1
   }
 
-  /// math_type(value) → "integer" for such a number, nil for any other value.
+  /// math_type(value) → "integer" for an integer, nil for any other value.
   private func numberKind(_ L: LuaStack) throws -> CInt {
     guard L.isNumber(at: 1), L.isInteger(at: 1) else { return 0 }
     try state.push(text: "integer", to: L)
@@ -53,8 +53,9 @@ final class PrintingFunctions: ModuleSlice {
   }
 
   /// path_beginning(text) → the number of bytes before the last component, and the keys of the
-  /// components before it, where false stands for the elements of a collection; nothing if the text
-  /// does not begin a path.
+  /// components before it; nothing if the text does not begin a path.
+  ///
+  /// The key `false` means the elements of a collection.
   private func pathBeginning(_ L: LuaStack) throws -> CInt {
     let bytes = state.bytes(at: 1, of: L)
     guard let (components, last) = try? Path.beginning(ofScript: bytes) else { return 0 }
@@ -66,7 +67,7 @@ final class PrintingFunctions: ModuleSlice {
       case .slot, .element: L.push(component.number)
       case .name, .member, .key: try state.push(bytes: component.bytes, to: L)
       }
-      // The array part exists already: nothing is allocated.
+      // The array part already exists, so this allocates nothing.
       L.rawSet(index: step + 1, at: -2)
     }
     return 2
@@ -84,7 +85,7 @@ final class PrintingFunctions: ModuleSlice {
 
   // MARK: Code in Lua
 
-  /// Pushes the function that makes the text of values. [-0, +1, -]
+  /// Pushes the function that makes texts of values. [-0, +1, -]
   func pushPrinter(to L: LuaStack) throws(LuaError) {
     if printer == nil {
       printer = try run(PackageResources.printing_lua, named: "=obs.prompt", with: nil, L)
@@ -92,7 +93,7 @@ final class PrintingFunctions: ModuleSlice {
     try push(printer, to: L)
   }
 
-  /// Pushes the function that finds what can continue a text. [-0, +1, -]
+  /// Pushes the function that completes a text. [-0, +1, -]
   func pushCompleter(to L: LuaStack) throws(LuaError) {
     if completer == nil {
       completer = try run(
@@ -117,9 +118,9 @@ final class PrintingFunctions: ModuleSlice {
     try state.push(function.pin, to: L)
   }
 
-  /// Runs code with the functions of the prelude, and returns the function that it returns.
+  /// Runs code with the functions of the prelude, and returns the function that the code returns.
   ///
-  /// An interruption waits for the end of code that is named "=obs".
+  /// If the code's name is "=obs", an interruption waits for its end.
   private func run(
     _ code: [UInt8], named name: String, with other: LuaPin?, _ L: LuaStack
   ) throws(LuaError) -> LuaFunction? {

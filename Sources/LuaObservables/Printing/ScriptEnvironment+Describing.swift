@@ -1,22 +1,22 @@
 public import Lua
 
-/// Values for people.
+/// Readable descriptions of values.
 extension ScriptEnvironment {
-  /// A value as the prompt of `obs-lua` shows it: a table with its keys in order, and marks for
-  /// observed and computed ones.
+  /// Describes a value as the prompt of `obs-lua` does: a table with its keys in order, and marks
+  /// for observed and computed keys.
   ///
   /// ```swift
   /// print(try host.describe(host["config"]))
   /// ```
   ///
-  /// Nothing is computed for it, and of the code of scripts only `__tostring` runs, on the account
-  /// of the sandbox. Long tables are shortened. On the loop's thread.
+  /// This computes nothing; of the scripts' code, only `__tostring` runs, on the account of the
+  /// sandbox. Long tables are shortened. Call this on the loop's thread.
   ///
   /// - Parameters:
-  ///   - value: what is shown.
-  ///   - columns: how wide lines may be.
+  ///   - value: the value to describe.
+  ///   - columns: the maximum width of lines.
   ///   - isColoured: whether the text has colours for a terminal.
-  /// - Throws: `LuaError` for a closed state, no memory, and time that is up.
+  /// - Throws: `LuaError` for a closed state, no memory, and a time limit.
   public func describe(
     _ value: LuaValue, columns: Int = 80, isColoured: Bool = false
   ) throws(LuaError) -> String {

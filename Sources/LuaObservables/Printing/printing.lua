@@ -1,8 +1,8 @@
--- Texts of values for people who read them at a prompt.
+-- Readable texts of values for prompts.
 --
--- A value is read raw: no getter runs, and of the code of scripts only `__tostring`, as in `print`.
--- What is shown is bounded by depth, by entries per table, and by entries in all, so that the text
--- of any value is short; no more than MOST_STEPS keys of a table are looked at.
+-- A value is read raw: no getter runs, and of the scripts' code only `__tostring`, as in `print`.
+-- The output is limited by depth, by entries per table, and by total entries, so that the text of
+-- any value is short; at most MOST_STEPS keys of a table are visited.
 local core = ...
 
 local pcall, rawget, rawlen, select, tostring, type =
@@ -16,11 +16,11 @@ local definition, metatable, watched_keys =
   core.printing.definition, core.printing.metatable, core.printing.watched_keys
 
 local MOST_DEPTH, MOST_STEPS = 5, 1000000
--- Entries of the outermost table, of one inside of it, and of all together.
+-- Entries of the outermost table, of an inner table, and of all tables together.
 local MOST_ENTRIES, MOST_INNER, MOST_ALL = 100, 20, 500
--- Columns of an element of a list that shares a line with others.
+-- Columns of a list element that shares a line with others.
 local MOST_SHORT = 16
--- Bytes of a string that is a result, and of one in a table.
+-- Bytes of a string that is a result, and of a string in a table.
 local MOST_TEXT, MOST_INNER_TEXT = 20000, 200
 
 local colours = { string = "32", number = "36", word = "35", mark = "2" }
@@ -38,7 +38,7 @@ end
 
 -- Strings ----------------------------------------------------------------------------------------
 
--- What stands for a character in a quoted string.
+-- Escape sequences of characters in a quoted string.
 local escapes = {
   ['"'] = '\\"', ["\\"] = "\\\\", ["\n"] = "\\n", ["\r"] = "\\r", ["\t"] = "\\t",
 }
@@ -50,11 +50,11 @@ end
 local function escaped_all(bytes) return (gsub(bytes, ".", escaped)) end
 
 local TAIL = "[\x80-\xBF]"
--- The bytes of one character of more than a byte, by the number of bytes.
+-- Patterns for characters of several bytes, by the number of bytes.
 local sequences = { "^[\xC2-\xDF]" .. TAIL, "^[\xE0-\xEF]" .. TAIL .. TAIL,
   "^[\xF0-\xF4]" .. TAIL .. TAIL .. TAIL }
 
--- Whether all of a text is UTF-8.
+-- Whether a whole text is valid UTF-8.
 local function is_utf8(text)
   local position = find(text, "[\x80-\xFF]")
   while position do
@@ -68,17 +68,17 @@ local function is_utf8(text)
   return true
 end
 
--- Escapes what would not be seen, or would move the cursor.
+-- Escapes invisible characters, and characters that would move the cursor.
 local function safe(text, pattern)
   if not find(text, "[\x80-\xFF]") then return (gsub(text, pattern, escaped)) end
   if not is_utf8(text) then return (gsub(gsub(text, pattern, escaped), "[\x80-\xFF]", escaped)) end
   text = gsub(gsub(text, pattern, escaped), "\xC2[\x80-\x9F]", escaped_all)
-  -- These separate lines, or turn the direction of what follows.
+  -- These characters separate lines, or change the direction of the text after them.
   text = gsub(text, "\xE2\x80[\x8E\x8F\xA8-\xAE]", escaped_all)
   return (gsub(text, "\xE2\x81[\xA6-\xA9]", escaped_all))
 end
 
--- The first bytes of a text that is too long, without half of a character.
+-- The first bytes of a long text, without splitting a character.
 local function cut(text, most)
   if #text <= most then return text, "" end
   local last = most
@@ -91,7 +91,7 @@ local function quoted(text, most)
   return '"' .. safe(start, '[%c"\\\127]') .. '"' .. rest
 end
 
--- A result of several lines is shown as such.
+-- A result of several lines is shown as several lines.
 local function long_quoted(text)
   local level = ""
   while find(text, "]" .. level .. "]", 1, true) or sub(text, -#level - 1) == "]" .. level do
@@ -110,8 +110,8 @@ local function string_text(text, is_result)
   return quoted(text, is_result and MOST_TEXT or MOST_INNER_TEXT)
 end
 
--- The columns of a text without colours: continuation bytes take none, and the characters of East
--- Asia and pictures, to which these bytes lead with few exceptions, take two.
+-- The columns of a text without colours. Continuation bytes take none. East Asian characters and
+-- pictures take two; the pattern matches their first bytes, with few exceptions.
 local function width(text)
   if not find(text, "[\x80-\xFF]") then return #text end
   local _, tails = gsub(text, TAIL, "")
@@ -119,11 +119,11 @@ local function width(text)
   return #text - tails + wide
 end
 
--- Values that are no tables ----------------------------------------------------------------------
+-- Values other than tables -----------------------------------------------------------------------
 
 local function address(value) return type(value) .. ": " .. format("%p", value) end
 
--- What `print` would show; an error in `__tostring` is shown in its place.
+-- The text that `print` would show; an error in `__tostring` is shown in its place.
 local function plain_text(value)
   local ok, text = pcall(tostring, value)
   if ok then
@@ -166,7 +166,7 @@ local function is_before(a, b)
   return address(a) < address(b)
 end
 
--- The names under which a table is observed; nil for one that is not.
+-- The names under which a table is observed; nil if it is not observed.
 local function observed_names(value)
   local ok, names = pcall(watched_keys, value)
   if not ok or rawlen(names) == 0 then return nil end
@@ -175,7 +175,7 @@ local function observed_names(value)
   return set
 end
 
--- What is special about a key, as words.
+-- The special properties of a key, in words.
 local function mark(names, derived, key)
   local words = derived[key] and "computed" or nil
   if not names then return words end
@@ -185,13 +185,13 @@ local function mark(names, derived, key)
   return words and words .. ", observed" or "observed"
 end
 
--- The first `most` of the keys outside of the list part, sorted; how many there are, and whether
--- there may be more.
+-- The first `most` of the keys outside the list part, sorted; the number of keys, and whether there
+-- may be more.
 local function other_keys(value, length, derived, most)
   local keys, held, count, steps = {}, 0, 0, 0
   local most_held, last = 2 * most + 100, nil
-  -- A long list is cut again and again, so that a large table is not sorted as a whole. No key
-  -- behind the last one that is left is shown.
+  -- The list is repeatedly cut, so that a large table is not sorted as a whole. After a cut, keys
+  -- behind the last remaining one are skipped.
   local function add(key)
     count = count + 1
     if last ~= nil and not is_before(key, last) then return end
@@ -219,7 +219,7 @@ local none = {}
 
 local value_text
 
--- What stands before the brace; false where the table is shown as `print` shows it.
+-- The text before the brace; false if the table is shown as `print` shows it.
 local function title(value)
   local kind = kind_of(value)
   local meta = metatable(value)
@@ -237,7 +237,7 @@ local function title(value)
   return type(name) == "string" and safe(cut(name, MOST_INNER_TEXT), "%c") or ""
 end
 
--- Adds an entry to those of a table: its text, its width, and its mark.
+-- Adds an entry to a table's entries: its text, its width, and its mark.
 local function add(entries, text, columns, word)
   entries.count = entries.count + 1
   entries[entries.count] = { text = text, mark = word, width = columns }
@@ -296,7 +296,7 @@ end
 
 local function joined(context, value, entries, start, before)
   local indent = rep("  ", entries.depth - 1)
-  -- The comma or the end of an outer table follows.
+  -- Leave room for a comma or the end of an outer table.
   local room = context.columns - #indent - before - 2
   local columns = width(start) + entries.width
   if not entries.is_tall and columns <= room then
@@ -322,7 +322,7 @@ local function joined(context, value, entries, start, before)
   lines[#lines + 1] = line
   lines[#lines + 1] = indent .. "}"
   context.width = context.columns
-  -- A table of several lines is shown once.
+  -- A table of several lines is shown only once.
   context.shown[value] = true
   return concat(lines, "\n")
 end
@@ -356,8 +356,8 @@ local function table_text(context, value, depth, before)
   return joined(context, value, entries, start, before)
 end
 
--- The text of a value at a depth, behind `before` columns of its line. Sets the width of the text
--- where that is one line.
+-- The text of a value at a depth, after `before` columns of its line. Sets the text's width if it
+-- is one line.
 function value_text(context, value, depth, before)
   local kind = type(value)
   if kind == "table" then
@@ -380,7 +380,7 @@ function value_text(context, value, depth, before)
   return colour and paint(context, colour, text) or text
 end
 
--- (columns, whether colours are used, how many values were left out, values…) -> text
+-- (columns, whether colours are used, number of left-out values, values…) -> text
 return function(columns, is_coloured, more, ...)
   local values, texts, is_tall = pack(...), {}, false
   local context = {

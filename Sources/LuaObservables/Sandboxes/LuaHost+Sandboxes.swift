@@ -3,11 +3,11 @@ public import Lua
 internal import Observables
 
 extension LuaHost {
-  /// A new sandbox: scripts with globals, time and quotas of their own.
+  /// Makes a new sandbox: scripts with separate globals, time and quotas.
   ///
-  /// With `limits.memory` its scripts have a share of the memory of the host, which others cannot
-  /// use up; without it they share the host's memory. Without `limits` it gets those of the host.
-  /// Libraries, `obs`, and the globals that the host sets are found in each sandbox.
+  /// With `limits.memory`, its scripts have a share of the host's memory, which other scripts
+  /// cannot use up. Without it, they use the host's memory. Without `limits`, the sandbox gets the
+  /// host's limits. Each sandbox can use the libraries, `obs`, and the globals that the host sets.
   ///
   /// - Throws: `LuaError` for a closed state, or no memory.
   /// - Precondition: the host was made with `.safe` libraries.
@@ -38,30 +38,30 @@ extension LuaHost {
     return sandbox
   }
 
-  /// What scripts find by `require`, besides `obs`: called with the name of a module, on the host's
-  /// thread, once for each sandbox that asks for it; nil where there is no such module.
+  /// Sets a function that finds the modules scripts `require`, besides `obs`.
   ///
-  /// What `find` throws is raised in the script. A host with the library `package` looks there
-  /// after what is loaded and preloaded, by an entry in `package.searchers`, and keeps the modules
-  /// in `package.loaded`.
+  /// `find` is called with a module's name, on the host's thread, once per sandbox that asks for
+  /// it; it returns nil if the module does not exist. An error from `find` is raised in the script.
+  /// A host with the library `package` calls it through an entry in `package.searchers`, after
+  /// looking for loaded and preloaded modules, and keeps the modules in `package.loaded`.
   public func modules(_ find: @escaping (String) throws -> ScriptModule?) {
     offer(find)
   }
 
-  /// Scripts find modules in a folder: `a.b` is the file `a/b.lua` in it, and nothing outside of
-  /// it.
+  /// Lets scripts find modules in a folder: `a.b` is the file `a/b.lua` in it; files outside the
+  /// folder are not found.
   public func modules(inFolder folder: String) {
     offer { try ScriptModule.inFolder(folder, named: $0) }
   }
 
   /// Reads the modules in a folder now, and returns the paths of their files.
   ///
-  /// Scripts find them as by ``modules(inFolder:)``, also in a process that can open no files any
-  /// more. What comes into the folder later is not found.
+  /// Scripts find them as with ``modules(inFolder:)``, even in a process that can no longer open
+  /// files. Files added to the folder later are not found.
   ///
-  /// - Throws: `file` for a folder that cannot be opened, and for one with more than 10,000 modules
-  ///   or 64 MB of them.
-  /// - Complexity: O(files in the folder and the folders in it).
+  /// - Throws: `file` for a folder that cannot be opened, or that has more than 10,000 modules or
+  ///   64 MB of them.
+  /// - Complexity: O(files in the folder and its subfolders).
   @discardableResult
   public func readModules(inFolder folder: String) throws(LuaError) -> [String] {
     let modules = try ModuleFolder(folder).readAll()
@@ -114,7 +114,7 @@ extension LuaHost {
     }
   }
 
-  /// Ends the watchers, timers and tasks of a sandbox, its log and its record.
+  /// Ends the watchers, timers, tasks, log and record of a sandbox.
   func end(_ sandbox: LuaSandbox) {
     module.debugging.end(of: sandbox)
     receiver.hooks.drop(of: sandbox.number)

@@ -2,57 +2,57 @@ internal import CLua
 public import Lua
 internal import Observables
 
-/// Scripts of a host that have globals, time and quotas of their own: a plugin.
+/// Scripts of a host with separate globals, time and quotas: a plugin.
 ///
-/// A sandbox with a limit of memory has a share of the host's memory; the others use the rest
+/// A sandbox with a memory limit has a share of the host's memory; the other sandboxes use the rest
 /// together. All use the same libraries, which are read-only. A callback runs on the account of the
-/// sandbox that registered it. Confined to the thread of the host, whose
-/// ``LuaHost/sandbox(named:limits:)`` makes it; it ends with ``close()``, or with the host.
+/// sandbox that registered it. Confined to the thread of the host. Made by
+/// ``LuaHost/sandbox(named:limits:)``; it ends with ``close()``, or with the host.
 public final class LuaSandbox {
-  // It has a field for everything that a script may have of its own: what is not here is shared.
+  // All state that a sandbox does not share with others has a field here.
 
-  /// The name by which reports call it.
+  /// The sandbox's name in reports.
   public let name: String
-  /// Called with errors in callbacks of its scripts; without it the host's is.
+  /// Called with errors in callbacks of the sandbox's scripts; if nil, the host's `onError` is
+  /// called.
   ///
-  /// Errors that `obs.on_error` of its scripts takes are seen here, too, as reports that
+  /// This also gets errors that the scripts' `obs.on_error` handles, as reports that
   /// ``LuaReport/isHandled``.
   public var onError: ((LuaReport) -> Void)?
   /// True as soon as ``close()`` has begun.
   @exclusivity(unchecked) public private(set) var isClosed = false
 
-  /// Stops what its scripts run, from any thread; what scripts of other sandboxes of the host run,
-  /// too.
+  /// Stops running scripts, from any thread, including scripts of the host's other sandboxes.
   public let interrupter: LuaInterrupter
-  /// What its scripts may have, and have.
+  /// The quotas of its scripts, and their current use.
   let quotas: ScriptQuotas
   /// The time that its scripts take.
   let account: UnsafeMutablePointer<clua_account>
-  /// The time that its scripts take in calls that others have caused (S5).
+  /// The time that its scripts take in calls that others cause (S5).
   ///
-  /// When such calls have taken a quarter of the turn's time the next ones wait. Each of them may
-  /// take as long as any other call.
+  /// After such calls have taken a quarter of the turn's time, the next ones wait. Each single call
+  /// may take as long as any other call.
   let allowance: UnsafeMutablePointer<clua_account>
-  /// The number by which watchers know it.
+  /// The number that its watchers store.
   let number: UInt32
-  /// The script's own callback for errors.
+  /// The script's callback for errors.
   @exclusivity(unchecked) var errorHook: LuaFunction?
-  /// What takes back the turns in which its scripts met a limit.
+  /// Takes back turns in which its scripts met a limit.
   @exclusivity(unchecked) var stoppedTurns: StoppedTurns?
   /// The modules that its scripts have required.
   @exclusivity(unchecked) var modules: [String: LuaValue] = [:]
-  /// Its globals; nil for those of the state.
+  /// Its globals; nil to use the state's globals.
   @exclusivity(unchecked) private(set) var environment: LuaTable?
   /// The host owns it, and outlives it unless it was closed.
   private(set) weak var host: LuaHost?
-  /// Whether its watchers and timers wait for `resume()`, and what waits.
+  /// The paused watchers and waiting callbacks; nil unless paused.
   @exclusivity(unchecked) private var waiting: Waiting?
 
-  /// What waits while a sandbox is paused.
+  /// The watchers and callbacks that wait while a sandbox is paused.
   private struct Waiting {
-    /// The watchers that were not paused before.
+    /// The watchers that this pause has paused.
     var watchers: [WatcherID]
-    /// The callbacks that are due, by their timers: one that repeats is called once.
+    /// The due callbacks, by timer: a repeating timer calls its callback once.
     var callbacks: [(id: Int, body: () -> Void)] = []
   }
 
@@ -72,12 +72,12 @@ public final class LuaSandbox {
 
   deinit { account.deallocate() }
 
-  /// Makes it the one of a host's scripts that were given no other.
+  /// Makes this the sandbox of a host's scripts that have no other sandbox.
   func start(in host: LuaHost) { self.host = host }
 
   func start(in environment: LuaTable) { self.environment = environment }
 
-  /// Puts the limits where `load` and calls look for them.
+  /// Sets the limits that `load` and calls check.
   func limitCalls(_ limits: ScriptLimits) {
     for account in [account, allowance] {
       account.pointee.chunksize = max(0, limits.chunkSize ?? 0)
@@ -92,10 +92,10 @@ public final class LuaSandbox {
     allowance.pointee.limit = overflows ? .max : sum
   }
 
-  /// Calls that others cause may take one part in so many of the turn's time.
+  /// The divisor of the turn's time for calls that others cause.
   private static let part: UInt64 = 4
 
-  /// Whether calls that others cause have taken their part of the time of a turn.
+  /// Whether calls that others cause have used up their part of a turn's time.
   func hasSpentAllowance(inTurn turn: UInt64) -> Bool {
     let spent = allowance.pointee
     return spent.limit > 0 && spent.window == turn && spent.used >= spent.limit / (Self.part + 1)
@@ -103,10 +103,10 @@ public final class LuaSandbox {
 
   // MARK: Memory
 
-  /// The bytes that its scripts use of its share of memory; nil where it has no share.
+  /// The bytes that its scripts use of its memory share; nil without a share.
   ///
-  /// These are the bytes that its scripts have allocated and those that the engine keeps for them,
-  /// garbage included. They stay its own where another sandbox holds an object.
+  /// This counts memory of its scripts, and of the engine's records for them, garbage included. An
+  /// object's memory still counts here if another sandbox holds the object.
   public var memoryInUse: Int? {
     guard !isClosed, let host, !host.isClosed, account.pointee.share != nil else { return nil }
     return host.sandboxes.share(of: number).used
@@ -119,15 +119,14 @@ public final class LuaSandbox {
 
   /// Makes its watchers and timers wait.
   ///
-  /// What changes meanwhile is delivered when they go on.
-  ///
-  /// Scripts that were stopped are paused so, if their limits say it (`StopPolicy.pause`).
+  /// Changes during the pause are delivered after ``resume()``. If the limits say so
+  /// (`StopPolicy.pause`), this also happens after scripts were stopped.
   public func pause() {
     guard waiting == nil, let host, !host.isClosed else { return }
     waiting = Waiting(watchers: host.receiver.pauseWatchers(of: self))
   }
 
-  /// Watchers and timers go on: with one call each for what they missed.
+  /// Resumes watchers and timers, with one call each for the changes and times they missed.
   public func resume() {
     guard let waiting else { return }
     self.waiting = nil
@@ -136,7 +135,7 @@ public final class LuaSandbox {
     for callback in waiting.callbacks { host.loop.nextTurn(callback.body) }
   }
 
-  /// Keeps the callback of a timer until `resume()`; false where it can be called.
+  /// Keeps the callback of a timer until `resume()`; returns false if it can be called now.
   func holds(_ id: Int, _ body: @escaping () -> Void) -> Bool {
     guard waiting != nil else { return false }
     if waiting?.callbacks.contains(where: { $0.id == id }) == false {
@@ -145,7 +144,7 @@ public final class LuaSandbox {
     return true
   }
 
-  /// Does what the limits say: its scripts were stopped.
+  /// Applies the limits' policy after its scripts were stopped.
   func scriptsWereStopped() {
     switch quotas.limits.whenStopped {
     case .endTurn: break
@@ -159,16 +158,16 @@ public final class LuaSandbox {
     }
   }
 
-  /// Turns are taken back no more for its scripts.
+  /// Stops taking back turns for its scripts.
   func endStoppedTurns() {
-    // Those of the host are there for others, too.
+    // The main sandbox's object serves others, too.
     if let host, stoppedTurns !== host.sandboxes.main.stoppedTurns { stoppedTurns?.end() }
     stoppedTurns = nil
   }
 
-  /// Ends its watchers and timers, without calling `on_end`, nor what it registered by `on_exit`.
+  /// Ends its watchers and timers, without calling `on_end` or functions registered with `on_exit`.
   ///
-  /// Does nothing when it is closed.
+  /// Does nothing if it is closed.
   public func close() {
     guard !isClosed else { return }
     isClosed = true
@@ -181,7 +180,7 @@ public final class LuaSandbox {
 }
 
 extension LuaSandbox: ScriptEnvironment {
-  /// Where its scripts are.
+  /// The scope of its scripts.
   @_documentation(visibility: internal)
   public func scriptScope() throws(LuaError) -> ScriptScope {
     guard !isClosed, let host, !host.isClosed else { throw .closed }

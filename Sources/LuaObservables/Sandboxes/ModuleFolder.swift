@@ -1,17 +1,17 @@
 internal import Glibc
 internal import Lua
 
-/// A folder in which scripts find modules: `a.b` is the file `a/b.lua` in it, and nothing outside
-/// of it.
+/// A folder in which scripts find modules: `a.b` is the file `a/b.lua` in it; files outside are not
+/// found.
 struct ModuleFolder {
   private let folder: String
-  /// The path of the folder without links, with a slash at its end.
+  /// The path of the folder with links resolved, and a slash at its end.
   private let root: String
 
-  /// The most that is read at once.
+  /// The limits for reading all modules at once.
   private static let limits = (modules: 10_000, bytes: 64 << 20)
 
-  /// - Throws: `file` where there is no such folder.
+  /// - Throws: `file` if the folder does not exist.
   init(_ folder: String) throws(LuaError) {
     guard let root = Self.resolved(folder) else {
       throw LuaError(.file, "the folder of modules cannot be opened: \(folder)")
@@ -20,7 +20,7 @@ struct ModuleFolder {
     self.root = root.hasSuffix("/") ? root : root + "/"
   }
 
-  /// The path of the file of a module; nil where there is none.
+  /// The path of a module's file; nil if the module does not exist.
   func path(of name: String) -> String? {
     let parts = name.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.allSatisfy(Self.isPlain) else { return nil }
@@ -37,7 +37,7 @@ struct ModuleFolder {
       }
   }
 
-  /// What a path in the folder leads to; nil where that is outside: a link may lead there.
+  /// The resolved path of a file in the folder; nil if a link leads outside.
   private func inside(_ path: String) -> String? {
     guard let path = Self.resolved(folder + path), path.hasPrefix(root) else { return nil }
     return path
@@ -51,9 +51,9 @@ struct ModuleFolder {
 
   // MARK: All modules
 
-  /// All modules by their names; files that cannot be read stay files.
+  /// All modules by name; unreadable files stay files.
   ///
-  /// - Throws: `file` where there are more than may be read at once.
+  /// - Throws: `file` if there is more than may be read at once.
   func readAll() throws(LuaError) -> [String: ScriptModule] {
     var found = Found()
     try read("", within: [root], into: &found)
@@ -65,8 +65,8 @@ struct ModuleFolder {
     var bytes = 0
   }
 
-  /// Reads the folder at a path in this one; `outer` are the folders on the way: a link may lead
-  /// back to one of them.
+  /// Reads the subfolder at a path; `outer` has the folders on the way, as a link may lead back to
+  /// one.
   private func read(
     _ path: String, within outer: [String], into found: inout Found
   ) throws(LuaError) {
@@ -99,7 +99,7 @@ struct ModuleFolder {
     }
   }
 
-  /// What a file has, up to `limit` bytes; nil where it cannot be read, or is something else.
+  /// The contents of a file, up to `limit` bytes; nil if it cannot be read, or is no regular file.
   private static func bytes(of path: String, upTo limit: Int) -> [UInt8]? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { return nil }

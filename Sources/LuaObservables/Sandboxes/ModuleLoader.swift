@@ -3,19 +3,19 @@ internal import Observables
 
 /// Finds the modules that scripts require (S5).
 final class ModuleLoader {
-  /// What the host program offers.
+  /// Finds the host program's modules.
   @exclusivity(unchecked) var find: ((String) throws -> ScriptModule?)?
   private let reference: Unmanaged<LuaHost>
-  /// What a module is while it is being loaded.
+  /// The value of a module while it is being loaded.
   private static let loading = LuaValue.boolean(false)
 
   init(_ host: LuaHost) { reference = .passUnretained(host) }
 
   private var host: LuaHost { reference._withUnsafeGuaranteedRef { $0 } }
 
-  /// The module of that name, loaded once in each sandbox; nil where there is none.
+  /// Returns the named module, loaded once per sandbox; nil if it does not exist.
   ///
-  /// - Throws: what the program or the module's chunk throws, and an error for one that requires
+  /// - Throws: errors of the program or the module's chunk, and an error for a module that requires
   ///   itself.
   func module(_ name: String, for sandbox: LuaSandbox) throws -> LuaValue? {
     if let known = sandbox.modules[name] {

@@ -2,23 +2,23 @@ internal import CLua
 internal import Lua
 internal import Observables
 
-/// The sandboxes of a host, and the one whose scripts run.
+/// The sandboxes of a host, and the running sandbox.
 ///
-/// Scripts that were not given one are in `main`.
+/// Scripts without another sandbox are in `main`.
 final class Sandboxes {
   let main: LuaSandbox
   /// The sandbox on whose account scripts run now.
   @exclusivity(unchecked) private(set) var current: LuaSandbox
-  /// Whether others have caused the call that runs: the allowance for such calls pays for it.
+  /// Whether others caused the running call, so that the allowance for such calls pays for it.
   @exclusivity(unchecked) private(set) var isCaused = false
   @exclusivity(unchecked) private var others: [UInt32: LuaSandbox] = [:]
   @exclusivity(unchecked) private var lastNumber: UInt32 = 0
-  /// The shares of memory of sandboxes, also of closed ones: others may hold objects of these.
+  /// The memory shares of sandboxes, also of closed ones, as others may hold their objects.
   @exclusivity(unchecked) private var shares: [UInt32: LuaState.Share] = [:]
   private let state: LuaState
 
   private let engine: Engine
-  /// Where the number of the turn under way is.
+  /// The location of the current turn's number.
   private let turn: UnsafePointer<UInt64>
 
   init(_ state: LuaState, _ engine: Engine) {
@@ -30,7 +30,7 @@ final class Sandboxes {
     state.interrupter.count(in: turn)
   }
 
-  /// Adds a sandbox; it has a share of the memory if its `limits` say how large that is.
+  /// Adds a sandbox; it has a memory share if `share` gives the share's size.
   func add(
     _ name: String, _ limits: ScriptLimits, share: Int?, _ host: LuaHost
   ) throws(LuaError) -> LuaSandbox {
@@ -50,12 +50,12 @@ final class Sandboxes {
     if let share = shares[sandbox.number] { state.close(share) }
   }
 
-  /// The memory that pays for what a sandbox has.
+  /// The memory share that pays for a sandbox.
   func share(of number: UInt32) -> LuaState.Share {
     number == 0 || shares.isEmpty ? state.mainShare : shares[number] ?? state.mainShare
   }
 
-  /// Replaces what takes back the turns of scripts; also for sandboxes without limits of their own.
+  /// Replaces the object that takes back turns of scripts, also for sandboxes that use the host's.
   func replaceStoppedTurns(by fresh: StoppedTurns?) {
     let former = main.stoppedTurns
     for sandbox in others.values where sandbox.stoppedTurns === former {
@@ -65,13 +65,13 @@ final class Sandboxes {
     former?.end()
   }
 
-  /// Turns are taken back no more: the host closes.
+  /// Stops taking back turns, as the host closes.
   func endStoppedTurns() {
     replaceStoppedTurns(by: nil)
     for sandbox in others.values { sandbox.endStoppedTurns() }
   }
 
-  /// Closes all but `main`: the host closes.
+  /// Closes all sandboxes but `main`, as the host closes.
   func closeAll() {
     for sandbox in others.values { sandbox.close() }
     main.errorHook = nil
@@ -84,7 +84,7 @@ final class Sandboxes {
     return others.values.first { $0.account == account || $0.allowance == account } ?? main
   }
 
-  /// Whether there are scripts that do not belong to the host.
+  /// Whether some scripts do not belong to the host.
   var hasSeveral: Bool { !others.isEmpty }
 
   /// Whether callbacks of a sandbox may still be called.
@@ -94,12 +94,12 @@ final class Sandboxes {
     number == 0 ? main : others[number] ?? main
   }
 
-  /// Whether the scripts that run now may stop and explain what a sandbox has registered: those of
-  /// the sandbox itself, and scripts of the host (S5).
+  /// Whether the running scripts may stop and explain registrations of a sandbox: its own scripts
+  /// may, and scripts of the host (S5).
   func mayManage(_ owner: UInt32) -> Bool { current === main || current.number == owner }
 
-  /// The number of the sandbox whose code writes now; 0 where a watcher of Swift writes, also where
-  /// scripts have caused its call.
+  /// The number of the sandbox whose code is writing; 0 for a Swift watcher, even if scripts caused
+  /// its call.
   func writer(_ scripts: ScriptReceiver) -> UInt32 {
     guard let callee = engine.delivery.callee,
       callee != Unmanaged.passUnretained(scripts).toOpaque()
@@ -109,13 +109,13 @@ final class Sandboxes {
     return 0
   }
 
-  /// Whether a call of a sandbox has to wait: the code that runs causes it, and is not of that
-  /// sandbox, whose allowance is spent.
+  /// Whether a call of a sandbox has to wait, because other code causes it and the sandbox's
+  /// allowance is spent.
   func isOverdrawn(_ number: UInt32) -> Bool {
     isCausedByOthers(number) && hasSpentAllowance(number)
   }
 
-  /// Whether a call of a sandbox that the code which runs now causes is caused by others.
+  /// Whether a call of a sandbox, caused by the running code, counts as caused by others.
   func isCausedByOthers(_ number: UInt32) -> Bool { isCaused || number != current.number }
 
   func hasSpentAllowance(_ number: UInt32) -> Bool {
@@ -129,11 +129,12 @@ final class Sandboxes {
 
   /// The time that pays for a call.
   enum Payment {
-    /// That of the sandbox.
+    /// The sandbox's time.
     case own
-    /// The allowance for calls that others cause; that of the sandbox where its own scripts run.
+    /// The allowance for calls that others cause; the sandbox's time if its own scripts are
+    /// running.
     case allowance
-    /// The allowance, whoever runs.
+    /// The allowance, whichever code is running.
     case allowanceAlways
   }
 
@@ -160,7 +161,7 @@ final class Sandboxes {
     }
   }
 
-  /// What ran before another account.
+  /// The state before another account was entered.
   struct Outer {
     fileprivate let sandbox: LuaSandbox
     fileprivate let isCaused: Bool
@@ -169,7 +170,7 @@ final class Sandboxes {
     fileprivate let caller: LuaInterrupter.Caller
   }
 
-  /// Begins to run on the account of a sandbox; returns what ran before, for `leave`.
+  /// Begins to run on the account of a sandbox; returns the previous state for `leave`.
   private func enter(_ sandbox: LuaSandbox, _ payment: Payment) -> Outer {
     let interrupter = state.interrupter
     let outer = Outer(
@@ -186,7 +187,7 @@ final class Sandboxes {
     (current, isCaused, engine.delivery.callee) = (outer.sandbox, outer.isCaused, outer.callee)
   }
 
-  /// Goes on with the account of another sandbox; for code that restores the one before itself.
+  /// Switches to the account of another sandbox; for callers that switch back themselves.
   func change(to sandbox: LuaSandbox) {
     state.interrupter.leave(to: sandbox.account, state.stack)
     change(to: sandbox, isCaused: false)

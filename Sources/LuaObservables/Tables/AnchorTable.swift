@@ -2,8 +2,10 @@ internal import CLua
 internal import Lua
 internal import Observables
 
-/// Keeps observed tables alive between a write and its flush (L2): slots of one Lua table, so that
-/// anchoring allocates nothing once there are enough of them.
+/// Keeps observed tables alive between a write and its flush (L2).
+///
+/// Anchors are slots of one Lua table, so that anchoring allocates nothing once it has enough
+/// slots.
 final class AnchorTable {
   @exclusivity(unchecked) private(set) var reference: CInt = 0
   @exclusivity(unchecked) private var free: [CInt] = []
@@ -13,7 +15,8 @@ final class AnchorTable {
     reference = try state.makeReference(L)
   }
 
-  /// Pops an object and keeps it alive; 0 where there was no memory for another slot. [-1, +0, -]
+  /// Pops an object and keeps it alive; returns 0 if there is no memory for another slot. [-1, +0,
+  /// -]
   func keep(_ L: LuaStack) -> Int {
     if free.isEmpty {
       let (first, last) = (capacity + 1, max(64, capacity * 2))
@@ -29,7 +32,7 @@ final class AnchorTable {
     return Int(slot)
   }
 
-  /// Pushes the object that a slot keeps. [-0, +1, -]
+  /// Pushes the object in a slot. [-0, +1, -]
   func push(_ slot: Int, to L: LuaStack) { clua_pushpin(L.pointer, reference, CInt(slot)) }
 
   func release(_ slot: Int, _ L: LuaStack) {

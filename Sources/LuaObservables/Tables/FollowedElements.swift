@@ -3,12 +3,13 @@ internal import CTables
 internal import Lua
 internal import Observables
 
-/// The elements of lists that digits in key paths follow (C4): each is known by the number of an
-/// anchor, and kept by its list, not by the registry, as it may hold the list.
+/// The list elements that digits in key paths follow (C4).
+///
+/// Each has an anchor number. Its list keeps it, and not the registry, as it may hold the list.
 final class FollowedElements {
   private let observed: ObservedObjects
   private let state: LuaState
-  /// By anchor: the position where the element was seen last, from which it is looked for.
+  /// The position where each anchor's element was last seen; the search begins there.
   private var positions: [Int: lua_Integer] = [:]
   private var lastAnchor = 0
 
@@ -19,10 +20,8 @@ final class FollowedElements {
   /// The key under which a list keeps an element.
   private static func key(_ anchor: Int) -> lua_Integer { -1 - lua_Integer(anchor) }
 
-  /// Follows the element on top of the stack, which is at `position` of the list of `node`; the
-  /// number of its anchor.
-  ///
-  /// [-1, +0, -]
+  /// Follows the element on top of the stack, at `position` in the list of `node`; returns its
+  /// anchor number. [-1, +0, -]
   func follow(_ position: lua_Integer, of node: NodeRef) throws(LuaError) -> Int {
     lastAnchor += 1
     let anchor = lastAnchor
@@ -31,9 +30,9 @@ final class FollowedElements {
     return anchor
   }
 
-  /// Whether the element is still in its list; it is looked for from its last position outwards.
+  /// Whether the element is still in its list; the search goes outwards from its last position.
   ///
-  /// - Complexity: O(distance that it moved); O(elements) where it left.
+  /// - Complexity: O(distance that it moved); O(elements) if it has left.
   func isThere(_ anchor: Int, in node: NodeRef) -> Bool {
     let L = L
     let height = L.height
@@ -52,7 +51,7 @@ final class FollowedElements {
     observed.pushKept(FollowedElements.key(anchor), of: node, to: L)
   }
 
-  /// The change that a watcher is given when the element has left.
+  /// The change that a watcher gets after the element has left.
   func departure(_ anchor: Int, from node: NodeRef) -> SavedChange {
     let L = L
     push(anchor, of: node, to: L)
@@ -62,7 +61,7 @@ final class FollowedElements {
       key: .integer(lua_Integer(positions[anchor] ?? 0)), old: old, new: .nil)
   }
 
-  /// Follows the element no longer; `isClosed`: there is no list any more.
+  /// Stops following the element; `isClosed`: the list no longer exists.
   func release(_ anchor: Int, of node: NodeRef, isClosed: Bool) {
     positions[anchor] = nil
     if !isClosed { observed.forget(FollowedElements.key(anchor), of: node, L) }

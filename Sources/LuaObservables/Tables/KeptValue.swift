@@ -1,7 +1,7 @@
 internal import Observables
 
-/// A value of a script in a journal: the value itself where it is small, else its number among the
-/// values that the journal of its table keeps.
+/// A script's value in a journal: small values are stored directly, others by their number among
+/// the values that the journal of their table keeps.
 enum KeptValue {
   /// Nil.
   case nothing
@@ -10,9 +10,9 @@ enum KeptValue {
   case float(Double)
   /// The value that is kept under a number.
   case kept(Int)
-  /// An element of a list that is kept.
+  /// An element of a kept list.
   case element(Int, of: Int)
-  /// The value at a position of the list now.
+  /// The value at a position of the present list.
   case current(Int)
 }
 

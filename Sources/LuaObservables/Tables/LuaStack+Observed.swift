@@ -1,17 +1,17 @@
 internal import CTables
 internal import Lua
 
-/// Tables as scripts see them, whether they are observed or not.
+/// Access to tables as scripts see them, whether they are observed or not.
 ///
 /// None of this calls metamethods or Swift.
 extension LuaStack {
-  /// Pops a key, and pushes the value that the table at `index` itself has under it. [-1, +1, -]
+  /// Pops a key, and pushes the raw value under it in the table at `index`. [-1, +1, -]
   @discardableResult
   @inline(__always)
   func getOwn(at index: CInt) -> LuaType { LuaType(rawValue: clua_rawget(pointer, index)) }
 
-  /// Pops a key, and pushes the value that the table at `index` has under it, or finds through an
-  /// `__index` that is a table. [-1, +1, -]
+  /// Pops a key, and pushes the value under it in the table at `index`, or inherited through tables
+  /// in `__index`. [-1, +1, -]
   @discardableResult
   @inline(__always)
   func getInherited(at index: CInt) -> LuaType {
@@ -22,8 +22,7 @@ extension LuaStack {
   @inline(__always)
   func ownLength(at index: CInt) -> Int { Int(truncatingIfNeeded: clua_rawlen(pointer, index)) }
 
-  /// Pushes the metatable of the value at `index`; false and nothing where it has none.
-  /// [-0, +(0|1), -]
+  /// Pushes the metatable of the value at `index`; returns false without one. [-0, +(0|1), -]
   @inline(__always)
   func pushOwnMetatable(at index: CInt) -> Bool { clua_getmetatable(pointer, index) }
 

@@ -2,15 +2,15 @@ internal import CLua
 internal import CTables
 internal import Lua
 
-/// Walks over tables: code that runs meanwhile, finalizers included, may change them.
+/// Iteration over tables, which running code, finalizers included, may change.
 extension LuaState {
-  /// Calls `body` with each key, at -2, and value, at -1, that the table at `index` shows to a
-  /// script, without the first `length` elements.
+  /// Calls `body` with each entry that the table at `index` shows to a script, except the first
+  /// `length` elements; the key is at -2, the value at -1.
   ///
-  /// The entries are those at the beginning, in the order of `next`. `body` leaves the stack
-  /// as it was.
+  /// The entries are the ones present at the beginning, in the order of `next`. `body` must restore
+  /// the stack.
   ///
-  /// - Throws: `LuaError` where there is no memory for that, and what `body` throws.
+  /// - Throws: `LuaError` if memory runs out, and errors of `body`.
   /// - Complexity: O(entries)
   func forEachEntry(
     at index: CInt, beyond length: lua_Integer = 0, of L: LuaStack, _ body: () throws -> Void

@@ -1,9 +1,9 @@
 internal import Lua
 internal import Observables
 
-/// Values on the stack, as errors, reports and operators see them.
+/// Values on the stack, described for errors, reports and operators.
 extension LuaState {
-  /// The name of the value at an index in errors. [-0, +0, -]
+  /// The type name of the value at an index, for errors. [-0, +0, -]
   func typeName(at index: CInt, of L: LuaStack) -> String {
     if index > L.height { return "no value" }
     return L.typeName(at: index)
@@ -17,8 +17,7 @@ extension LuaState {
     return "\(name): 0x\(String(address, radix: 16))"
   }
 
-  /// The beginning of the `__name` that the metatable of the value at an index has as its own.
-  /// [-0, +0, -]
+  /// The beginning of the raw `__name` in the metatable of the value at an index. [-0, +0, -]
   func className(at index: CInt, of L: LuaStack) -> String? {
     let height = L.height
     defer { L.height = height }
@@ -28,7 +27,7 @@ extension LuaState {
     return beginning(at: -1, of: L, bytes: 100)
   }
 
-  /// The key at an index as `observed_keys` and reports show it. [-0, +0, -]
+  /// The key at an index, as `observed_keys` and reports show it. [-0, +0, -]
   func keyName(at index: CInt, of L: LuaStack) -> String {
     switch L.type(at: index) {
     case .string: text(at: index, of: L)
@@ -40,7 +39,7 @@ extension LuaState {
     }
   }
 
-  /// The value at an index as operators see it. [-0, +0, -]
+  /// The value at an index, converted for operators. [-0, +0, -]
   func operand(at index: CInt, of L: LuaStack) -> Operand {
     switch L.type(at: index) {
     case .nil, .none: .none

@@ -1,9 +1,9 @@
 public import Lua
 public import Observables
 
-/// A property of a Swift model may hold a table of a script; key paths go on into it.
+/// Lets key paths continue into a script's table that is stored in a property of a Swift model.
 extension LuaTable: ObservableReference {
-  /// Where the table is observed; nil if its state is closed or has no host on that loop.
+  /// The table's place in the engine; nil if its state is closed or has no host on that loop.
   @_documentation(visibility: internal)
   public func observationToken(in engine: ObservationCore.Engine) -> ObservationToken? {
     guard let state = try? pin.state, let host = state.attachment as? LuaHost,

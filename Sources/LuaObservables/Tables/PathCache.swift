@@ -6,16 +6,19 @@ internal import Observables
 
 /// The keys of a path as Lua values, in a table.
 final class PathKeys: Sendable {
-  /// Keeps the table, which leads to no other object; nil where some key is one.
+  /// Keeps the table, which leads to no other object; nil if a key is an object.
   let pin: LuaPin?
-  /// The number of a table that the path does not keep, as it may lead back to the path; else 0.
+  /// The number of a key table that the path does not keep, because it may lead back to the path;
+  /// otherwise 0.
   ///
-  /// Scripts keep it, by the path that they hold, and so does the observed object of each watcher
-  /// of the path (L6).
+  /// Scripts keep the table through the path object they hold, and so does the observed object of
+  /// each watcher of the path (L6).
   let number: Int
   let pins: LuaPins
-  /// The addresses of keys that are short names: Lua has each of these strings once, and the table
-  /// keeps them. Nil for other keys; empty where the path does not keep the table.
+  /// The addresses of keys that are short names; nil for other keys, empty if the path does not
+  /// keep the table.
+  ///
+  /// Lua has a single copy of each short name, and the table keeps it.
   // Only compared with other addresses.
   nonisolated(unsafe) let names: [UnsafeRawPointer?]
 
@@ -28,7 +31,7 @@ final class PathKeys: Sendable {
 }
 
 extension Path {
-  /// The keys of a path of a script.
+  /// The keys of a script's path.
   @inline(__always)
   fileprivate var keys: PathKeys? {
     guard let attachment, type(of: attachment) == PathKeys.self else { return nil }
@@ -39,11 +42,11 @@ extension Path {
   var hasObjectKeys: Bool { keys.map { $0.number > 0 } ?? false }
 }
 
-/// Paths by their text, so that a text is parsed once; and the weak references to observers and to
-/// keys of paths.
+/// A cache of paths by text, so that each text is parsed once; and weak references to observers and
+/// to keys of paths.
 final class PathCache {
-  /// Registry references of the Lua tables: text → light pointer to the path; index → observer;
-  /// number → keys.
+  /// Registry references of Lua tables: from texts to light pointers to paths, from indices to
+  /// observers, from numbers to keys.
   @exclusivity(unchecked) private var texts: CInt = 0
   @exclusivity(unchecked) private var observers: CInt = 0
   @exclusivity(unchecked) private var objectKeys: CInt = 0
@@ -54,7 +57,7 @@ final class PathCache {
   @exclusivity(unchecked) private unowned(unsafe) var sandboxes: Sandboxes?
   @exclusivity(unchecked) private unowned(unsafe) var pins: LuaPins?
 
-  /// A path, and the memory that pays for it.
+  /// A path, and the memory share that pays for it.
   private struct Entry {
     let path: Path
     let share: LuaState.Share
@@ -71,7 +74,7 @@ final class PathCache {
 
   /// The path of the string at `index`.
   ///
-  /// - Throws: `PathError`, or `LuaError` where memory runs out.
+  /// - Throws: `PathError`, or `LuaError` if memory runs out.
   func path(at index: CInt, of L: LuaStack) throws -> Path {
     let index = L.absolute(index)
     L.pushReference(texts)
@@ -91,7 +94,7 @@ final class PathCache {
     guard let state, let sandboxes else { throw LuaError.closed }
     try sandboxes.current.quotas.checkPath(at: index, of: L)
     let size = bytes(at: index, of: L)
-    // Parsing takes more than the path that comes of it.
+    // Parsing takes more memory than the resulting path.
     try state.charge(4 * size)
     let share = state.share
     defer { state.discharge(4 * size, from: share) }
@@ -105,13 +108,13 @@ final class PathCache {
       default: try state.push(bytes: component.bytes, to: L)
       }
       names.append(component.kind == .name ? clua_shortname(L.pointer, -1) : nil)
-      // The array part exists already: nothing is allocated.
+      // The array part already exists, so this allocates nothing.
       L.rawSet(index: step + 1, at: -2)
     }
     return try Path(components: components, attachment: keys(L, names: names))
   }
 
-  /// The bytes that a path of the text at an index takes at the most.
+  /// The maximum size in bytes of the path for the text at an index.
   private func bytes(at index: CInt, of L: LuaStack) -> Int {
     let length = Int(clua_plainlen(L.pointer, index))
     return 100 + length + 48 * Int(clua_pathcomponents(L.pointer, index))
@@ -124,7 +127,7 @@ final class PathCache {
     return PathKeys(try state.pin(at: -1, of: L), names: names)
   }
 
-  /// The address of the key of one step, where that is a short name.
+  /// The address of a step's key, if it is a short name.
   @inline(__always)
   func name(_ step: Int, of path: Path) -> UnsafeRawPointer? {
     guard let keys = path.keys, step < keys.names.count, keys.pins === pins else {
@@ -133,7 +136,7 @@ final class PathCache {
     return keys.names[step]
   }
 
-  /// Numbers the table of keys on top, one of which is an object. [-0, +0, -]
+  /// Numbers the key table on top of the stack, which contains an object. [-0, +0, -]
   private func numberedKeys(_ L: LuaStack) throws(LuaError) -> PathKeys {
     guard let state else { throw .closed }
     lastNumber += 1
@@ -149,8 +152,8 @@ final class PathCache {
   private func remember(_ path: Path, at index: CInt, _ L: LuaStack) throws(LuaError) {
     guard let state else { throw .closed }
     if cached.count >= limit {
-      // A script that makes many texts as it runs would fill the cache: all texts are forgotten, in
-      // both languages.
+      // A script that generates many texts would fill the cache, so forget all texts, in Lua and in
+      // Swift.
       let fresh = try state.makeReference(L)
       clua_dropreference(L.pointer, texts)
       texts = fresh
@@ -171,9 +174,8 @@ final class PathCache {
     cached.append(entry)
   }
 
-  /// A path of exact keys, the values from index `first` to the top; pushes the table of them.
-  ///
-  /// [-0, +1, -]
+  /// Makes a path of exact keys from the values from index `first` to the top; pushes the table of
+  /// keys. [-0, +1, -]
   func exactPath(from first: CInt, of L: LuaStack) throws -> Path {
     guard let state else { throw LuaError.closed }
     let count = L.height - first + 1
@@ -197,10 +199,8 @@ final class PathCache {
     return try Path(components: components, attachment: keys(L, names: names))
   }
 
-  /// Pushes the keys of a path that does not keep them itself; false where it does, or where the
-  /// keys were collected.
-  ///
-  /// [-0, +(0|1), -]
+  /// Pushes the keys of a path that does not keep them itself; returns false for other paths, and
+  /// if the keys were collected. [-0, +(0|1), -]
   func pushObjectKeys(of path: Path, to L: LuaStack) -> Bool {
     guard let keys = path.keys, keys.number > 0, keys.pins === pins else { return false }
     pushKeys(numbered: keys.number, to: L)
@@ -209,7 +209,7 @@ final class PathCache {
     return false
   }
 
-  /// Pushes a table of keys, nil where it was collected. [-0, +1, -]
+  /// Pushes a table of keys, or nil if it was collected. [-0, +1, -]
   private func pushKeys(numbered number: Int, to L: LuaStack) {
     L.pushReference(objectKeys)
     L.rawGet(index: number, at: -1)
@@ -254,14 +254,14 @@ final class PathCache {
         clua_pushpin(L.pointer, state.pinTable, pin.slot)
       } else {
         pushKeys(numbered: keys.number, to: L)
-        // What nothing holds any more is no key of any table.
+        // A collected object cannot be a key of any table.
         if L.isNil(at: -1) { return }
       }
       L.rawGet(index: step + 1, at: -1)
       L.remove(-2)
       return
     }
-    // The path is one of a Swift program, which counts from 0.
+    // The path belongs to a Swift program, which counts from 0.
     let component = path.components[step]
     switch component.kind {
     case .slot, .element: L.push(component.number + 1)
@@ -274,7 +274,7 @@ final class PathCache {
 
   // MARK: Observers
 
-  /// Pops an observer, which is held weakly. [-1, +0, -]
+  /// Pops an observer, and holds it weakly. [-1, +0, -]
   func keepObserver(_ index: Int, _ L: LuaStack) throws(LuaError) {
     guard let state else { throw .closed }
     L.pushReference(observers)
@@ -285,9 +285,7 @@ final class PathCache {
     L.pop()
   }
 
-  /// Pushes the observer of a watcher, or nil.
-  ///
-  /// [-0, +1, -]
+  /// Pushes the observer of a watcher, or nil. [-0, +1, -]
   func pushObserver(_ index: Int, to L: LuaStack) {
     L.pushReference(observers)
     L.rawGet(index: index, at: -1)
@@ -296,7 +294,7 @@ final class PathCache {
 
   func forgetObserver(_ index: Int, _ L: LuaStack) {
     L.pushReference(observers)
-    // Assigning nil to a key that exists allocates nothing.
+    // Assigning nil to an existing key allocates nothing.
     if L.rawGet(index: index, at: -1) != .nil {
       L.pushNil()
       L.rawSet(index: index, at: -3)

@@ -1,7 +1,8 @@
 internal import CTables
 internal import Observables
 
-/// The beginning of the engine's slots, which C reads as `clua_slot`: one layout in two languages.
+/// The beginning of the engine's slots, which C reads as `clua_slot`: both languages share the
+/// layout.
 enum SlotLayout {
   /// Whether both languages declare the same layout.
   static var isShared: Bool {

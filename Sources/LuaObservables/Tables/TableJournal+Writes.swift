@@ -5,7 +5,7 @@ internal import Observables
 
 /// Recording the writes of scripts in a journal.
 extension TableJournal {
-  /// Records a write that is done; the stack is that of the write. [-0, +0, -]
+  /// Records a finished write; the stack is still the write's. [-0, +0, -]
   func record(_ write: clua_write, _ L: LuaStack) {
     guard L.hasRoom(for: 16) else { return noteGap(length: Int(write.length)) }
     let height = L.height
@@ -59,7 +59,7 @@ extension TableJournal {
         keepElements(of: write.list, count, L), isPermutation: write.permutation,
         length: Int(write.length))
     default:
-      // C code or a finalizer has changed the list in between: readers compare all elements.
+      // C code or a finalizer has changed the list in between, so readers compare all elements.
       recordGap(length: Int(write.length))
     }
   }
@@ -77,8 +77,10 @@ extension TableJournal {
     record(keepKey(write.key, L), from: old, to: write.is ? keep(write.new_, L) : nil)
   }
 
-  /// The index of the value before: where a script only reported a change, the value counts as one
-  /// that left and came again, whatever the script says was there.
+  /// The stack index of the old value.
+  ///
+  /// If a script only triggered a change, the value counts as removed and added again, whatever old
+  /// value the script passed.
   private func oldIndex(_ write: clua_write) -> CInt { write.triggered ? write.new_ : write.old }
 
   private func recordSingle(_ write: clua_write, _ L: LuaStack) {
@@ -125,7 +127,7 @@ extension TableJournal {
 
   /// Records that the border of the list moved: keys become elements, or elements become keys.
   ///
-  /// `old` returns the value before at a key that the write itself changed.
+  /// `old` returns the old value of a key that the write itself changed.
   private func moveBorder(
     _ write: clua_write, _ L: LuaStack, old: (Int) -> KeptValue? = { _ in nil }
   ) {

@@ -3,39 +3,38 @@ internal import CTables
 internal import Lua
 internal import Observables
 
-/// The changes of the members of one table, for several readers (C10).
+/// The changes to the members of one table, for several readers (C10).
 ///
-/// The elements of a list are recorded by position, other members by key. The values themselves are
-/// kept with the table's node, so that they live no longer than it: they may hold the table.
-///
-/// It combines two journals, and has several of its fields once for each.
+/// Elements of a list are recorded by position, other members by key. The table's node keeps the
+/// values, so that they do not outlive it: they may hold the table. This combines two journals, and
+/// has several fields once for each.
 final class TableJournal {
   let table: OpaquePointer
   let kind: clua_kind
   private unowned(unsafe) let host: LuaHost
   private(set) var list = Journal<KeptValue>()
   private(set) var keyed = KeyedJournal<KeptKey, KeptValue>()
-  /// The length of the list part, as the entries have it.
+  /// The length of the list part, according to the entries.
   private(set) var length: Int
-  /// The last position in `list` for which it is not known what was there.
+  /// The last position in `list` at which the former elements are unknown.
   private var lastGap = -1
-  /// The last position in `keyed` before which values are unknown, of what is no list.
+  /// The first position in `keyed` after the last gap; only for tables that are not lists.
   private var lastKeyedGap = -1
-  /// Whether there was no memory to keep a value of the write that is being recorded.
+  /// Whether memory ran out while keeping a value of the current write.
   private var hasLostValue = false
   private var lastKept = 0
   /// The numbers under which values are kept, in order.
   private var kept: [Int] = []
-  /// How many entries there may be before they are combined.
+  /// The number of entries above which they are combined.
   private var listLimit = 1024
   private var keyedLimit = 1024
   private let state: LuaState
   private let share: LuaState.Share
-  /// Bytes of the memory of scripts that the entries take (S3).
+  /// Bytes of scripts' memory that the entries take (S3).
   private var charge = 0
-  /// Bytes of an entry, or of an element that one holds.
+  /// Bytes of an entry, or of an element in one.
   private static let entrySize = 64
-  /// The positions that readers have, with those in both journals.
+  /// The positions of readers, with the corresponding positions in both journals.
   private var marks: [Mark] = []
 
   private struct Mark {
@@ -54,9 +53,9 @@ final class TableJournal {
 
   deinit { state.discharge(charge, from: share) }
 
-  /// Takes what the entries have grown by from the memory of scripts.
+  /// Charges growth of the entries to the scripts' memory.
   ///
-  /// A write that is recorded cannot fail: what scripts allocate next does.
+  /// A recorded write cannot fail; instead, the scripts' next allocation does.
   func account() {
     let bytes = Self.entrySize * (list.size + keyed.count)
     guard abs(bytes - charge) >= 4096 || bytes == 0 else { return }
@@ -76,7 +75,7 @@ final class TableJournal {
     return mark.position
   }
 
-  /// The positions in both journals for that of a reader.
+  /// The positions in both journals for a reader's position.
   func parts(of position: Int) -> (list: Int, keyed: Int) {
     let mark = mark(at: position)
     return (mark.list, mark.keyed)
@@ -91,7 +90,7 @@ final class TableJournal {
     return low > 0 ? marks[low - 1] : Mark(position: 0, list: 0, keyed: 0, kept: 0)
   }
 
-  /// Removes the entries before `position`, which all readers have passed.
+  /// Removes entries before `position`, which all readers have passed.
   func trim(before position: Int, _ L: LuaStack) {
     let mark = mark(at: position)
     list.trim(before: mark.list)
@@ -107,7 +106,7 @@ final class TableJournal {
     clua_journal_forget(L.pointer, table, lua_Integer(key), lua_Integer(key))
   }
 
-  /// Limits the entries that were not read yet; called after each write.
+  /// Limits the unread entries; called after each write.
   func limit(_ L: LuaStack) {
     if list.count > listLimit || keyed.count > keyedLimit {
       compact(for: marks.map(\.position), L)
@@ -123,19 +122,19 @@ final class TableJournal {
         for: readers.map { parts(of: $0).list }, current: { keepList(length, L) },
         unless: { interrupter.isStopping })
     }
-    // Where nothing can be combined, not each write has to try.
+    // If nothing can be combined, avoid trying again after every write.
     if count > listLimit { listLimit = max(1024, 4 * length + 1024, 2 * list.count) }
     if keyed.count > keyedLimit {
       keyed.compact(for: readers.map { parts(of: $0).keyed }, keyCount: 0)
       keyedLimit = max(1024, 2 * keyed.count)
     }
-    // The entries that are left are the contents of the list at the positions of readers.
+    // The remaining entries are the contents of the list at the readers' positions.
     if list.count < count || list.isEmpty { forgetUnused(by: readers, L) }
     let positions = Set(readers)
     marks.removeAll { !positions.contains($0.position) }
   }
 
-  /// Removes the values that only removed entries needed.
+  /// Forgets values that only removed entries needed.
   private func forgetUnused(by readers: [Int], _ L: LuaStack) {
     var used: Set<Int> = []
     func use(_ value: KeptValue) {
@@ -161,7 +160,7 @@ final class TableJournal {
 
   // MARK: Values
 
-  /// The value at an index, kept. [-0, +0, -]
+  /// Keeps the value at an index. [-0, +0, -]
   func keep(_ index: CInt, _ L: LuaStack) -> KeptValue {
     switch L.type(at: index) {
     case .nil, .none: return .nothing
@@ -181,7 +180,7 @@ final class TableJournal {
     }
   }
 
-  /// The value at an index as a key. [-0, +0, -]
+  /// Keeps the value at an index as a key. [-0, +0, -]
   func keepKey(_ index: CInt, _ L: LuaStack) -> KeptKey {
     if let number = L.wholeNumber(at: index) {
       return KeptKey(identity: .integer(Int(number)), value: .integer(number))
@@ -189,7 +188,7 @@ final class TableJournal {
     return KeptKey(identity: host.state.operand(at: index, of: L), value: keep(index, L))
   }
 
-  /// The elements of a list at an index, kept as one. [-0, +0, -]
+  /// Keeps the elements of the list at an index as one value. [-0, +0, -]
   func keepElements(of index: CInt, _ count: Int, _ L: LuaStack) -> [KeptValue] {
     if count == 0 { return [] }
     guard case .kept(let list) = keep(index, L) else {
@@ -198,7 +197,7 @@ final class TableJournal {
     return (1...count).map { .element($0, of: list) }
   }
 
-  /// The elements that are there now, kept as one.
+  /// Keeps the present elements as one value.
   private func keepList(_ count: Int, _ L: LuaStack) -> [KeptValue] {
     if count == 0 { return [] }
     let status = clua_try_journal_keeplist(
@@ -256,7 +255,7 @@ final class TableJournal {
     }
   }
 
-  /// The elements that are there now, valid until the next write.
+  /// The present elements; valid until the next write.
   func current() -> [KeptValue] { length == 0 ? [] : (1...length).map { .current($0) } }
 
   // MARK: Recording
@@ -275,28 +274,28 @@ final class TableJournal {
     length = now
   }
 
-  /// Notes a change of the list that was not reported.
+  /// Notes an unreported change of the list.
   func recordGap(length now: Int) {
     lastGap = list.end
     recordWhole(Array(repeating: .nothing, count: length), isPermutation: false, length: now)
   }
 
-  /// Notes a gap if there was no memory to keep a value.
+  /// Notes a gap if memory ran out while keeping a value.
   func noteGapForLostValue() {
     guard hasLostValue else { return }
     hasLostValue = false
     if isList { recordGap(length: length) } else { lastKeyedGap = keyed.end }
   }
 
-  /// Notes a write of which nothing is recorded.
+  /// Notes a write that is not recorded.
   func noteGap(length now: Int) {
     if isList { recordGap(length: now) } else { lastKeyedGap = keyed.end + 1 }
   }
 
-  /// Whether it is known what was there at a position in `list`.
+  /// Whether the former elements at a position in `list` are known.
   func isKnown(since position: Int) -> Bool { position > lastGap }
 
-  /// Whether all values are known that were there since a position in `keyed`.
+  /// Whether all former values since a position in `keyed` are known.
   func isKnown(sinceKeyed position: Int) -> Bool { position >= lastKeyedGap }
 
   func record(_ key: KeptKey, from old: KeptValue?, to new: KeptValue?) {

@@ -2,14 +2,14 @@ internal import CTables
 internal import Lua
 internal import Observables
 
-/// What `**` asks of tables (X1).
+/// Answers of tables to `**` (X1).
 extension TableKind {
-  /// Implements `movesObjects`: scalar values lead nowhere.
+  /// Implements `movesObjects`: a write of scalar values moves no objects.
   func canMoveObjects(_ change: Change) -> Bool {
     guard let values = change.values else { return true }
     let write = values.assumingMemoryBound(to: clua_write.self).pointee
     guard write.edit == CLUA_EDIT_NONE, !write.uncompared, !write.triggered else { return true }
-    // Elements that an edit has moved come without values, unless their watchers want these.
+    // An edit reports moved elements without values, unless watchers want the values.
     if write.old == 0 { return true }
     return isObject(at: write.old) || isObject(at: write.new_)
   }
@@ -27,7 +27,7 @@ extension TableKind {
     hasOpaqueTables && clua_isopaque(L.pointer, index)
   }
 
-  /// The table at an index is a leaf for `**` from the next flush on.
+  /// Makes the table at an index a leaf for `**` from the next flush on.
   func markOpaque(at index: CInt, of L: LuaStack) throws(LuaError) {
     hasOpaqueTables = true
     L.pushCopy(at: index)

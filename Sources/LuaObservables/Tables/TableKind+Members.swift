@@ -2,7 +2,7 @@ internal import CTables
 internal import Lua
 internal import Observables
 
-/// The members of tables, and their changes; lazy keys are no members.
+/// The members of tables, and their changes; lazy keys are not members.
 extension TableKind {
   /// Implements `forEachMember`.
   func goThroughMembers(
@@ -33,7 +33,7 @@ extension TableKind {
         return
       }
     }
-    // A set has its members as keys.
+    // The members of a set are its keys.
     let skipsKeys = (scope == .stored || scope == .covered) && kind != CLUA_KIND_SET
     notingFailure {
       try state.forEachEntry(at: height + 1, beyond: length, of: L) {
@@ -44,25 +44,25 @@ extension TableKind {
     }
   }
 
-  /// Whether the stack has room for a few values; the engine hears of it where memory is short.
+  /// Whether the stack has room for a few values; notifies the engine if memory ran out.
   func hasRoom(_ L: LuaStack) -> Bool {
     if L.hasRoom(for: 12) { return true }
     noteUnreadable(L.noRoom())
     return false
   }
 
-  /// Runs what looks at members; the engine hears of it where memory is short.
+  /// Runs code that reads members; notifies the engine if memory ran out.
   func notingFailure(_ body: () throws -> Void) {
     do { try body() } catch { noteUnreadable(error) }
   }
 
-  /// At the end of the stack the watcher stays: the script that went so deep has the error.
+  /// If the stack is full, the watcher stays: the deeply nested script gets the error.
   func noteUnreadable(_ error: any Error) {
     if (error as? LuaError)?.code == .memory { engine.operations.noteUnreadable(error) }
   }
 
-  /// The value on top of the stack as a member; in the scopes of `**` it has only its node.
-  /// [-0, +0, -]
+  /// The value on top of the stack as a member, which has only its node in the scopes of `**`. [-0,
+  /// +0, -]
   private func member(_ L: LuaStack, in scope: MemberScope = .everything) -> Member {
     let isDeep = scope == .stored || scope == .covered
     let node: NodeRef? =
@@ -109,7 +109,7 @@ extension TableKind {
     }
     let (list, keyed) = journal.parts(of: position)
     if journal.isList, !journal.list.forEachMemberChange(since: list, note) {
-      // The list was assigned as a whole, but the former contents are known.
+      // The whole list was assigned, but its former contents are known.
       guard journal.isKnown(since: list) else { return false }
       for value in journal.list.former(at: list, current: journal.current) { note(value, -1) }
       for value in journal.current() { note(value, 1) }

@@ -3,12 +3,10 @@ internal import CTables
 internal import Lua
 internal import Observables
 
-/// Instances of models that a script made: their names are declared (P9).
+/// Instances of models that scripts made: their names are declared (P9).
 extension TableKind {
-  /// Makes sure that the name on top of the stack may be observed on a table; a lazy property is
-  /// there afterwards.
-  ///
-  /// [-0, +0, -]
+  /// Checks that the name on top of the stack can be observed on a table, and makes a lazy property
+  /// exist. [-0, +0, -]
   func checkName(
     of table: OpaquePointer, _ step: Int, _ path: Path, _ L: LuaStack
   ) throws {
@@ -32,16 +30,17 @@ extension TableKind {
     }
   }
 
-  /// Declares the lazy property that the key at an index names on an instance, unless it is there.
+  /// Declares the lazy property for the key at an index on an instance, if it does not exist. [-0,
+  /// +0, -]
   ///
-  /// Where that fails, reading the key fails again. [-0, +0, -]
+  /// If this fails, reading the key fails again.
   func declare(forKeyAt index: CInt, of table: OpaquePointer, _ L: LuaStack) {
     guard clua_node_name(L.pointer, table, index) == CLUA_NAME_LAZY else { return }
     L.pushCopy(at: index)
     if clua_try_node_declare(L.pointer, table) != LUA_OK { L.pop() }
   }
 
-  /// The name of the model that the table of a node is an instance of. [-0, +0, -]
+  /// The name of the model whose instance is the table of a node. [-0, +0, -]
   private func modelName(of table: OpaquePointer, _ L: LuaStack) -> String {
     let height = L.height
     defer { L.height = height }
@@ -58,13 +57,11 @@ extension TableKind {
     try? state.forEachEntry(at: -1, of: L) {
       if L.isString(at: -2) { names.append(state.text(at: -2, of: L)) }
     }
-    // The order makes the suggestion the same each time, where two names are equally near.
+    // Sorted, so that the suggestion is reproducible if two names are equally near.
     return names.sorted()
   }
 
-  /// Pushes a field of the record of the model of a node's table; nil without a model.
-  ///
-  /// [-0, +any, -]
+  /// Pushes a field of the model's record for a node's table; nil without a model. [-0, +any, -]
   private func pushRecordField(
     _ name: String, of table: OpaquePointer, _ L: LuaStack
   ) -> LuaType {

@@ -2,9 +2,9 @@ internal import CTables
 internal import Lua
 internal import Observables
 
-/// What transactions ask of tables (S8).
+/// Answers of tables to transactions (S8).
 extension TableKind {
-  /// Pushes a new table with the values that a table had before a write under way. [-0, +1, -]
+  /// Pushes a new table with a table's values from before the write under way. [-0, +1, -]
   func pushFormerContents(_ change: Change, to L: LuaStack) throws(LuaError) {
     guard let values = change.values else {
       throw LuaError("a write says nothing of what it replaced (this is a bug in obs-lua)")
@@ -13,7 +13,8 @@ extension TableKind {
       clua_try_former(L.pointer, values.assumingMemoryBound(to: clua_write.self)), L)
   }
 
-  /// Calls `visit` with the objects that a write under way has put in; false if these are unknown.
+  /// Calls `visit` with the objects that the write under way has stored; false if these are
+  /// unknown.
   func visitArrivals(_ change: Change, _ visit: (NodeRef) -> Void) -> Bool {
     guard let write = change.values?.assumingMemoryBound(to: clua_write.self).pointee,
       hasRoom(L)
@@ -37,7 +38,7 @@ extension TableKind {
     return true
   }
 
-  /// The positions at which an edit may have put in several elements.
+  /// The positions at which an edit may have stored several elements.
   private func places(of write: clua_write) -> Range<lua_Integer> {
     switch write.edit {
     case CLUA_EDIT_APPEND, CLUA_EDIT_RANGE: write.at..<write.at + write.count

@@ -2,10 +2,10 @@ internal import CTables
 internal import Lua
 internal import Observables
 
-/// The reports of tables to the engine.
+/// Reports of tables to the engine.
 extension TableKind {
-  /// Keeps an observed table alive until its watchers were called (L2); false where the collector
-  /// has given it up already (L8).
+  /// Keeps an observed table alive until its watchers are called (L2); returns false if the
+  /// collector has already given it up (L8).
   func keepTable(of node: NodeRef) -> Bool {
     let (L, table) = (state.stack, TableKind.table(node))
     clua_node_pushtable(L.pointer, table)
@@ -22,7 +22,7 @@ extension TableKind {
     node.pointee.context = 0
   }
 
-  /// Reports a write for which C found a slot or a journal that wants it.
+  /// Reports a write that a slot or journal found by C wants.
   func written(_ L: LuaStack, _ write: UnsafePointer<clua_write>) {
     guard let owner = clua_node_owner(write.pointee.node) else { return }
     let node = owner.assumingMemoryBound(to: Node.self)
@@ -42,7 +42,7 @@ extension TableKind {
     }
   }
 
-  /// Several writes begin that are one operation, or have been made.
+  /// Begins or ends several writes that are one operation.
   func batch(_ L: LuaStack, _ begins: Bool) {
     calls.entered(L) {
       if begins {
@@ -54,7 +54,7 @@ extension TableKind {
     }
   }
 
-  /// A C module has written a key, which is reported later (M1).
+  /// Notes a key that a C module has written, which is reported later (M1).
   func outdated(_ L: LuaStack, _ write: UnsafePointer<clua_write>) {
     guard let owner = clua_node_owner(write.pointee.node) else { return }
     calls.entered(L) {

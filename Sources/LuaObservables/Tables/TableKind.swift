@@ -3,7 +3,7 @@ internal import CTables
 internal import Lua
 internal import Observables
 
-/// How Lua tables are observed, in place.
+/// Observes Lua tables, in place.
 final class TableKind: NodeKind {
   // The host is not retained: it owns its kinds, and a write must not count references.
   let reference: Unmanaged<LuaHost>
@@ -37,14 +37,14 @@ final class TableKind: NodeKind {
     let number: Int
   }
 
-  /// The node of the table on top of the stack, made if there is none. [-1, +0, -]
+  /// The node of the table on top of the stack, made if necessary. [-1, +0, -]
   ///
-  /// If it is made, the key of the step that applies to it is prepared, too; `isWhole` says that
-  /// all its keys are going to be watched.
+  /// A new node also prepares the key of the step that applies to it; `isWhole` says that all its
+  /// keys will be watched.
   func node(
     _ L: LuaStack, for step: Step? = nil, isWhole: Bool = false
   ) throws(LuaError) -> NodeRef {
-    // A finalizer may call this while the state closes: its nodes would outlive their tables.
+    // A finalizer may call this while the state closes, when a new node would outlive its table.
     guard !host.isClosed else {
       L.pop()
       throw .closed
@@ -67,7 +67,7 @@ final class TableKind: NodeKind {
     return node(of: made!)
   }
 
-  /// The engine's node of an observed table, made when it isn't there.
+  /// The engine's node of an observed table, made if necessary.
   func node(of table: OpaquePointer) -> NodeRef {
     if let owner = clua_node_owner(table) { return owner.assumingMemoryBound(to: Node.self) }
     let node = engine.nodes.make(kind: self, object: UnsafeMutableRawPointer(table))
@@ -75,7 +75,7 @@ final class TableKind: NodeKind {
     return node
   }
 
-  /// The engine's node of the table at `index`, nil where there is none. [-0, +0, -]
+  /// The engine's node of the table at `index`, or nil. [-0, +0, -]
   static func existingNode(at index: CInt, of L: LuaStack) -> NodeRef? {
     guard let node = clua_node_livingat(L.pointer, index) else { return nil }
     return clua_node_owner(node)?.assumingMemoryBound(to: Node.self)
@@ -88,7 +88,7 @@ final class TableKind: NodeKind {
       UnsafeMutableRawPointer(slot).assumingMemoryBound(to: clua_slot.self))
   }
 
-  /// Whether `node` is that of a table.
+  /// Whether `node` belongs to a table.
   func isKind(of node: NodeRef) -> Bool {
     node.pointee.kind.toOpaque() == Unmanaged<NodeKind>.passUnretained(self).toOpaque()
   }
@@ -143,8 +143,8 @@ final class TableKind: NodeKind {
     }
   }
 
-  /// The slot of a name of a plain table, where that is observed or was prepared: without a call of
-  /// Lua's library.
+  /// The slot of a plain table's name that is observed or prepared, found without calling Lua's
+  /// library.
   override func knownSlot(at step: Int, of path: Path, on node: NodeRef) -> SlotRef? {
     let table = TableKind.table(node)
     guard let name = paths.name(step, of: path) else { return nil }
@@ -181,7 +181,7 @@ final class TableKind: NodeKind {
     return slot
   }
 
-  /// The slot of the key at an index, made when it isn't there. [-0, +0, -]
+  /// The slot of the key at an index, made if necessary. [-0, +0, -]
   func slot(
     forKeyAt index: CInt, of node: NodeRef, _ L: LuaStack
   ) throws(LuaError) -> SlotRef {
@@ -201,9 +201,7 @@ final class TableKind: NodeKind {
     return slot
   }
 
-  /// Pushes the key that a component stands for; nil for the name of a member that is gone.
-  ///
-  /// [-0, +1, -]
+  /// Pushes the key of a component; nil for the name of a member that is gone. [-0, +1, -]
   private func pushKey(
     _ step: Int, of path: Path, on node: NodeRef, to L: LuaStack
   ) throws(LuaError) {
@@ -229,8 +227,8 @@ final class TableKind: NodeKind {
 
   // MARK: Digits
 
-  /// Digits stand for the object at n of a list, or else for the key n; where nothing is there,
-  /// `#n` was meant (P2).
+  /// Digits mean the object at position n of a list, or else the key n; if there is no value, `#n`
+  /// was meant (P2).
   override func element(
     _ component: Path.Component, at step: Int, of path: Path, on node: NodeRef
   ) throws -> Element {
@@ -259,7 +257,7 @@ final class TableKind: NodeKind {
     return .object(list, anchor: try followed.follow(position, of: node))
   }
 
-  /// Whether the table below the value on top of the stack has the digits as a string.
+  /// Whether the table below the value on top of the stack has the digits as a string key.
   private func hasName(
     _ component: Path.Component, _ L: LuaStack
   ) throws(LuaError) -> Bool {
@@ -305,8 +303,7 @@ final class TableKind: NodeKind {
     return observable(L, for: next)
   }
 
-  /// Pushes the value at a component of the table on top of the stack; false where there is none.
-  ///
+  /// Pushes the value at a component of the table on top of the stack; returns false without one.
   /// [-0, +any, -]
   private func pushValue(
     at step: Int, of path: Path, on node: NodeRef, _ L: LuaStack
@@ -324,8 +321,8 @@ final class TableKind: NodeKind {
     return true
   }
 
-  /// Pushes the value of the lazy key on top: a property on a path is computed as soon as the
-  /// wiring needs it, though no code reads it.
+  /// Pushes the value of the lazy key on top of the stack: wiring computes a property on a path,
+  /// though no code reads it.
   private func pushLazyValue(of node: NodeRef, _ L: LuaStack) -> Bool {
     guard let slot = clua_node_slot(L.pointer, TableKind.table(node), -1),
       let lazy = UnsafeMutableRawPointer(slot).assumingMemoryBound(to: Slot.self).pointee.lazy
@@ -344,7 +341,7 @@ final class TableKind: NodeKind {
     return true
   }
 
-  /// Whether the key on top is lazy, and has no value because its getter failed.
+  /// Whether the key on top of the stack is lazy, and has no value because its getter failed.
   private func isFailed(of node: NodeRef, _ L: LuaStack) -> Bool {
     guard !L.isNil(at: -1), clua_node_islazy(L.pointer, TableKind.table(node), -1) else {
       return false
@@ -447,7 +444,7 @@ final class TableKind: NodeKind {
 
   override func beginJournal(of node: NodeRef) -> Bool {
     let table = TableKind.table(node)
-    // The length is kept as writes will report it from now on: before, the border may be any.
+    // Keep the length as writes will report it from now on; until then, the border may be any.
     clua_node_journal(L.pointer, table, true)
     journals[node] = TableJournal(host, of: table, length: Int(clua_node_length(table)))
     return true
@@ -462,7 +459,7 @@ final class TableKind: NodeKind {
     clua_node_setjournal(L.pointer, table)
   }
 
-  /// Drops the journal of a table that is gone, and with it the values that the journal kept.
+  /// Drops the journal of a table that is gone; the values that the journal kept go with the table.
   func abandonJournal(of node: NodeRef) {
     if !journals.isEmpty { journals[node] = nil }
   }
@@ -521,8 +518,8 @@ final class TableKind: NodeKind {
     _ = clua_try_node_tidy(L.pointer, TableKind.table(node))
   }
 
-  /// A turn in which scripts were stopped, or whose time is up, ends soon: to move a long list back
-  /// takes a while.
+  /// True if scripts were stopped, or must stop, so that the turn ends soon: moving back the keys
+  /// of a long list takes a while.
   override var unobservesLater: Bool {
     state.interrupter.hasStopped || state.interrupter.isStopping
   }
@@ -539,7 +536,7 @@ final class TableKind: NodeKind {
     return true
   }
 
-  /// Ends all nodes, as the state closes: its finalizers must not reach the engine.
+  /// Ends all nodes as the state closes: its finalizers must not reach the engine.
   func abandonAll() {
     clua_observation_close(L.pointer)
     engine.nodes.forEach { node in
@@ -588,7 +585,7 @@ extension clua_kind {
 
 extension Path.Component {
 
-  /// Whether it names a metamethod, which is never intercepted (P11).
+  /// Whether the component names a metamethod, which is never intercepted (P11).
   fileprivate var isMetamethodName: Bool {
     bytes.count >= 2 && bytes[0] == UInt8(ascii: "_") && bytes[1] == UInt8(ascii: "_")
   }

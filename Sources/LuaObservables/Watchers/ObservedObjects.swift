@@ -3,15 +3,15 @@ internal import CTables
 internal import Lua
 internal import Observables
 
-/// The objects that watchers of scripts are rooted at, Lua tables and those of the host program:
-/// each keeps the callbacks of its own watchers.
+/// The root objects of scripts' watchers, Lua tables and objects of the host program: each keeps
+/// the callbacks of its watchers.
 struct ObservedObjects {
-  // The host is not retained: it outlives all that have this value.
+  // The host is not retained: it outlives all users of this value.
   private let reference: Unmanaged<LuaHost>
 
   init(_ host: LuaHost) { reference = .passUnretained(host) }
 
-  /// Whether the node is that of a Lua table, not of a Swift model.
+  /// Whether the node belongs to a Lua table, not a Swift model.
   func isTable(_ node: NodeRef) -> Bool {
     reference._withUnsafeGuaranteedRef { $0.tables.isKind(of: node) }
   }
@@ -25,7 +25,7 @@ struct ObservedObjects {
     }
   }
 
-  /// Pops a value that lives as long as the object of `root`. [-1, +0, -]
+  /// Pops a value and keeps it as long as the object of `root` lives. [-1, +0, -]
   func keep(_ key: lua_Integer, of root: NodeRef, _ L: LuaStack) throws(LuaError) {
     let host = reference.takeUnretainedValue()
     if isTable(root) {
@@ -35,7 +35,7 @@ struct ObservedObjects {
     }
   }
 
-  /// Makes the node end before Lua frees the values that it keeps, so that `on_end` can be called.
+  /// Makes the node end before Lua frees its kept values, so that `on_end` can be called.
   func noticeEnding(of root: NodeRef, _ L: LuaStack) throws(LuaError) {
     guard isTable(root) else { return }
     let state = reference._withUnsafeGuaranteedRef { $0.state }

@@ -1,24 +1,24 @@
 internal import Lua
 internal import Observables
 
-/// Watchers of scripts that end, and the callbacks that are called for that (`on_end`, L3).
+/// The endings of scripts' watchers, and the calls of their `on_end` callbacks (L3).
 final class ScriptEndings {
-  // The host is not retained: it owns this object, with the receiver.
+  // The host is not retained: it owns this object through the receiver.
   private let reference: Unmanaged<LuaHost>
   private let state: LuaState
   private let observed: ObservedObjects
-  /// Endings of which the engine has not yet named the path.
+  /// Endings whose path the engine has not named yet.
   @exclusivity(unchecked) private var waiting: [Ending] = []
 
-  /// A call of `on_end` that is due, in a turn of its own.
+  /// A due call of `on_end`, which runs in a separate turn.
   private struct Ending {
     let watcher: UInt64
-    /// The slot of the anchor table that holds the callback; 0 where Lua has freed it.
+    /// The slot of the anchor table that holds the callback; 0 if Lua has freed it.
     let slot: Int
     let name: String
     let site: String
     let sandbox: UInt32
-    /// The memory that pays for it, and its bytes.
+    /// The memory share that pays for the ending, and its bytes.
     let share: LuaState.Share
     var size: Int { 600 + 2 * name.utf8.count }
   }
@@ -30,11 +30,11 @@ final class ScriptEndings {
 
   private var host: LuaHost { reference._withUnsafeGuaranteedRef { $0 } }
 
-  /// Drops the calls that are due: the host closes.
+  /// Drops the due calls when the host closes.
   func end() { waiting = [] }
 
-  /// Notes the ending of a watcher, whose observed object was collected: the kept values are on
-  /// top, nil where Lua has freed them.
+  /// Notes the ending of a watcher whose observed object was collected; the kept values are on top
+  /// of the stack, nil if Lua has freed them.
   func note(_ watcher: WatcherRef, _ L: LuaStack) {
     var name = host.sources.text(watcher.script.pointee.site)
     let site = name
@@ -51,12 +51,12 @@ final class ScriptEndings {
       watcher: watcher.pointee.id, slot: slot, name: name, site: site,
       sandbox: watcher.script.pointee.sandbox,
       share: state.share(named: watcher.pointee.payer))
-    // Nothing can be refused here.
+    // This must not fail, so charge the memory afterwards.
     state.chargeAfterwards(ending.size, to: ending.share)
     waiting.append(ending)
   }
 
-  /// A watcher ended: removes what the observed object kept for it.
+  /// Removes an ended watcher's values from its observed object.
   func ended(_ watcher: WatcherRef, observedDied path: Path?) {
     let data = watcher.script
     let root = data.pointee.root

@@ -1,15 +1,15 @@
 public import Lua
 public import Observables
 
-/// Watchers of tables of scripts, in Swift.
+/// Swift watchers of scripts' tables.
 extension ScriptEnvironment {
-  /// Calls `callback` at the end of each turn in which an element of one of the paths, rooted at a
-  /// table of a script, changed.
+  /// Calls `callback` at the end of each turn in which an element of one of the paths, which start
+  /// at a script's table, changed.
   ///
-  /// A Swift path counts from 0. On the loop's thread, at most once per turn (T1). The table is
-  /// given to the callback, which must not capture it: the table owns the callback, and Swift's
-  /// handle would keep the table (L6). What the callback throws is reported as an error of a script
-  /// is (T10), and the watcher stays. `WatcherOptions.equals` is given each `LuaValue`.
+  /// A Swift path counts from 0. The callback is called on the loop's thread, at most once per turn
+  /// (T1). It gets the table, and must not capture it: the table owns the callback, and Swift's
+  /// handle would keep the table alive (L6). An error that the callback throws is reported like a
+  /// script's error (T10), and the watcher stays. `WatcherOptions.equals` gets each `LuaValue`.
   ///
   /// - Throws: `PathError` for a component that its object cannot have, `LuaError` for a closed
   ///   state.
@@ -25,14 +25,14 @@ extension ScriptEnvironment {
     }
   }
 
-  /// Starts a task at the end of each turn in which an element of one of the paths, rooted at a
-  /// table of a script, changed, and never two at once.
+  /// Starts a task at the end of each turn in which an element of one of the paths, which start at
+  /// a script's table, changed; never two tasks at once.
   ///
-  /// A change while the task runs starts it once more when it is over: the latest state wins. The
-  /// task runs on the loop's thread, each part between two `await`s in a turn of its own, or on the
-  /// actor that the closure belongs to. What it throws is reported as an error of a script is
-  /// (T10). Ending the watcher cancels the task, but for a watcher of one call
-  /// (`WatcherOptions.once`). All else is as for a callback that is not `async`.
+  /// After a change while the task runs, it starts once more when it is over, for the latest state.
+  /// The task runs on the loop's thread, where each part between two `await`s is a turn, or on the
+  /// closure's actor. An error that it throws is reported like a script's error (T10). Ending the
+  /// watcher cancels the task, except for a watcher of one call (`WatcherOptions.once`). Everything
+  /// else is as for a callback that is not `async`.
   ///
   /// - Throws: `PathError` for a component that its object cannot have, `LuaError` for a closed
   ///   state.
@@ -49,11 +49,11 @@ extension ScriptEnvironment {
     }
   }
 
-  /// Calls `callback` inside of each write to an element of one of the paths, after the value is
+  /// Calls `callback` inside each write to an element of one of the paths, after the value is
   /// stored (T9), with the table and the change.
   ///
-  /// ``TableChange/path`` is the path on which the change lies. The callback is not re-entered:
-  /// changes that it makes itself call it again after it returned. All else is as for `observe`.
+  /// ``TableChange/path`` is the path of the change. The callback is not re-entered: it is called
+  /// for its own changes after it returns. Everything else is as for `observe`.
   ///
   /// - Throws: `PathError` for a component that its object cannot have, `LuaError` for a closed
   ///   state.
@@ -77,8 +77,8 @@ extension ScriptEnvironment {
     }
   }
 
-  /// Registers a watcher that calls `body`, and whose paths `wire` adds; if that throws, no watcher
-  /// is made.
+  /// Registers a watcher that calls `body` and whose paths `wire` adds; if `wire` throws, the
+  /// watcher is ended.
   func watch(
     _ table: LuaTable, _ options: WatcherOptions, isImmediate: Bool, _ file: StaticString,
     _ line: UInt, _ body: @escaping TableWatcher.Body,
@@ -98,7 +98,7 @@ extension ScriptEnvironment {
       traits: isImmediate ? options.traits.union(.immediate) : options.traits)
     watcher.begin(record)
     do {
-      // Getters of scripts may run for a path.
+      // Wiring a path can run getters of scripts.
       try scope.entered { try wire(engine, record) }
     } catch {
       watcher.stop()
@@ -112,6 +112,6 @@ extension ScriptEnvironment {
 }
 
 extension TableChange {
-  /// Makes the change of a call for which nothing was written.
+  /// Makes the change for a call without a write.
   fileprivate init(on path: Path) { self.init(path: path, key: .nil, old: .nil, new: .nil) }
 }

@@ -1,7 +1,7 @@
 internal import Lua
 internal import Observables
 
-/// The hooks of `on_observed`: each sandbox has one for each object.
+/// The hooks of `on_observed`: each sandbox can have one per object.
 final class ScriptHooks {
   // The host is not retained: it owns this object.
   private let reference: Unmanaged<LuaHost>
@@ -13,9 +13,9 @@ final class ScriptHooks {
   @exclusivity(unchecked) private var owners: [UInt32] = []
   /// Calls that wait for the next turn.
   @exclusivity(unchecked) private var held: [HeldHook] = []
-  /// Whether the next turn makes them.
+  /// Whether the next turn will make the waiting calls.
   @exclusivity(unchecked) private var isHeldScheduled = false
-  /// How many hooks and comparisons run, one inside of the other.
+  /// The number of nested running hooks and comparisons.
   @exclusivity(unchecked) private var depth = 0
 
   init(_ host: LuaHost, _ tables: TableKind, _ observed: ObservedObjects) {
@@ -26,7 +26,7 @@ final class ScriptHooks {
 
   private var host: LuaHost { reference._withUnsafeGuaranteedRef { $0 } }
 
-  /// A call of a hook that others have caused, and that waits for the next turn, as the allowance
+  /// A call of a hook that others caused and that waits for the next turn, because the allowance
   /// for such calls is spent (S5).
   private struct HeldHook {
     let sandbox: UInt32
@@ -34,14 +34,14 @@ final class ScriptHooks {
     let key: LuaValue
     let isObserved: Bool
 
-    /// Whether both together change nothing.
+    /// Whether the two calls cancel each other.
     func cancels(_ other: HeldHook) -> Bool {
       sandbox == other.sandbox && object == other.object && key == other.key
         && isObserved != other.isObserved
     }
   }
 
-  /// Whether a hook or a comparison of a script runs.
+  /// Whether a hook or a comparison of a script is running.
   var isRunning: Bool { depth > 0 }
 
   /// Runs `body`, which calls a hook or a comparison.
@@ -54,17 +54,17 @@ final class ScriptHooks {
     return try state.interrupter.withLimitedMemory(body)
   }
 
-  /// A sandbox has set a hook.
+  /// Notes that a sandbox has set a hook.
   func note(of sandbox: UInt32) {
     if owners.contains(sandbox) { return }
     owners.append(sandbox)
     owners.sort()
   }
 
-  /// The hooks of a sandbox are not called any more: it closes.
+  /// Stops calling the hooks of a sandbox that closes.
   func drop(of sandbox: UInt32) { owners.removeAll { $0 == sandbox } }
 
-  /// The host closes.
+  /// Drops the waiting calls when the host closes.
   func end() { held = [] }
 
   /// Whether some sandbox has a hook for an object.
@@ -76,12 +76,12 @@ final class ScriptHooks {
     }
   }
 
-  /// Calls the hooks of `on_observed` for a key of a table.
+  /// Calls the `on_observed` hooks for a key of a table.
   func call(_ slot: SlotRef, name: String, isObserved: Bool) {
     call(of: slot.pointee.node, slot, name: name, isObserved: isObserved)
   }
 
-  /// Calls the hooks of `on_observed`, each on the account of its sandbox.
+  /// Calls the `on_observed` hooks, each on the account of its sandbox.
   func call(
     of root: NodeRef, _ slot: SlotRef? = nil, name: String, isObserved: Bool
   ) {
@@ -102,7 +102,7 @@ final class ScriptHooks {
     }
   }
 
-  /// Calls the hooks that have waited, as far as there is time; the rest waits again.
+  /// Calls the waiting hooks while there is time; the others wait again.
   fileprivate func callHeld() {
     let L = state.stack
     let height = L.height
@@ -124,16 +124,16 @@ final class ScriptHooks {
     }
   }
 
-  /// Pushes the hook that a sandbox has for an object, or nil; false then. [-0, +1, -]
+  /// Pushes a sandbox's hook for an object; pushes nil and returns false without one. [-0, +1, -]
   private func pushHook(of sandbox: UInt32, _ root: NodeRef, to L: LuaStack) -> Bool {
     observed.pushKept(ScriptWatcher.hookKey(of: sandbox), of: root, to: L)
     return L.isFunction(at: -1)
   }
 
-  /// Pushes the key that a hook is called with; false where there is no memory. [-0, +1, -]
+  /// Pushes the key for a hook's call; returns false if memory runs out. [-0, +1, -]
   private func pushKey(_ slot: SlotRef?, name: String, to L: LuaStack) -> Bool {
     if let slot, slot.pointee.node.kind === tables, !slot.pointee.isEvery {
-      // A key that is a string is pushed itself, as it may contain any bytes.
+      // A string key is pushed itself, as it may contain any bytes.
       TableKind.pushKey(of: slot, to: L)
       if L.isString(at: -1) { return true }
       L.pop()
@@ -141,7 +141,7 @@ final class ScriptHooks {
     return (try? state.push(text: name, to: L)) != nil
   }
 
-  /// Calls a hook with the object and the key above it. [-3, +0, -]
+  /// Calls a hook with the object and key above it. [-3, +0, -]
   private func callHook(of sandbox: UInt32, _ isObserved: Bool, _ L: LuaStack) {
     sandboxes.entered(sandbox, .allowance) {
       if state.interrupter.isStopping { return }
@@ -155,8 +155,8 @@ final class ScriptHooks {
     }
   }
 
-  /// Keeps a call of a hook with the object and the key on top of the stack for the next turn,
-  /// unless it takes back one that waits. [-0, +0, -]
+  /// Keeps a call of a hook for the next turn, with the object and key on top of the stack, unless
+  /// it cancels a waiting call. [-0, +0, -]
   private func hold(_ sandbox: UInt32, _ isObserved: Bool, _ L: LuaStack) {
     guard let object = try? state.value(at: -2, of: L), let key = try? state.value(at: -1, of: L)
     else { return }

@@ -3,7 +3,7 @@ internal import CTables
 internal import Lua
 internal import Observables
 
-/// Changes, as they are delivered to immediate watchers of scripts.
+/// Changes, as immediate watchers of scripts get them.
 extension ScriptReceiver {
   /// Pushes {path, key, old, new}. [-0, +1, -]
   func pushChange(
@@ -60,7 +60,7 @@ extension ScriptReceiver {
     }
   }
 
-  /// The values of a change, as values of Lua.
+  /// The values of a change as Lua values.
   func saved(_ change: ImmediateChange) -> SavedChange {
     if case .saved(let saved as SavedChange) = change { return saved }
     let L = state.stack

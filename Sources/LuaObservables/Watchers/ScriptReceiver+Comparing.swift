@@ -5,7 +5,7 @@ internal import Observables
 
 /// Comparisons of scripts (`equals`).
 extension ScriptReceiver {
-  /// The script's own comparison (`equals`).
+  /// Compares the values of a change with the script's `equals`; returns nil if they are equal.
   func compare(_ change: ImmediateChange, for watcher: WatcherRef) -> ImmediateChange? {
     let hasValues =
       switch change {
@@ -33,7 +33,7 @@ extension ScriptReceiver {
     }
   }
 
-  /// The script's own comparison of values that are computed of collections.
+  /// Compares values computed from collections with the script's `equals`.
   func compare(_ old: Operand, _ new: Operand, for watcher: WatcherRef) -> Bool {
     let L = state.stack
     guard let root = watcher.pointee.root, L.hasRoom(for: 24) else { return false }
@@ -44,9 +44,9 @@ extension ScriptReceiver {
     return isEqual ?? false
   }
 
-  /// Calls the comparison of a watcher with the two values that `pushValues` pushes.
+  /// Calls a watcher's `equals` with the two values that `pushValues` pushes.
   ///
-  /// An error in it is reported, and the values count as different.
+  /// If it fails, the error is reported, and the values count as different.
   private func isEqual(
     for watcher: WatcherRef, of root: NodeRef, _ L: LuaStack,
     pushValues: () throws(LuaError) -> Void
@@ -73,8 +73,8 @@ extension ScriptReceiver {
     return change.values?.assumingMemoryBound(to: clua_write.self)
   }
 
-  /// Compares for an operation on a list: each element that it changed, until one counts as a
-  /// change, which is delivered to the watcher.
+  /// Compares each element that a list operation changed, until one counts as a change, which is
+  /// then delivered to the watcher.
   private func acceptEdit(
     _ change: ImmediateChange, _ write: UnsafePointer<clua_write>, for watcher: WatcherRef,
     of root: NodeRef, _ L: LuaStack

@@ -3,21 +3,21 @@ internal import Observables
 
 /// Objects that are components of paths.
 ///
-/// A path does not keep them, as they may lead back to it. The observed object of a watcher does:
-/// they go with it, and with every cycle through it (L6).
+/// A path does not keep them alive, as they may lead back to it. The observed object of a watcher
+/// does, so they are freed with it, and with every cycle through it (L6).
 extension ScriptReceiver {
-  /// Adds a path to a watcher, whose observed object keeps its components from now on.
+  /// Adds a path to a watcher, whose observed object keeps the path's components from now on.
   func add(_ path: Path, to watcher: WatcherRef, _ L: LuaStack) throws {
     guard path.hasObjectKeys else { return try engine.wiring.add(path, to: watcher) }
     let name = watcher.identity
     let height = L.height
     defer { L.height = height }
     if host.paths.pushObjectKeys(of: path, to: L) { try keep(height + 1, of: watcher, L) }
-    // Finalizers that ran while memory was taken may have ended the watcher.
+    // Finalizers that ran during the allocation may have ended the watcher.
     if let watcher = engine.watchers[name] { try engine.wiring.add(path, to: watcher) }
   }
 
-  /// Adds the keys at an index to those that the observed object keeps for a watcher.
+  /// Adds the keys at an index to a watcher's keys in the observed object.
   private func keep(_ keys: CInt, of watcher: WatcherRef, _ L: LuaStack) throws(LuaError) {
     let name = watcher.identity
     try state.pushTable(fields: 1, to: L)
@@ -35,7 +35,7 @@ extension ScriptReceiver {
     try state.rawSet(of: L)
   }
 
-  /// Paths of a watcher were removed: forgets the keys that its other paths don't have.
+  /// After paths of a watcher were removed, forgets the keys that its other paths don't have.
   func forgetUnusedKeys(of watcher: WatcherRef, _ L: LuaStack) {
     guard watcher.pointee.isActive, watcher.script.pointee.parts.contains(.keys) else { return }
     let (name, paths, height) = (watcher.identity, engine.inspection.paths(of: watcher), L.height)
@@ -49,7 +49,7 @@ extension ScriptReceiver {
       guard let watcher = engine.watchers[name], let root = watcher.pointee.root else { return }
       try observed.keep(ScriptWatcher.key(watcher, .keys), of: root, L)
     } catch {
-      // Without memory for another table the former one stays.
+      // Without memory for a new table, the old one stays.
     }
   }
 }

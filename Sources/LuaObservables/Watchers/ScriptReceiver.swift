@@ -5,8 +5,8 @@ internal import Observables
 
 /// Calls the callbacks of scripts.
 ///
-/// There is one receiver for each host. It has fields for the parts of the host that a call of a
-/// watcher needs: the way through the host would be longer.
+/// Each host has one receiver. Its fields are parts of the host that calls of watchers need, which
+/// shortens the access.
 final class ScriptReceiver: Receiver {
   // The host is not retained: it owns this object.
   private let reference: Unmanaged<LuaHost>
@@ -20,9 +20,9 @@ final class ScriptReceiver: Receiver {
   private let endings: ScriptEndings
   let sandboxes: Sandboxes
   private let linkLimits: LinkLimits
-  /// Watchers that stop at a prompt when they are called.
+  /// Watchers that open a prompt when they are called.
   @exclusivity(unchecked) private var breakingCalls: Set<UInt64> = []
-  /// The number of the sandbox of whose write a watcher of the prelude is notified.
+  /// The number of the sandbox whose write a watcher of the prelude is being notified of.
   @exclusivity(unchecked) private(set) var notedWriter: UInt32 = 0
 
   init(_ host: LuaHost) {
@@ -40,10 +40,10 @@ final class ScriptReceiver: Receiver {
 
   private var isClosed: Bool { reference._withUnsafeGuaranteedRef { $0.isClosed } }
 
-  /// Makes calls of a watcher stop at a prompt from now on.
+  /// Makes calls of a watcher open a prompt from now on.
   func breakOnCalls(of watcher: WatcherRef) { breakingCalls.insert(watcher.pointee.id) }
 
-  /// Ends with the host, which closes.
+  /// Ends the parts when the host closes.
   func end() {
     endings.end()
     hooks.end()
@@ -65,8 +65,8 @@ final class ScriptReceiver: Receiver {
     }
   }
 
-  /// What pays for a call in the flush: the sandbox for the first one in a turn, and for what it
-  /// has caused itself (S5).
+  /// The payer for a call in the flush: the sandbox for its first call in a turn, and for calls
+  /// that it caused itself (S5).
   private func payment(inFlush watcher: WatcherRef) -> Sandboxes.Payment {
     let script = watcher.script
     let isAgain = script.pointee.isCausedByOthers && script.pointee.lastTurn == sandboxes.turnNumber
@@ -87,7 +87,7 @@ final class ScriptReceiver: Receiver {
   }
 
   override func reportExhausted(_ error: any Error, _ watcher: WatcherRef) {
-    // Errors that stop scripts are reported once in a turn; that a watcher ends is always reported.
+    // Errors that stop scripts are reported once per turn; the end of a watcher is always reported.
     let isMemory = (error as? LuaError)?.code == .memory
     report(
       LuaError(
@@ -175,11 +175,11 @@ final class ScriptReceiver: Receiver {
     return (name, site)
   }
 
-  /// The file:line that is running becomes the cause of the next call of a watcher of a script;
-  /// there is none where Swift writes without having been called by a script.
+  /// Notes the running "file:line" as the cause of the watcher's next call; no cause is noted for
+  /// Swift code that no script has called.
   override func noteCause(of watcher: WatcherRef) {
     let L = state.stack
-    // A write in Swift may be made at any stack depth.
+    // Swift code can write at any stack depth.
     guard !isClosed, L.hasRoom(for: 8) else { return }
     let script = watcher.script
     script.pointee.cause = sources.current(L)
@@ -188,7 +188,8 @@ final class ScriptReceiver: Receiver {
 
   // MARK: Calling
 
-  /// Calls the callback of a watcher with (observed, observer), and a change for an immediate one.
+  /// Calls the callback of a watcher with (observed, observer), and a change for an immediate
+  /// watcher.
   private func call(_ watcher: WatcherRef, change: (ImmediateChange, Path)?) {
     let L = state.stack
     guard let root = watcher.pointee.root else { return }
@@ -230,7 +231,7 @@ final class ScriptReceiver: Receiver {
   /// The data for a report about a watcher that its own callback may end.
   struct WatcherIdentity {
     let site: Site
-    /// The stack index of its name; 0 where it has none.
+    /// The stack index of its name; 0 without a name.
     let name: CInt
   }
 
@@ -252,26 +253,26 @@ final class ScriptReceiver: Receiver {
     return (state.text(at: watcher.name, of: L), site)
   }
 
-  /// Reports an error of a watcher that was met outside its callback.
+  /// Reports an error of a watcher that occurred outside its callback.
   func report(_ error: LuaError, _ kind: LuaReport.Kind, of watcher: WatcherRef) {
     host.reports.report(
       error, kind, name: title(of: watcher).name, site: sources.text(watcher.script.pointee.site),
       cause: cause(of: watcher))
   }
 
-  /// Reports a stop that no script has raised, as the engine worked for it then.
+  /// Reports a stop that the engine noticed while it worked for a script.
   @inline(never)
   private func reportStop(of watcher: WatcherRef, _ kind: LuaReport.Kind) {
     if let error = state.unreportedStop() { report(error, kind, of: watcher) }
   }
 
-  /// "file:line" of the write that made a watcher of a script pending last.
+  /// The "file:line" of the write that last made a script's watcher pending.
   func cause(of watcher: WatcherRef) -> String? {
     guard isScript(watcher), watcher.script.pointee.cause.line > 0 else { return nil }
     return sources.text(watcher.script.pointee.cause)
   }
 
-  /// Does what `clua_tracedcall` does, for any root and arguments. [-0, +(0|1), -]
+  /// Does the same as `clua_tracedcall`, for any root and arguments. [-0, +(0|1), -]
   private func call(
     _ watcher: WatcherRef, of root: NodeRef, _ change: (ImmediateChange, Path)?,
     _ L: LuaStack
@@ -306,16 +307,15 @@ final class ScriptReceiver: Receiver {
     return clua_watchercall(L.pointer, L.height - height - 1, 0)
   }
 
-  /// Pushes the edits for a watcher, in the time of its scripts: thousands may watch a long list.
-  ///
-  /// [-0, +1, -]
+  /// Pushes the edits for a watcher, on its scripts' time, as thousands may watch a long list. [-0,
+  /// +1, -]
   private func pushEdits(of watcher: WatcherRef, to L: LuaStack) throws(LuaError) {
     try state.interrupter.runForScripts(L) { () throws(LuaError) in
       try host.edits.push(for: watcher, to: L)
     }
   }
 
-  /// How many watchers the prelude has registered for a sandbox on an object.
+  /// The number of watchers that the prelude has registered for a sandbox on an object.
   ///
   /// - Complexity: O(watchers of the object).
   func internals(of sandbox: LuaSandbox, on root: NodeRef) -> Int {
@@ -333,15 +333,14 @@ final class ScriptReceiver: Receiver {
     watcher.script.pointee.sandbox == sandbox.number && !watcher.script.pointee.isInternal
   }
 
-  /// Ends the watchers of a sandbox, without calling `on_end`; also what the module has registered
-  /// for it.
+  /// Ends the watchers of a sandbox, and the prelude's watchers for it, without calling `on_end`.
   func stopWatchers(of sandbox: LuaSandbox) {
     engine.watchers.stop { watcher in
       isScript(watcher) && watcher.script.pointee.sandbox == sandbox.number
     }
   }
 
-  /// Pauses the watchers of a sandbox; returns those that were not paused before.
+  /// Pauses the watchers of a sandbox; returns the watchers that were not already paused.
   func pauseWatchers(of sandbox: LuaSandbox) -> [WatcherID] {
     var paused: [WatcherID] = []
     engine.watchers.forEach { watcher in
@@ -354,12 +353,12 @@ final class ScriptReceiver: Receiver {
     return paused
   }
 
-  /// Those that were registered after the one of that number, in order.
+  /// Active watchers registered after watcher `number`, in order.
   func live(after number: UInt64) -> [LiveObject] {
     var found: [WatcherID] = []
     engine.watchers.forEach { watcher in
       guard watcher.pointee.id > number, isScript(watcher) else { return }
-      // What waits is a task, and what the prelude has registered belongs to another watcher.
+      // A wait counts as its task, and a watcher of the prelude as the watcher it serves.
       let script = watcher.script.pointee
       if !script.isInternal, !script.isWait { found.append(watcher.identity) }
     }
@@ -376,27 +375,27 @@ final class ScriptReceiver: Receiver {
     }
   }
 
-  // MARK: What is known of watchers
+  // MARK: Properties of watchers
 
-  /// Whether a watcher is one of a script.
+  /// Whether a watcher belongs to a script.
   func isScript(_ watcher: WatcherRef) -> Bool {
     watcher.pointee.receiver.toOpaque() == Unmanaged.passUnretained(self).toOpaque()
   }
 
-  /// Ends the watchers of a model whose userdata is gone, and with it the callbacks.
+  /// Ends the watchers of a model whose userdata is gone, and the callbacks with it.
   func stopWatchers(of object: AnyObject) {
     guard let root = (object as? any KeyPathObservable)?.currentNode(in: engine) else { return }
     engine.watchers.forEach(of: root) { if isScript($0) { engine.watchers.stop($0) } }
   }
 
-  /// Pushes the observer, nil when it is gone; false then. [-0, +1, -]
+  /// Pushes the observer; pushes nil and returns false if it is gone. [-0, +1, -]
   @discardableResult
   func pushObserver(of watcher: WatcherRef, to L: LuaStack) -> Bool {
     host.paths.pushObserver(watcher.pointee.index, to: L)
     return !L.isNil(at: -1)
   }
 
-  /// The name of a watcher, and "file:line" of its registration.
+  /// The name of a watcher, and the "file:line" of its registration.
   func title(of watcher: WatcherRef) -> (name: String, site: String) {
     let site = sources.text(watcher.script.pointee.site)
     guard watcher.script.pointee.parts.contains(.name), let root = watcher.pointee.root,
@@ -414,15 +413,15 @@ final class ScriptReceiver: Receiver {
 
   /// Ends the node of a table that was collected.
   ///
-  /// What the node keeps is on top of the stack, nil where Lua has freed it; its callbacks go with
-  /// it, but for those that are to be called.
+  /// The node's kept values are on top of the stack, nil if Lua has freed them. Its callbacks go
+  /// with it, except `on_end` callbacks that are still to be called.
   func tableEnded(_ L: LuaStack, _ owner: UnsafeMutableRawPointer?) {
     guard let owner, !isClosed else { return }
     host.calls.entered(L) { tableEnded(owner.assumingMemoryBound(to: Node.self), L) }
   }
 
-  /// Queues the watchers of a table that the collector had given up, and that its own finalizer may
-  /// keep (L8).
+  /// Queues the watchers of a table that the collector gave up, but that its finalizer may keep
+  /// (L8).
   func tableRevived(_ L: LuaStack, _ node: OpaquePointer) {
     guard !isClosed, let owner = clua_node_owner(node) else { return }
     host.calls.entered(L) { engine.delivery.revive(owner.assumingMemoryBound(to: Node.self)) }
@@ -433,7 +432,7 @@ final class ScriptReceiver: Receiver {
     if L.hasRoom(for: 8) {
       engine.watchers.forEach(of: root) { watcher in
         guard isScript(watcher), watcher.script.pointee.parts.contains(.end) else { return }
-        // Where the observer was collected first, its watchers have ended without a call (L3).
+        // If the observer was collected first, its watchers have ended without a call (L3).
         if watcher.script.pointee.parts.contains(.observer) {
           defer { L.pop() }
           if !pushObserver(of: watcher, to: L) { return }

@@ -2,33 +2,33 @@ internal import CTables
 internal import Lua
 internal import Observables
 
-/// The bridge's record of a watcher of a script, at `WatcherRecord.context`.
+/// The bridge's record of a script's watcher, at `WatcherRecord.context`.
 struct ScriptWatcher {
-  /// Where the watcher was registered.
+  /// The place where the watcher was registered.
   let site: Site
-  /// The write that made the watcher pending last.
+  /// The write that last made the watcher pending.
   var cause = Site()
   /// The object that owns the callback.
   let root: NodeRef
-  /// The key under which `root` keeps the callback; the keys after it are for the other parts of
-  /// the watcher.
+  /// The key under which `root` keeps the callback; the next keys are for the watcher's other
+  /// parts.
   let key: Int64
   /// The sandbox whose script registered the watcher.
   let sandbox: UInt32
   /// The turn of its last call in a flush.
   var lastTurn: UInt64 = 0
-  /// Whether others have made it pending: it may have to wait for the next turn.
+  /// Whether others made it pending, so that it may have to wait for the next turn.
   var isCausedByOthers = false
-  /// Bytes that it takes of the memory of scripts.
+  /// Bytes of scripts' memory that it takes.
   var charge: Int32 = 0
-  /// Whether the prelude has registered it for a purpose of its own: it counts for nobody, and is
-  /// called also where scripts are to stop.
+  /// Whether the prelude registered it for internal use: it counts for no quota, and is called even
+  /// when scripts must stop.
   let isInternal: Bool
   /// Whether a task waits for its call.
   let isWait: Bool
-  /// What it has besides its paths and its callback.
+  /// Its parts besides paths and callback.
   var parts: Parts = []
-  /// Whether its next call delivers all elements as edits, as if they had just come.
+  /// Whether its next call delivers all elements as insertions.
   var givesAll = false
 
   init(
@@ -40,7 +40,7 @@ struct ScriptWatcher {
     if options.hasObserver { parts.insert(.observer) }
   }
 
-  /// Whether the callback is called with the observed object and nil.
+  /// Whether the callback is called with just the observed object and nil.
   var isPlain: Bool { parts.isDisjoint(with: [.observer, .driver, .edits, .objects]) }
 
   struct Parts: OptionSet {
@@ -54,10 +54,10 @@ struct ScriptWatcher {
     static let keys = Parts(rawValue: 16)
     /// A function of the prelude calls the callback.
     static let driver = Parts(rawValue: 32)
-    /// Edits are delivered to the watcher.
+    /// The watcher gets edits.
     static let edits = Parts(rawValue: 64)
-    /// The callback is called with the object that was written, not with the root; with nil if
-    /// objects were written while it ran.
+    /// The callback gets the written object, not the root; nil if objects were written while it
+    /// ran.
     static let objects = Parts(rawValue: 128)
   }
 
@@ -69,7 +69,7 @@ struct ScriptWatcher {
   static func key(_ watcher: WatcherRef, _ part: Part) -> Int64 {
     watcher.script.pointee.key + Int64(part.rawValue)
   }
-  /// The key of what a watcher of the debugger keeps of its path.
+  /// The key for the object keys that a debugger's watcher keeps of its path.
   static func key(ofProbe watcher: WatcherRef) -> Int64 {
     Int64(watcher.pointee.index) * Int64(CLUA_KEY_STRIDE) + Int64(Part.probed.rawValue)
   }
@@ -84,7 +84,7 @@ extension UnsafeMutablePointer<WatcherRecord> {
   }
 }
 
-/// A part of a change that is delivered to an immediate watcher.
+/// A part of a change for an immediate watcher.
 enum ChangePart { case key, old, new }
 
 /// The values of a write, kept for a call that has to wait.
@@ -111,7 +111,7 @@ final class SavedChange: EventValues {
 }
 
 extension LuaValue {
-  /// Bytes that it takes besides its own, outside of Lua's memory.
+  /// Bytes outside Lua's memory that it takes besides its own size.
   fileprivate var heapSize: Int {
     switch self {
     case .nil, .boolean, .integer, .number, .lightUserdata: 0

@@ -10,16 +10,16 @@ struct Site {
 /// The names of sources, each kept once.
 final class SourceNames {
   @exclusivity(unchecked) private var names: [[CChar]] = [[], [0x6F, 0x62, 0x73, 0]]
-  /// The places of the others in `names`: a program that observes nothing needs no dictionary.
+  /// The positions of other names in `names`; a program that observes nothing needs no dictionary.
   @exclusivity(unchecked) private var indices: [[CChar]: Int32] = [:]
   @exclusivity(unchecked) private var last: Int32 = 0
 
-  /// Functions whose source is known, held weakly, by the last digits of their addresses: the
-  /// function that writes is mostly the one that wrote before.
+  /// A weak cache of functions with known sources, by the last digits of their addresses: the
+  /// writing function is mostly the previous one.
   @exclusivity(unchecked) private var functions: CInt = 0
   private let known: UnsafeMutablePointer<Int32>
   private static let slots = 16
-  /// The source that the functions of the module name, "obs".
+  /// The source name of the module's functions, "obs".
   private static let prelude: Int32 = 1
 
   init() {
@@ -31,7 +31,7 @@ final class SourceNames {
 
   func install(_ state: LuaState, _ L: LuaStack) throws(LuaError) {
     functions = try state.makeReference(isWeak: true, L)
-    // The slots are made here: storing a function in one allocates nothing later.
+    // The slots are made here, so that storing a function later allocates nothing.
     for slot in 1...SourceNames.slots {
       L.pushReference(functions)
       L.push(slot)
@@ -41,15 +41,15 @@ final class SourceNames {
     }
   }
 
-  /// The place of a line of a prompt that runs, where a tail call has left no function of it.
+  /// The place of a running prompt line, for use after a tail call has removed its function.
   private var entry = Site()
 
-  /// Says which line of a prompt runs from now on; nil for none.
+  /// Sets the line of a prompt that runs from now on; nil for no line.
   func enter(_ place: (source: String, line: Int)?) {
     entry = place.map { Site(source: $0.source.withCString(intern), line: CInt($0.line)) } ?? Site()
   }
 
-  /// The innermost Lua function that is running, and the line it is at.
+  /// The innermost running Lua function, and its current line.
   func current(_ L: LuaStack) -> Site {
     let line = clua_currentfunction(L.pointer)
     if line == 0 { return entry }
@@ -66,7 +66,7 @@ final class SourceNames {
     return known[slot] == SourceNames.prelude ? caller(L) : Site(source: known[slot], line: line)
   }
 
-  /// The place of the caller of the module `obs`, for which its Lua code works.
+  /// The place of the module's caller, for which its Lua code works.
   private func caller(_ L: LuaStack) -> Site {
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) { buffer in
       let line = clua_where(L.pointer, buffer.baseAddress!)
@@ -74,7 +74,7 @@ final class SourceNames {
     }
   }
 
-  /// Where the function at `index` is defined.
+  /// The place where the function at `index` is defined.
   func definition(_ index: CInt, _ L: LuaStack) -> Site {
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) { buffer in
       let line = clua_definition(L.pointer, index, buffer.baseAddress!)
@@ -86,13 +86,13 @@ final class SourceNames {
   /// The first line of the function at `index`.
   func beginning(_ index: CInt, _ L: LuaStack) -> Site {
     var site = definition(index, L)
-    // A main chunk is defined at line 0, and a function in C at none.
+    // A main chunk is defined at line 0, and a C function has no line.
     if site.source != 0 { site.line = max(site.line, 1) }
     return site
   }
 
   private func intern(_ name: UnsafePointer<CChar>) -> Int32 {
-    // Most writes come from the same file as the one before.
+    // Most writes come from the same file as the previous one.
     if isName(last, name) { return last }
     if isName(SourceNames.prelude, name) { return SourceNames.prelude }
     var text: [CChar] = []
@@ -118,7 +118,7 @@ final class SourceNames {
     }
   }
 
-  /// "file:line", or "?" where no Lua function was running.
+  /// "file:line", or "?" if no Lua function was running.
   func text(_ site: Site) -> String {
     guard site.line > 0 else { return "?" }
     let name = names[Int(site.source)].dropLast().map { UInt8(bitPattern: $0) }

@@ -1,12 +1,12 @@
 public import Lua
 public import Observables
 
-/// The watcher of a table of a script: calls a Swift closure.
+/// A watcher of a script's table that calls a Swift closure.
 ///
 /// It also ends when the host closes.
-// What it adds is used on the loop's thread only.
+// Its additional state is used only on the loop's thread.
 final class TableWatcher: Watcher, @unchecked Sendable {
-  /// The callback: `change` is nil where nothing was written.
+  /// The callback; `change` is nil if there was no write.
   ///
   /// An error that it throws is reported to the host (T10).
   typealias Body = (LuaTable, TableWatcher, _ change: TableChange?) throws -> Void
@@ -14,7 +14,7 @@ final class TableWatcher: Watcher, @unchecked Sendable {
   private let reference: HostReference
   private let isImmediate: Bool
   private var body: Body?
-  /// The place in a script that made the watcher pending last.
+  /// The place in a script that last made the watcher pending.
   private var cause = Site()
 
   init(
@@ -44,7 +44,7 @@ final class TableWatcher: Watcher, @unchecked Sendable {
 
   override func report(_ error: any Error) {
     guard let host, !host.isClosed else { return super.report(error) }
-    // An immediate watcher is called inside of the write, but for one that was delayed.
+    // An immediate watcher is called inside the write, unless it was delayed.
     if isImmediate, host.state.stack.hasRoom(for: 8) {
       let current = host.sources.current(host.state.stack)
       if current.line > 0 { cause = current }
@@ -102,16 +102,16 @@ final class TableWatcher: Watcher, @unchecked Sendable {
   override func dropCallback() { body = nil }
 }
 
-/// The change that is delivered to an immediate watcher of a table.
+/// The change for an immediate watcher of a table.
 ///
-/// Coalesced watchers do not get it: they read the latest state.
+/// Coalesced watchers do not get changes: they read the latest state.
 public struct TableChange {
-  /// The path on which the change lies, as it was registered.
+  /// The path of the change, as it was registered.
   public let path: Path
-  /// The key that was written; nil where nothing was: for `initial`, or an object that died.
+  /// The key that was written; nil without a write: for `initial`, or an object that died.
   public let key: LuaValue
-  /// The value before the write; nil also where the write came without values.
+  /// The value before the write; nil if the write came without values.
   public let old: LuaValue
-  /// The value after the write; nil also where the write came without values.
+  /// The value after the write; nil if the write came without values.
   public let new: LuaValue
 }
