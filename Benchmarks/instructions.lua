@@ -1,4 +1,4 @@
--- One operation many times, for `Scripts/instructions`:
+-- Repeats one operation, for `Scripts/instructions`:
 --
 --   obs-lua instructions.lua operation count
 local obs = require "obs"
@@ -6,8 +6,9 @@ local obs = require "obs"
 local keep = {}
 local function nop() end
 
--- Objects that stay, and one collection of them at the end: when the collector would run meanwhile
--- depends on the size of all else, down to the length of a path, and moved counts by a tenth.
+-- Stops the collector during the operation and collects once at the end. Otherwise the time of a
+-- collection would depend on the size of everything else, even on the length of a path, and would
+-- change the counts by a tenth.
 local function keeping(operation)
   return function(n)
     collectgarbage "stop"
@@ -18,7 +19,7 @@ end
 
 local operations = {}
 
--- Makes a table and observes a key of it.
+-- Makes a table and observes one of its keys.
 operations.observe = keeping(function(n)
   for i = 1, n do
     local t = { v = i }
@@ -27,7 +28,7 @@ operations.observe = keeping(function(n)
   end
 end)
 
--- Writes a key and delivers.
+-- Writes a key, and delivers.
 function operations.deliver(n)
   local t = { v = 0 }
   obs.observe(t, "v", nop)
@@ -47,7 +48,7 @@ function operations.leaf(n)
   end
 end
 
--- Registers a watcher beside another one, and stops it.
+-- Registers a second watcher on a key, and stops it.
 function operations.register(n)
   local t = { v = 0 }
   obs.observe(t, "v", nop)
@@ -64,7 +65,7 @@ function operations.replace(n)
   end
 end
 
--- Writes what a chain of 100 computed properties depends on, and delivers.
+-- Writes the source of a chain of 100 computed properties, and delivers.
 function operations.chain(n)
   local t = { k0 = 0 }
   for i = 1, 100 do
@@ -79,7 +80,7 @@ function operations.chain(n)
   end
 end
 
--- Makes a table, declares a computed property, and reads that.
+-- Makes a table, declares a computed property, and reads it.
 operations.computed = keeping(function(n)
   for i = 1, n do
     local t = { v = i }
@@ -89,7 +90,7 @@ operations.computed = keeping(function(n)
   end
 end)
 
--- The same, but the property depends on what its getter reads.
+-- The same with a tracked property.
 operations.tracked = keeping(function(n)
   for i = 1, n do
     local t = { v = i }
@@ -111,7 +112,7 @@ operations.model = keeping(function(n)
   for i = 1, n do keep[i] = Item { v = i } end
 end)
 
--- The same, and reads that property.
+-- The same, and reads the property.
 operations.instance = keeping(function(n)
   local Item = item_model()
   for i = 1, n do

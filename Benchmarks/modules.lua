@@ -1,11 +1,11 @@
 -- Encodes 10,000 records with cjson, in milliseconds, the best of 20:
---
+-- 
 --   lua5.4 modules.lua             plain tables
 --   obs-lua modules.lua plain      the same, in a script that does not use `obs`
---   obs-lua modules.lua others     1,000 other tables are observed (M1: at most 1.5 × of lua5.4's)
+--   obs-lua modules.lua others     1,000 other tables are observed (M1: at most 1.5 × lua5.4)
 --   obs-lua modules.lua list       the list of the records is observed as a whole
 --   obs-lua modules.lua records    a key of each record is observed
---   obs-lua modules.lua copied     a key of each record is observed, and `obs.raw` copies all of it
+--   obs-lua modules.lua copied     a key of each record is observed; `obs.raw` copies the list
 local json = require "cjson"
 local how = arg[1] or "plain"
 

@@ -1,5 +1,5 @@
--- The operations of `instructions.lua` as signals of another library have them, for
--- `Scripts/instructions --peer FOLDER`: the folder of alien-signals-lua.
+-- The operations of `instructions.lua` with the signals of another library, for
+-- `Scripts/instructions --peer FOLDER`, the folder of alien-signals-lua.
 --
 --   obs-lua peer.lua folder operation count
 package.path = arg[1] .. "/?.lua;" .. arg[1] .. "/?/init.lua;" .. package.path

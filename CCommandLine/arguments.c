@@ -3,7 +3,7 @@
 static int count;
 static char **values;
 
-// The C library hands its arguments to constructors, too.
+// The C library passes the arguments to constructors, too.
 __attribute__((constructor)) static void keeparguments(int argc, char **argv) {
   count = argc;
   values = argv;

@@ -42,7 +42,7 @@ void ccl_writeraised(lua_State *L, const char *name) {
   const char *message = "(error object is not a string)";
   if (lua_type(L, -1) == LUA_TNUMBER) clua_protect(L, to_text, 1, 1);
   if (lua_type(L, -1) == LUA_TSTRING) message = lua_tostring(L, -1);
-  // Scripts may be stopped before any of their calls, as they are loaded.
+  // Scripts may be stopped before any of their calls, while they are loaded.
   if (clua_isstop(L, -1)) {
     clua_stopmessage(clua_guard_of(L), text);
     message = text;
@@ -142,7 +142,7 @@ int ccl_calltraced(lua_State *L, int nargs, int nresults) {
   lua_insert(L, base);
   ccl_beginchunk();
   int status = clua_guardedcall(L, nargs, nresults, base);
-  // A number as an error is no message of a loader.
+  // A number as an error is not a message of a loader.
   bool is_text = status != LUA_OK && lua_type(L, -1) == LUA_TSTRING;
   bool is_new = ccl_endchunk(is_text ? lua_tostring(L, -1) : NULL);
   if (!is_new) {

@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A line of the file is an entry, in which a line break is "\\n" and a backslash is two. Each entry
-   is appended by one write as soon as it was typed, so that sessions at the same time lose none. */
+/* A line of the file is an entry; a line break in it is "\\n" and a backslash is doubled. Each
+   entry is appended in one write as soon as it was typed, so concurrent sessions lose none. */
 
 /// When the file has more than MOST_LINES, the last KEPT_LINES are kept.
 enum { MOST_LINES = 2000, KEPT_LINES = 1000 };
@@ -19,7 +19,7 @@ enum { MOST_LINES = 2000, KEPT_LINES = 1000 };
 static char path[PATH_MAX];
 static char *last;
 
-/* Makes a folder and those that it is in. */
+/* Makes a folder and its parent folders. */
 static bool make_folders(char *folder) {
   for (char *end = folder + 1; *end; end++) {
     if (*end != '/') continue;
@@ -35,7 +35,7 @@ static bool make_folders(char *folder) {
 static bool find_path(void) {
   const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
   int length;
-  // A relative folder is to be ignored, by the standard that names the variable.
+  // The XDG standard says to ignore a relative folder.
   if (state && *state == '/') {
     length = snprintf(path, sizeof path, "%s/obs-lua", state);
   } else if (home && *home == '/') {
@@ -50,7 +50,7 @@ static bool find_path(void) {
   return true;
 }
 
-/* Makes the text of a line of the file an entry. */
+/* Turns a line of the file into an entry. */
 static void unescape(char *text) {
   char *to = text;
   for (const char *from = text; *from; from++) {
@@ -76,7 +76,7 @@ static char *escaped(const char *entry) {
   return text;
 }
 
-/* Replaces the file by its last lines, which are `lines`. */
+/* Replaces the file by its last lines, `lines`. */
 static void shorten(char *const *lines, size_t count) {
   char other[PATH_MAX + 16];
   snprintf(other, sizeof other, "%s.%ld", path, (long)getpid());
@@ -101,7 +101,7 @@ void ccl_history_open(void (*remember)(const char *entry)) {
   }
   FILE *file = fopen(path, "re");
   if (!file) return;
-  // The last lines, in a ring.
+  // The last lines, in a ring buffer.
   static char *lines[KEPT_LINES];
   size_t count = 0, capacity = 0;
   char *line = NULL;
@@ -134,7 +134,7 @@ void ccl_history_append(const char *entry) {
   int descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   if (text && descriptor >= 0) {
     ssize_t written = write(descriptor, text, strlen(text));
-    (void)written;  // Without room for it the entry is in this session's history only.
+    (void)written;  // If the write fails, the entry is in this session's history only.
   }
   free(text);
   if (descriptor >= 0) close(descriptor);

@@ -1,11 +1,11 @@
-/// The history of the prompt across sessions: a file in the user's folder for states.
+/// The history of the prompt across sessions: a file in the user's state folder.
 #ifndef CCL_HISTORY_H
 #define CCL_HISTORY_H
 
-/// Calls `remember` with the entries of the file, from the oldest one on, and appends to it from
-/// now on. Does nothing where there can be no file.
+/// Calls `remember` with the entries of the file, oldest first, and appends to it from now on. Does
+/// nothing if there can be no such file.
 void ccl_history_open(void (*remember)(const char *entry));
-/// Appends an entry, unless it is the same as the last one.
+/// Appends an entry, unless it equals the last one.
 void ccl_history_append(const char *entry);
 
 #endif

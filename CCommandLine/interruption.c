@@ -16,40 +16,40 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The idea: a handler notes the signal and sets a hook on the state that runs; the hook raises the
-   error at the next instruction of the script. Which state runs is known because every resume of a
-   coroutine goes through clua_resume: that costs two calls per resume, and ordinary code nothing.
+/* The idea: a handler records the signal and sets a hook on the running state; the hook raises the
+   error at the next instruction of the script. The running state is known because every resume of a
+   coroutine goes through clua_resume, which costs two calls per resume; other code pays nothing.
 
-   The invariant: what follows is read and written only in the handlers, which keep each other out,
-   and with the signals blocked; what is read elsewhere is one word. */
+   The invariant: the variables below are accessed only in the handlers, which exclude each other,
+   and with the signals blocked; other code reads single words only. */
 
 /// The stage of an interruption of running code.
 typedef enum stage {
   CALM,
   ASKED,      // The hook raises the error once.
-  RAISED,     // It was raised; the script may catch it and go on.
+  RAISED,     // It was raised; the script may catch it and continue.
   INSISTING,  // It is raised at each instruction.
-  HURRIED,    // It is, and the work at the end of the program is skipped.
+  HURRIED,    // The same, and the work at the end of the program is skipped.
 } stage;
 
 /// The phase of the program.
 typedef enum phase {
-  LIKE_LUA,  // The script doesn't use the loop.
+  LIKE_LUA,  // The script does not use the loop.
   IN_ORDER,
   PROMPT,
   EXITING,
   CLOSED,
 } phase;
 
-/// Whether the error that was raised has been seen.
+/// Whether the raised error has been reported.
 typedef enum report { NONE, UNSEEN, REPORTED } report;
 
 typedef enum deadline { LIMIT, INSIST, KILL, DEADLINES } deadline;
 
 enum { STATUS_TIMEOUT = 124, STATUS_SIGNAL = 128 };
 
-/// The seconds from a request that is not followed until it cannot be caught, from then until the
-/// process is killed, and those after a caught one in which another signal counts as the second.
+/// In seconds: how long an ignored request can still be caught; the further time until the process
+/// is killed; and how long after a caught interruption another signal counts as the second one.
 static const double PATIENCE = 1;
 static const double LEAST_GRACE = 0.1;
 
@@ -59,8 +59,8 @@ static pthread_t owner;
 static volatile sig_atomic_t stage_now = CALM, phase_now = LIKE_LUA, report_now = NONE;
 static volatile sig_atomic_t ending;
 
-/// Where ASKED raises the error: in the functions that lie at most so deep in a coroutine, or
-/// anywhere where that is NULL.
+/// Where ASKED raises the error: in functions at this depth or less of a coroutine, or anywhere if
+/// `thread` is NULL.
 static struct aim {
   lua_State *volatile thread;
   volatile int depth;
@@ -110,7 +110,7 @@ static double now(void) {
   return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
-/* Makes SIGALRM come at the earliest deadline. */
+/* Schedules SIGALRM for the earliest deadline. */
 static void arm(void) {
   double earliest = 0;
   for (int i = 0; i < DEADLINES; i++) {
@@ -131,13 +131,13 @@ static void arm(void) {
 
 static const char MODULE[] = "=obs";
 
-/// How many instructions in a row the module `obs` may run in spite of an interruption that cannot
-/// be caught: it can finish what it has begun, but a loop in it does not last.
+/// How many consecutive instructions the module `obs` may run despite an interruption that cannot
+/// be caught: it can finish its work, but a loop in it ends.
 enum { MODULE_INSTRUCTIONS = 1000 };
 
 static const char INTERRUPTED[] = "interrupted!", TIMED_OUT[] = "timed out (--timeout=";
 
-/* Pushes the place of the function that is interrupted, unless that belongs to the module `obs`. */
+/* Pushes the place of the interrupted function, unless it belongs to the module `obs`. */
 static void push_place(lua_State *L) {
   lua_Debug activation;
   bool is_module = lua_getstack(L, 1, &activation) && lua_getinfo(L, "S", &activation) &&
@@ -167,8 +167,7 @@ static int depth_of(lua_State *L) {
   return depth;
 }
 
-/* Whether the error is raised here: functions that are called by the one to be interrupted may
-   finish. */
+/* Whether to raise the error here: functions called by the function to interrupt may finish. */
 static bool is_aimed_at(lua_State *L) {
   lua_Debug activation;
   if (stage_now != ASKED || !aim.thread) return true;
@@ -178,12 +177,12 @@ static bool is_aimed_at(lua_State *L) {
 static void raise_hook(lua_State *L, lua_Debug *activation) {
   static int instructions;
   if (stage_now == CALM || stage_now == RAISED) {
-    // A coroutine inherits the hook of the one that makes it.
+    // A new coroutine inherits the hook of the running one.
     lua_sethook(L, NULL, 0, 0);
     return;
   }
   if (!is_aimed_at(L)) return;
-  // Code of the module `obs` is not interrupted: half of its work would leave an invalid state.
+  // Code of the module `obs` is not interrupted: half-finished work would leave an invalid state.
   lua_getinfo(L, "S", activation);
   if (strcmp(activation->source, MODULE) == 0) {
     if (stage_now == ASKED || instructions++ < MODULE_INSTRUCTIONS) return;
@@ -199,7 +198,7 @@ static void raise_hook(lua_State *L, lua_Debug *activation) {
   raise_error(L);
 }
 
-/* Calls and returns of C functions belong to the host, too, once it takes part. */
+/* Once the host takes part, calls and returns of C functions are its code, too. */
 static void set_hook(lua_State *L) {
   int events = phase_now == LIKE_LUA ? LUA_MASKCALL | LUA_MASKRET | LUA_MASKLINE : 0;
   lua_sethook(L, raise_hook, events | LUA_MASKCOUNT, 1);
@@ -211,7 +210,7 @@ static void clear_hook(lua_State *L) {
 
 static bool is_pending(void) { return stage_now != CALM && stage_now != RAISED; }
 
-/* A state can't be changed from a signal handler, except for its hook. */
+/* A signal handler can only change a state's hook. */
 static void ask(stage next) {
   stage_now = next;
   aim.thread = NULL;
@@ -251,7 +250,8 @@ static void left(lua_State *outer, lua_State *thread, lua_State *from) {
 
 /* ---- Handlers -------------------------------------------------------------------------------- */
 
-/* Whether the handler runs on another thread than the script; that one gets the signal then. */
+/* Passes the signal to the script's thread if the handler runs on another one; returns whether it
+   did. */
 static bool is_passed_on(int signal) {
   if (pthread_equal(pthread_self(), owner)) return false;
   pthread_kill(owner, signal);
@@ -288,7 +288,7 @@ static void interrupt(int signal) {
 static void end_process(void) {
   if (ending == STATUS_TIMEOUT) {
     ssize_t written = write(STDERR_FILENO, last_words, strlen(last_words));
-    (void)written;  // There is no other place for a report.
+    (void)written;  // A failure cannot be reported anywhere.
   }
   if (has_terminal) tcsetattr(STDIN_FILENO, TCSANOW, &terminal);
   _exit(ending ? ending : STATUS_SIGNAL + SIGINT);
@@ -317,7 +317,7 @@ static void expire(int signal) {
   errno = error;
 }
 
-/* ---- What the program is at ------------------------------------------------------------------ */
+/* ---- The phase of the program ---------------------------------------------------------------- */
 
 static const clua_interrupter INTERRUPTER;
 
@@ -366,7 +366,8 @@ bool ccl_endchunk(const char *message) {
   return is_new;
 }
 
-/* Whether the program was started to ignore a signal, as by `nohup`; it does so then. */
+/* Whether the program was started to ignore a signal, for example by `nohup`, and keeps ignoring
+   it. */
 static bool is_ignored(int signal) {
   struct sigaction action;
   return signal != SIGINT && sigaction(signal, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
@@ -433,9 +434,9 @@ void ccl_forgetstate(void) {
   unblock(&before);
 }
 
-/* ---- What signals ask for -------------------------------------------------------------------- */
+/* ---- Requests by signals --------------------------------------------------------------------- */
 
-/* Opens the pipe that wakes; where a standard stream is closed, its number must stay free. */
+/* Opens the wake-up pipe. If a standard stream is closed, its number must stay free. */
 static void open_wake(void) {
   int ends[2];
   if (pipe(ends) != 0) return;
@@ -458,7 +459,7 @@ bool ccl_settle(void) {
   sigset_t before = block();
   bool at_prompt = phase_now == PROMPT;
   if (stage_now == ASKED && !ending && !at_prompt) ending = STATUS_SIGNAL + SIGINT;
-  // At the end of a program an interruption that cannot be caught stays so until on_exit begins.
+  // At the end of a program, an interruption that cannot be caught remains so until on_exit begins.
   if (stage_now < INSISTING || (at_prompt && !ending)) {
     if (stage_now == RAISED && !ending && !at_prompt) caught_until = now() + PATIENCE;
     calm_down();
@@ -474,8 +475,8 @@ bool ccl_isasked(void) { return ending != 0 || stage_now != CALM; }
 
 static bool is_hurried(void) { return stage_now == HURRIED; }
 
-/* At a prompt inside of a script SIGINT ends the program in order, as one that cannot be caught
-   does; where lines are asked for, it ends the line. */
+/* At a prompt inside a script, SIGINT ends the program in order, like an interruption that cannot
+   be caught; at the interactive prompt it ends the line. */
 static void quit(void) {
   if (phase_now == PROMPT || !state) return;
   sigset_t before = block();
@@ -505,7 +506,7 @@ static clua_interruption uncaught(const char *message) {
   if (ends && !ending) ending = STATUS_SIGNAL + SIGINT;
   lua_State *L = running ? running : state;
   if (stage_now == RAISED && is_inside(L)) {
-    // A callback runs inside of a write, a read or a flush: its caller is interrupted, too.
+    // A callback runs inside a write, a read or a flush: its caller is interrupted, too.
     int depth = depth_of(L);
     ask(ASKED);
     aim.depth = depth;
@@ -518,7 +519,7 @@ static clua_interruption uncaught(const char *message) {
 
 /* ---- Prompts --------------------------------------------------------------------------------- */
 
-/* Whether the stream has read bytes that were not taken yet. */
+/* Whether the stream has buffered bytes. */
 static bool has_rest(FILE *stream) {
 #ifdef __GLIBC__
   return stream->_IO_read_ptr < stream->_IO_read_end;
@@ -530,7 +531,7 @@ static bool has_rest(FILE *stream) {
 
 bool ccl_awaitinput(FILE *stream) {
   if (has_rest(stream)) return true;
-  // A signal that comes before the waiting begins must end it, too.
+  // A signal that arrives before the wait begins must end it, too.
   sigset_t before = block();
   struct pollfd input = {.fd = fileno(stream), .events = POLLIN};
   int ready = 0;

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/// The functions and variables of the line editor; NULL where there is none.
+/// The functions and variables of the line editor; NULL if it lacks them.
 static struct editor {
   int (*initialize)(void);
   char *(*read)(const char *prompt);
@@ -43,20 +43,20 @@ static bool is_idle;
 
 static bool is_readline(void) { return editor.set_signals && editor.clear_signals; }
 
-/* Ends the line that is typed where a signal asks to. */
+/* Ends the typed line if a signal asks for it. */
 static bool end_line(void) {
   if (!ccl_isasked()) return false;
   if (editor.is_done) *editor.is_done = 1;
-  // Other editors take it for the end of the input when the hook is gone.
+  // Other editors take it for the end of the input if the hook is gone.
   if (!is_readline() && editor.event_hook) *editor.event_hook = NULL;
   return true;
 }
 
-/* Called some ten times a second while a line is awaited. */
+/* Called about ten times a second while waiting for a line. */
 static int idle(void) {
   if (end_line()) return 0;
   if (idle_function && due_function(idle_context)) {
-    // The editor's handlers delay signals: a callback may need one at once.
+    // The editor's handlers delay signals, and a callback may need one at once.
     if (is_readline()) editor.clear_signals();
     ccl_screen_begin(&editor.screen);
     is_idle = true;
@@ -84,7 +84,7 @@ void ccl_lendterminal(bool is_lent) {
   }
 }
 
-/* Waits for a byte of an input that is no terminal, or for a signal that ends the line. */
+/* Waits for a byte of an input that is not a terminal, or for a signal that ends the line. */
 static int get_byte(FILE *stream) {
   for (;;) {
     struct pollfd input = {.fd = fileno(stream), .events = POLLIN};
@@ -95,7 +95,7 @@ static int get_byte(FILE *stream) {
   }
 }
 
-/* A callback that ends the process leaves the terminal as it was found. */
+/* A callback that ends the process must leave the terminal in its original state. */
 static void restore_terminal(void) {
   if (is_idle && editor.unprepare) editor.unprepare();
 }
@@ -113,7 +113,7 @@ void ccl_setidle(ccl_due_function is_due, ccl_idle_function function, void *cont
 static ccl_complete_function complete_function;
 static void *complete_context;
 
-/* The bytes that all texts begin with. */
+/* The length of the common beginning of all texts, in bytes. */
 static size_t common_length(char *const *texts, size_t count) {
   size_t length = strlen(texts[0]);
   for (size_t i = 1; i < count; i++) {
@@ -124,7 +124,7 @@ static size_t common_length(char *const *texts, size_t count) {
   return length;
 }
 
-/* Makes `text`, which begins at `from` in the line, one that begins at `to`. */
+/* Converts `text`, which begins at `from` in the line, to a text that begins at `to`. */
 static char *moved(char *text, size_t from, size_t to, const char *line) {
   if (from == to) return text;
   if (from < to) {
@@ -151,19 +151,20 @@ static char **indentation(void) {
   return NULL;
 }
 
-/* Returns a list that the editor frees: what all candidates begin with, and these. */
+/* Returns a list that the editor frees: the common beginning of all candidates, and the
+   candidates. */
 static char **complete(const char *text, int start, int end) {
   (void)text;
   if (editor.completes_alone) *editor.completes_alone = 1;
   if (editor.appended) *editor.appended = 0;
   if (!complete_function || start < 0 || end < start) return NULL;
   const char *line = *editor.screen.line;
-  // An entry of several lines is completed by the last of them.
+  // In an entry of several lines, the last line is completed.
   size_t first = (size_t)end;
   while (first > 0 && line[first - 1] != '\n') first--;
-  // At the beginning of a line Tab indents, as it does in code that is pasted.
+  // At the beginning of a line Tab indents, also in pasted code.
   if (first + strspn(line + first, " \t") >= (size_t)end) return indentation();
-  // The editor's handlers would delay an interruption until all is found.
+  // The editor's handlers would delay an interruption of the search.
   if (is_readline()) editor.clear_signals();
   ccl_candidates found = complete_function(complete_context, line + first, (size_t)end - first);
   if (is_readline()) editor.set_signals();
@@ -229,12 +230,12 @@ static void find_editor(void) {
     editor.completes_alone = dlsym(library, "rl_attempted_completion_over");
     editor.appended = dlsym(library, "rl_completion_append_character");
     const char **word_breaks = dlsym(library, "rl_basic_word_break_characters");
-    // Strings stay open: a key path may go on.
+    // Strings stay open: a key path may continue.
     const char **quotes = dlsym(library, "rl_basic_quote_characters");
     if (quotes) *quotes = "";
     if (editor.complete && editor.screen.line && isatty(STDIN_FILENO)) *editor.complete = complete;
     if (word_breaks) *word_breaks = " \t\n\"\\'`><=;|&{(,+-*/%^~)}[].:";
-    // At the end of an input that is no terminal, readline would call the hook for ever.
+    // At the end of an input that is not a terminal, readline would call the hook forever.
     int (**get)(FILE *) = dlsym(library, "rl_getc_function");
     if (isatty(STDIN_FILENO)) editor.event_hook = dlsym(library, "rl_event_hook");
     else if (get && editor.get) *get = get_byte;

@@ -1,11 +1,11 @@
-/// The terminal, which the line that is typed shares with others.
+/// The terminal, shared by the typed line and prompts of callbacks.
 #ifndef CCL_LINES_PRIVATE_H
 #define CCL_LINES_PRIVATE_H
 
 #include <stdbool.h>
 
-/// A prompt inside of a callback reads lines itself from now on, in the ordinary mode of the
-/// terminal, or does so no longer. Does nothing where no line is typed.
+/// Called when a prompt inside a callback starts or stops reading lines itself, in the ordinary
+/// mode of the terminal. Does nothing while no line is being typed.
 void ccl_lendterminal(bool is_lent);
 
 #endif

@@ -21,14 +21,14 @@
 #include <linux/landlock.h>
 #endif
 
-/* Two locks, one inside of the other. The filter of system calls (seccomp) lists the calls that are
-   allowed; all others fail. Landlock takes all rights to files from the process: it also holds
-   where a system refuses the filter, and costs nothing beside it.
+/* Two locks, one inside the other. The filter of system calls (seccomp) lists the allowed calls;
+   all others fail. Landlock removes all rights to files from the process: it also works if the
+   system refuses the filter, and costs nothing extra.
 
-   Refused calls fail with EPERM and don't kill the process: the C library tries some for which it
-   has another way, such as asking how much memory there is before it sorts. An error helps injected
-   code as little as death. Calls of another architecture, whose numbers have other meanings, kill
-   the process: no code of ours makes them. */
+   Refused calls fail with EPERM and do not kill the process: the C library tries some calls for
+   which it has alternatives, such as asking for the amount of memory before it sorts. An error is
+   no more useful to injected code than death. Calls of another architecture, whose numbers have
+   other meanings, kill the process: our code makes none. */
 
 /// How an argument decides whether a call is allowed.
 typedef enum test { ALWAYS, EQUAL, WITHOUT, OWN, ANONYMOUS } test;
@@ -37,12 +37,12 @@ typedef struct rule {
   unsigned number;
   test test;
   unsigned argument;  // its index
-  unsigned value;     // for its lower 32 bits: the kernel ignores the others in these calls
+  unsigned value;     // for its lower 32 bits: in these calls the kernel ignores the others
 } rule;
 
 #define CALL(name) {SYS_##name, ALWAYS, 0, 0}
 
-/* The most frequent calls come first: the kernel checks one rule after the other. */
+/* The most frequent calls come first, as the kernel checks the rules in order. */
 static const rule RULES[] = {
     {SYS_write, OWN, 0, 0}, {SYS_read, OWN, 0, 0},
     CALL(rt_sigreturn), CALL(timer_settime), CALL(clock_gettime),
@@ -55,7 +55,8 @@ static const rule RULES[] = {
     CALL(rt_sigprocmask), CALL(rt_sigaction), CALL(sigaltstack), CALL(setitimer),
     CALL(timer_create), CALL(timer_delete), CALL(clock_nanosleep), CALL(restart_syscall),
     {SYS_writev, OWN, 0, 0}, {SYS_readv, OWN, 0, 0}, CALL(close), CALL(fstat),
-    // When a program ends, the C library moves its standard input back to where it has read to.
+    // At the end of a program, the C library moves the standard input back to the last read
+    // position.
     {SYS_lseek, EQUAL, 0, STDIN_FILENO},
     {SYS_fcntl, EQUAL, 1, F_GETFD},
     {SYS_fcntl, EQUAL, 1, F_GETFL},
@@ -80,7 +81,7 @@ static const rule TERMINAL_RULES[] = {
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 enum {
   MOST_OWN = 32,
-  // Steps of a rule, and of one that compares descriptors for each of these.
+  // The steps of a rule, and of a rule that compares a descriptor, per descriptor.
   RULE_LENGTH = 7,
   OWN_RULES = 4,
   PROGRAM_LENGTH = 6 + RULE_LENGTH * (COUNT(RULES) + COUNT(TERMINAL_RULES) + 1) +
@@ -90,7 +91,7 @@ enum {
 typedef struct program {
   struct sock_filter steps[PROGRAM_LENGTH];
   unsigned short length;
-  /// Descriptors above the standard streams that the process has opened itself.
+  /// Descriptors above the standard streams that the process itself has opened.
   unsigned own[MOST_OWN], own_count;
 } program;
 
@@ -134,7 +135,7 @@ static void add_rule(program *program, rule rule) {
   }
   finish(program, SECCOMP_RET_ALLOW);
   program->steps[first].jf = (unsigned char)(program->length - first - 1);
-  // The next rule looks at the number, and this one has loaded an argument.
+  // The next rule checks the number, and this one has loaded an argument.
   if (rule.test == ALWAYS) return;
   load(program, offsetof(struct seccomp_data, nr));
 }
@@ -150,7 +151,7 @@ static void write_program(program *program, bool has_terminal) {
   finish(program, SECCOMP_RET_KILL_PROCESS);
   load(program, offsetof(struct seccomp_data, nr));
   for (size_t i = 0; i < COUNT(RULES); i++) add_rule(program, RULES[i]);
-  // abort() is a signal of the process to itself.
+  // abort() sends a signal to the process itself.
   add_rule(program, (rule){SYS_tgkill, EQUAL, 0, (unsigned)getpid()});
   for (size_t i = 0; has_terminal && i < COUNT(TERMINAL_RULES); i++) {
     add_rule(program, TERMINAL_RULES[i]);
@@ -158,10 +159,10 @@ static void write_program(program *program, bool has_terminal) {
   finish(program, SECCOMP_RET_ERRNO | EPERM);
 }
 
-/* Whether the process can no longer open files, which the leak sanitizer would do at its end. */
+/* Whether the process can no longer open files, as the leak sanitizer would at exit. */
 static bool has_no_files;
 
-/* Takes all rights to files that this kernel knows of, where it has Landlock. */
+/* Gives up all rights to files known to this kernel, if it has Landlock. */
 static void give_up_files(void) {
 #ifdef LANDLOCK_CREATE_RULESET_VERSION
   long version = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
@@ -176,11 +177,11 @@ static void give_up_files(void) {
 #endif
 }
 
-/* Finds the descriptors that the process has opened itself, which are closed on exec. Descriptors
-   of the program that has started it are not. They stay open, as that program may wait for their
-   end, but cannot be used. */
+/* Finds the descriptors that the process itself has opened, which are closed on exec. Descriptors
+   inherited from the parent program are not. They stay open, as the parent may wait for their end,
+   but cannot be used. */
 static void find_own(program *program) {
-  // A new descriptor has the lowest free number, so the process has opened none beyond a gap.
+  // A new descriptor has the lowest free number, so the process has opened none after a gap.
   int gap = 0;
   for (int descriptor = STDERR_FILENO + 1; gap <= MOST_OWN; descriptor++) {
     int flags = fcntl(descriptor, F_GETFD);
@@ -192,10 +193,10 @@ static void find_own(program *program) {
   }
 }
 
-/* Makes the C library do now what it would open or look up later. */
+/* Makes the C library open and look up now everything that it would otherwise need later. */
 static void open_lazily_opened(void) {
   tzset();
-  // Without a buffer it would ask for the kind of the file later, by a call that also takes names.
+  // Without a buffer it would later ask for the kind of the file, by a call that also takes names.
   if (isatty(STDOUT_FILENO)) setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
 }
 
@@ -208,7 +209,7 @@ int ccl_lock(bool has_terminal) {
   write_program(&program, has_terminal);
   struct sock_fprog filter = {program.length, program.steps};
   long result = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &filter);
-  // A number above 0 is a thread that has another filter.
+  // A positive number is a thread that has another filter.
   if (result != 0) return result < 0 ? errno : EBUSY;
   has_no_files = true;
   return 0;
@@ -225,7 +226,7 @@ int ccl_lock(bool has_terminal) {
 
 #endif
 
-/* The leak sanitizer asks this at the end of a program: it would start a process that reads files
-   of the system. */
+/* The leak sanitizer calls this at the end of a program: otherwise it would start a process that
+   reads system files. */
 int __lsan_is_turned_off(void);
 int __lsan_is_turned_off(void) { return has_no_files; }

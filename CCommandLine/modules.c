@@ -8,18 +8,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A module that is left alone is recognized by the address that its call returns to. While there is
-   one, each call costs a comparison with the part of memory in which the last caller lay. */
+/* Calls from a native module, to which observed tables are not shown, are recognized by their
+   return address. While there is such a module, each call costs a comparison with the memory range
+   of the last caller. */
 
-/* ---- Modules that are left alone ------------------------------------------------------------- */
+/* ---- Native modules -------------------------------------------------------------------------- */
 
-/* The function that `require` calls in a module's library. */
+/* The function of a module's library that `require` calls. */
 typedef struct left {
   char *symbol;
   struct left *next;
 } left;
 
-/* A part of memory that one library occupies. */
+/* A range of memory that belongs to one library. */
 typedef struct part {
   uintptr_t start, end;
   bool alone;
@@ -31,10 +32,10 @@ static left *all_left;
 /* Counts the changes of `all_left`; 0 while it is empty. */
 static int version;
 static int changes;
-/* Threads that a module starts may use states of their own. */
+/* Threads started by a module may use separate states. */
 static _Thread_local part last;
 
-/* Whether a library has a function, itself and not in one that it needs. */
+/* Whether a library has a function itself, and not one of its dependencies. */
 static bool has_symbol(void *handle, const void *base, const char *symbol) {
   void *function = dlsym(handle, symbol);
   Dl_info info;
@@ -54,7 +55,7 @@ static bool is_left(const Dl_info *info) {
   return found;
 }
 
-/* Looks for the segment of a library in which the address of `sought` lies, and sets its bounds. */
+/* Finds the segment of a library that contains the address in `sought`, and sets its bounds. */
 static int find_segment(struct dl_phdr_info *info, size_t size, void *context) {
   (void)size;
   part *sought = context;
@@ -79,7 +80,7 @@ __attribute__((noinline)) static bool find_caller(uintptr_t address, int current
   return found.alone;
 }
 
-/* Whether the code at an address belongs to a module that is left alone. */
+/* Whether the code at an address belongs to a native module. */
 static inline bool is_alone(const void *caller) {
   int current = __atomic_load_n(&version, __ATOMIC_RELAXED);
   if (!current) return false;
@@ -88,8 +89,8 @@ static inline bool is_alone(const void *caller) {
   return find_caller(address, current);
 }
 
-/* The name of the function that opens a module: what follows a hyphen in the module's name, or else
-   what comes before it. */
+/* The name of the function that opens a module: after a hyphen in the module's name, or else the
+   part before it. */
 static char *symbol_of(const char *name, size_t length) {
   static const char prefix[] = "luaopen_";
   char *symbol = malloc(sizeof prefix + length);
@@ -101,7 +102,7 @@ static char *symbol_of(const char *name, size_t length) {
   return symbol;
 }
 
-/* Takes `symbol` over. */
+/* Takes ownership of `symbol`. */
 static bool set_left(char *symbol, bool alone) {
   if (!symbol) return false;
   left **place = &all_left;
@@ -144,7 +145,7 @@ bool ccl_setnative(const char *name, bool shown) {
 
 #ifdef __linux__
 
-/* Those of the library. */
+/* The library's functions. */
 static clua_plainfunctions plain;
 static bool shown;
 
@@ -166,7 +167,7 @@ __attribute__((constructor)) static void find_plain(void) {
 
 void ccl_showtables(void) { shown = true; }
 
-/* Whether the function that calls this works for a caller to whom observed tables are shown. */
+/* Whether observed tables are shown to the caller of the function that uses this. */
 #define IS_SHOWN (shown && clua_isobserving() && !is_alone(__builtin_return_address(0)))
 
 #undef lua_next

@@ -44,7 +44,7 @@ ccl_process ccl_fork(void) {
   dup2(output[1], 2);
   close_both(output);
   close(records[0]);
-  // What was printed before a process is killed is to be seen, and in the order of both streams.
+  // Output before a process is killed must be visible, in the order of both streams.
   setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
   return (ccl_process){0, -1, records[1]};
 }

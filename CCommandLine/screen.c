@@ -7,10 +7,10 @@
 #include <unistd.h>
 
 /* The idea: before a callback runs, the codes that clear the line are put into the buffers of both
-   streams, and not flushed. The first text that is written takes them along, whoever writes it.
-   Where nothing was written they are taken back, so that a timer that is silent changes nothing.
-   The cursor is taken to the beginning of the line itself, and the codes clear what is right of it
-   and below: what one stream has written must not be cleared by the other. */
+   streams, and not flushed. The first text from any code flushes them, too. If no text was written
+   they are removed, so a silent timer changes nothing. The cursor is moved to the beginning of the
+   line directly, and the codes clear only to the right of it and below: one stream must not clear
+   the output of the other. */
 
 #ifdef __linux__
 
@@ -27,9 +27,9 @@ enum {
 
 static char codes[MOST_CODES];
 static size_t length;
-/* What takes the cursor to the beginning of the line; empty where the codes do. */
+/* Moves the cursor to the beginning of the line; empty if the codes do this. */
 static char approach[32];
-/* Whether the cursor's place in the line was saved by the terminal. */
+/* Whether the terminal has saved the cursor's place in the line. */
 static bool is_saved;
 static bool is_out_prepared, is_error_prepared;
 static char error_buffer[BUFSIZ];
@@ -56,7 +56,7 @@ static void move_over(cursor *cursor, const char *text, size_t count) {
       memset(&state, 0, sizeof state);
     }
     i += size;
-    // These enclose what a prompt tells the terminal only.
+    // These enclose parts of a prompt that only control the terminal.
     if (byte == '\001' || byte == '\002') is_hidden = byte == '\001';
     if (is_hidden || byte == '\002') continue;
     if (byte == '\n') {
@@ -84,7 +84,7 @@ static bool is_simple(void) {
   return !type || !*type || strcmp(type, "dumb") == 0;
 }
 
-/* Writes the codes that clear the rows of the line and leave the cursor at their beginning. */
+/* Makes the codes that clear the rows of the line and leave the cursor at their beginning. */
 static void make_codes(const ccl_screen *screen) {
   cursor cursor = {.width = columns()};
   const char *prompt = *screen->prompt, *line = *screen->line;
@@ -93,7 +93,7 @@ static void make_codes(const ccl_screen *screen) {
   else if (line && *screen->point > 0) move_over(&cursor, line, (size_t)*screen->point);
   approach[0] = '\0';
   if (is_simple()) {
-    // A terminal without codes has one row, which is written over.
+    // A terminal without codes has one row, which is overwritten.
     int wide = cursor.row > 0 ? cursor.width - 1 : cursor.column;
     if (wide > MOST_CODES - 3) wide = MOST_CODES - 3;
     length = (size_t)snprintf(codes, sizeof codes, "\r%*s\r", wide, "");
@@ -113,7 +113,7 @@ static bool is_untouched(FILE *stream) {
 #endif
 }
 
-/* Writes to the terminal, past the buffers. */
+/* Writes to the terminal directly, without the buffers. */
 static bool tell(const char *text) {
   size_t size = strlen(text);
   return size > 0 && write(STDOUT_FILENO, text, size) == (ssize_t)size;
@@ -123,7 +123,7 @@ static bool prepare(FILE *stream) {
   fflush(stream);
   if (!isatty(fileno(stream)) || !__flbf(stream) || __fbufsize(stream) <= length) return false;
 #ifdef __GLIBC__
-  // The library counts what is written since the last line break, plus one.
+  // The C library counts the bytes since the last line break, plus one.
   stream->_cur_column = FAR_COLUMN;
 #endif
   return fwrite(codes, 1, length, stream) == length;
@@ -135,7 +135,7 @@ void ccl_screen_begin(const ccl_screen *screen) {
   make_codes(screen);
   is_out_prepared = prepare(stdout);
   if (is_out_prepared) is_saved = tell(approach);
-  // The standard error stream has no buffer otherwise.
+  // Otherwise the standard error stream has no buffer.
   if (is_out_prepared && !__flbf(stderr) && __fbufsize(stderr) <= 1 &&
       setvbuf(stderr, error_buffer, _IOLBF, sizeof error_buffer) == 0) {
     is_error_prepared = prepare(stderr);
@@ -143,7 +143,7 @@ void ccl_screen_begin(const ccl_screen *screen) {
   }
 }
 
-/* Whether the text that was written last, also past the buffer, has begun a line. */
+/* Whether the latest text, buffered or not, ended within a line. */
 static bool has_begun_line(FILE *stream) {
 #ifdef __GLIBC__
   fflush(stream);
@@ -165,7 +165,7 @@ void ccl_screen_lineended(void) {
   if (is_error_prepared) end_line(stderr);
 }
 
-/* Whether something was written. A line that was begun is ended. */
+/* Whether any text was written. Ends an unfinished line. */
 static bool finish(FILE *stream) {
   if (is_untouched(stream)) {
     __fpurge(stream);

@@ -1,22 +1,22 @@
-/// The line that is typed, while other text is written in its place.
+/// The typed line while other text is written in its place.
 #ifndef CCL_SCREEN_H
 #define CCL_SCREEN_H
 
 #include <stdbool.h>
 
-/// What a line editor says of the line that it shows; pointers that are NULL where it does not.
+/// Variables of a line editor about its current line; NULL if the editor lacks them.
 typedef struct ccl_screen {
   char **line;
   int *point;    // the cursor's place in `line`
   char **prompt;
-  int (*draw)(void);  // draws all anew, from the first column of a line
+  int (*draw)(void);  // redraws everything, from the first column of a line
 } ccl_screen;
 
-/// What is written to the standard streams from now on takes the place of the line.
+/// From now on, text on the standard streams replaces the line.
 void ccl_screen_begin(const ccl_screen *screen);
-/// What was written was followed by an end of a line that was typed.
+/// Called when a typed line ended after such text.
 void ccl_screen_lineended(void);
-/// Draws the line again if something was written, unless it is about to end.
+/// Draws the line again if text was written, unless the line is about to end.
 void ccl_screen_end(const ccl_screen *screen, bool goes_on);
 
 #endif

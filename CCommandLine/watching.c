@@ -17,7 +17,7 @@
 #include <sys/signalfd.h>
 #endif
 
-/* ---- Files that are loaded ------------------------------------------------------------------- */
+/* ---- Loaded files ---------------------------------------------------------------------------- */
 
 static void (*on_load)(void *context, const char *path);
 static void *load_context;
@@ -29,8 +29,8 @@ void ccl_onload(void (*loaded)(void *context, const char *path), void *context) 
 
 #ifdef __linux__
 
-/* The process that is told may be in another folder, and links may be replaced as well as what they
-   lead to. */
+/* Reports absolute paths, as the receiving process may be in another folder, and also the path
+   without links: both a link and its target may be replaced. */
 void ccl_noteload(const char *name) {
   if (!on_load) return;
   char path[PATH_MAX], real[PATH_MAX];
@@ -46,8 +46,8 @@ void ccl_noteload(const char *name) {
   if (realpath(path, real) && strcmp(path, real) != 0) on_load(load_context, real);
 }
 
-/* As the functions in modules.c, this takes precedence over that of the library, also where the
-   library itself calls it: `require`, `dofile` and `loadfile` do. */
+/* Like the functions in modules.c, this takes precedence over the library's function, even for
+   calls inside the library by `require`, `dofile` and `loadfile`. */
 int luaL_loadfilex(lua_State *L, const char *name, const char *mode) {
   static int (*load)(lua_State *, const char *, const char *);
   if (!load) *(void **)&load = dlsym(RTLD_NEXT, "luaL_loadfilex");
@@ -115,7 +115,7 @@ int ccl_takesignal(int descriptor, bool *is_own) {
 
 #endif
 
-/* ---- What changes ---------------------------------------------------------------------------- */
+/* ---- Changes --------------------------------------------------------------------------------- */
 
 #ifdef __linux__
 
@@ -136,7 +136,7 @@ void ccl_readwatch(int watch,
     for (char *at = events; at < events + count;) {
       const struct inotify_event *event = (const struct inotify_event *)at;
       bool is_folder = event->mask & IN_ISDIR;
-      // A file that was made is closed later.
+      // A new file is reported when it is closed.
       bool is_whole = is_folder || event->mask & (IN_CLOSE_WRITE | IN_MOVED_TO);
       if (event->len > 0 && is_whole) changed(context, event->wd, event->name, is_folder);
       at += sizeof *event + event->len;

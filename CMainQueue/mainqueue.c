@@ -6,8 +6,8 @@
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
 
-/* Dispatch's own header needs the blocks extension. The first two functions are in none: they are
-   what CoreFoundation uses to serve the main queue from a run loop. */
+/* Dispatch's own header needs the blocks extension. The first two functions are in no header:
+   CoreFoundation uses them to serve the main queue from a run loop. */
 extern int _dispatch_get_main_queue_handle_4CF(void);
 extern void _dispatch_main_queue_callback_4CF(void *message);
 extern struct dispatch_queue_s _dispatch_main_q;
@@ -18,7 +18,7 @@ extern void dispatch_queue_set_specific(void *queue, const void *key, void *valu
 bool cmq_isfirstthread(void) { return getpid() == syscall(SYS_gettid); }
 
 int cmq_descriptor(void) {
-  // Only used on the main thread. Dispatch ends the process where it gets no descriptor.
+  // Only used on the main thread. Dispatch ends the process if it gets no descriptor.
   static int made = -1;
   if (made >= 0) return made;
   int probe = eventfd(0, EFD_CLOEXEC);
@@ -29,7 +29,7 @@ int cmq_descriptor(void) {
 
 void cmq_drain(void) {
   uint64_t count;
-  // The work is looked for in any case, and the descriptor does not block.
+  // The queue is checked in any case, and the descriptor does not block.
   ssize_t length = read(cmq_descriptor(), &count, sizeof count);
   (void)length;
   _dispatch_main_queue_callback_4CF(0);

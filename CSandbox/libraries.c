@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* What scripts find in the globals of a safe host: a function that is not listed is not there. */
+/* The globals of a safe host: a function that is not listed does not exist. */
 static const char *const base_functions[] = {
     "assert", "collectgarbage", "error", "getmetatable", "ipairs", "load", "next", "pairs", "pcall",
     "print", "rawequal", "rawget", "rawlen", "rawset", "require", "select", "setmetatable",
@@ -14,14 +14,14 @@ static const char *const base_functions[] = {
 };
 static const char *const os_functions[] = {"clock", "date", "difftime", "time", NULL};
 static const char *const debug_functions[] = {"traceback", NULL};
-/* Libraries of which scripts have all functions, but for those below. */
+/* Libraries whose functions scripts may all use, except those replaced below. */
 static const char *const libraries[] = {
     "coroutine", "debug", "math", "os", "string", "table", "utf8", NULL,
 };
 
-/* ---- Functions that do less ------------------------------------------------------------------ */
+/* ---- Restricted functions -------------------------------------------------------------------- */
 
-/* collectgarbage("count"): all else would act on other scripts of the state, too. */
+/* collectgarbage("count"): all other options would affect other scripts of the state, too. */
 static int count_memory(lua_State *L) {
   const char *what = luaL_optstring(L, 1, "collect");
   if (strcmp(what, "count") != 0) {
@@ -32,7 +32,7 @@ static int count_memory(lua_State *L) {
   return 1;
 }
 
-/* setmetatable, but for finalizers, which nothing could stop. */
+/* Like setmetatable, but rejects finalizers, which nothing could stop. */
 static int set_metatable(lua_State *L) {
   int type = lua_type(L, 2);
   luaL_checktype(L, 1, LUA_TTABLE);
@@ -48,7 +48,7 @@ static int set_metatable(lua_State *L) {
 
 /* ---- Chunks ---------------------------------------------------------------------------------- */
 
-/* Replaces a function at 1 by the text that it returns in pieces. */
+/* Replaces a function at 1 by the concatenation of the pieces that it returns. */
 static void collect_pieces(lua_State *L, size_t limit) {
   luaL_Buffer text;
   luaL_buffinit(L, &text);
@@ -81,7 +81,7 @@ static int fail(lua_State *L) {
   return 2;
 }
 
-/* load(chunk, name, mode, environment): text only, whatever the mode. Upvalue: the environment. */
+/* load(chunk, name, mode, environment): text only, for any mode. Upvalue: the environment. */
 static int load(lua_State *L) {
   const clua_guard *guard = clua_guard_of(L);
   size_t length, limit = guard && guard->account ? guard->account->chunksize : 0;
@@ -111,7 +111,7 @@ void clua_setenvironment(lua_State *L) {
 
 /* ---- Libraries ------------------------------------------------------------------------------- */
 
-/* Leaves in the table on top only the functions of the list. [-0, +0, m] */
+/* Removes all functions from the table on top except the listed ones. [-0, +0, m] */
 static void keep_only(lua_State *L, const char *const *names) {
   int table = lua_gettop(L);
   lua_newtable(L);
@@ -157,7 +157,8 @@ static int makesafe(lua_State *L) {
     lua_setfield(L, -2, "dump");
     clua_stoppable_patterns(L, -1);
     clua_stoppable_strings(L, -1);
-    // The metatable of strings, through which a script would reach those of all others.
+    // The metatable of strings, through which a script could affect the strings of all other
+    // scripts.
     lua_pushliteral(L, "");
     if (lua_getmetatable(L, -1)) {
       lua_pushboolean(L, false);
@@ -169,7 +170,7 @@ static int makesafe(lua_State *L) {
 
 int clua_try_makesafe(lua_State *L) { return clua_protect(L, makesafe, 0, 0); }
 
-/* ---- What scripts share ---------------------------------------------------------------------- */
+/* ---- Shared tables --------------------------------------------------------------------------- */
 
 static const char shared_key;
 
@@ -184,7 +185,7 @@ static void push_copy(lua_State *L) {
   }
 }
 
-/* Freezes the table on top, which gets no other metatable from scripts. [-0, +0, m] */
+/* Freezes the table on top; scripts cannot change its metatable. [-0, +0, m] */
 static void freeze(lua_State *L) {
   lua_createtable(L, 0, 1);
   lua_pushboolean(L, false);
@@ -199,7 +200,7 @@ static void freeze(lua_State *L) {
 static int share(lua_State *L) {
   int *reference = lua_touserdata(L, 2);
   lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS);
-  // Code of ours goes on with the functions as they are.
+  // Our own code keeps using the original functions.
   push_copy(L);
   *reference = luaL_ref(L, LUA_REGISTRYINDEX);
   lua_newtable(L);

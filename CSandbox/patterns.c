@@ -4,11 +4,11 @@
 #include <stddef.h>
 #include <string.h>
 
-/* `find`, `match`, `gmatch` and `gsub`, with the results and errors of Lua's own. A pattern is
-   read while it is matched: `match_at` tries the items of the pattern one by one, and calls itself
-   only where an item may match in several ways, or opens or closes a capture. So the depth is that
-   of the pattern, and has the limit that Lua has; and the time, which grows exponentially in the
-   number of such items, is counted in steps, after some thousand of which the guard is asked. */
+/* `find`, `match`, `gmatch` and `gsub`, with the same results and errors as Lua's. A pattern is
+   read while it is matched: `match_at` tries its items one by one, and calls itself only for items
+   that may match in several ways, or open or close a capture. So the depth depends only on the
+   pattern, and has the same limit as in Lua. The time, which grows exponentially with the number of
+   such items, is counted in steps; every few thousand of them check the guard. */
 
 enum { CAPTURES = 32, DEPTH = 200, ESCAPE = '%' };
 enum { OPEN = -1, POSITION = -2 };
@@ -22,10 +22,10 @@ typedef struct capture {
 
 typedef struct matcher {
   clua_steps steps;
-  const char *subject, *end;  // all of the subject
+  const char *subject, *end;  // the whole subject
   const char *pattern_end;
-  int depth;                  // how many more calls may be inside of each other
-  int level;                  // how many captures there are
+  int depth;                  // how many more nested calls are allowed
+  int level;                  // the number of captures
   capture captures[CAPTURES];
 } matcher;
 
@@ -33,7 +33,7 @@ static const char *match_at(matcher *m, const char *s, const char *p);
 
 /* ---- Single characters ----------------------------------------------------------------------- */
 
-/* Whether the character belongs to the class of a letter: `%a` and the like. */
+/* Whether the character belongs to the class of a letter, such as `%a`. */
 static bool is_in_class(int c, int letter) {
   bool result;
   switch (tolower(letter)) {
@@ -63,7 +63,7 @@ static const char *item_end(matcher *m, const char *p) {
   }
   if (first != '[') return p;
   if (p < m->pattern_end && *p == '^') p++;
-  // The first bracket is a member of the set.
+  // A `]` directly after the opening bracket is a member of the set.
   do {
     clua_step(&m->steps);
     if (p == m->pattern_end) luaL_error(L, "malformed pattern (missing ']')");
@@ -110,7 +110,7 @@ static bool is_match(matcher *m, const char *s, const char *p, const char *endin
   }
 }
 
-/* ---- Items that take several characters ------------------------------------------------------ */
+/* ---- Items that match several characters ----------------------------------------------------- */
 
 /* `%bxy`; `p` is at the x. */
 static const char *match_balance(matcher *m, const char *s, const char *p) {
@@ -129,7 +129,7 @@ static const char *match_balance(matcher *m, const char *s, const char *p) {
   return NULL;
 }
 
-/* As many characters as possible first. */
+/* Tries as many characters as possible first. */
 static const char *match_most(matcher *m, const char *s, const char *p, const char *ending) {
   ptrdiff_t count = 0;
   while (is_match(m, s + count, p, ending)) {
@@ -143,7 +143,7 @@ static const char *match_most(matcher *m, const char *s, const char *p, const ch
   return NULL;
 }
 
-/* As few characters as possible first. */
+/* Tries as few characters as possible first. */
 static const char *match_least(matcher *m, const char *s, const char *p, const char *ending) {
   for (;;) {
     const char *result = match_at(m, s, ending + 1);
@@ -173,18 +173,18 @@ static const char *close_capture(matcher *m, const char *s, const char *p) {
   return result;
 }
 
-/* `%1` to `%9`: what a capture has taken, once more. */
+/* `%1` to `%9`: matches the text of a capture again. */
 static const char *match_capture(matcher *m, const char *s, int digit) {
   int index = digit - '1';
   if (index < 0 || index >= m->level || m->captures[index].length == OPEN)
     luaL_error(m->steps.L, "invalid capture index %%%d", index + 1);
-  // A position has no characters: its length is taken for a size, which no subject has.
+  // A position capture has no characters: its length, as a size, exceeds any subject.
   size_t length = (size_t)m->captures[index].length;
   if ((size_t)(m->end - s) < length) return NULL;
   return memcmp(m->captures[index].start, s, length) == 0 ? s + length : NULL;
 }
 
-/* `%f[set]`: a place where the set begins to match; `p` is behind the f. */
+/* `%f[set]`: the border where the set begins to match; `p` is after the f. */
 static bool is_frontier(matcher *m, const char *s, const char *p, const char *ending) {
   int before = s == m->subject ? 0 : (byte)s[-1];
   int after = s == m->end ? 0 : (byte)*s;
@@ -193,7 +193,7 @@ static bool is_frontier(matcher *m, const char *s, const char *p, const char *en
 
 /* ---- Matching -------------------------------------------------------------------------------- */
 
-/* The end of what the pattern from `p` on matches at `s`; NULL where it does not. */
+/* The end of the match of the pattern from `p` on at `s`; NULL if it does not match. */
 static const char *match_at(matcher *m, const char *s, const char *p) {
   if (m->depth-- == 0) luaL_error(m->steps.L, "pattern too complex");
   const char *result = s;
@@ -239,7 +239,7 @@ static const char *match_at(matcher *m, const char *s, const char *p) {
     char suffix = ending < m->pattern_end ? *ending : '\0';
     bool matches = is_match(m, s, p, ending);
     if (suffix == '*' || suffix == '-' || suffix == '?') {
-      // Where not even one character matches, the item takes none.
+      // If not even one character matches, the item matches none.
       if (!matches) {
         p = ending + 1;
         continue;
@@ -266,7 +266,7 @@ static const char *match_at(matcher *m, const char *s, const char *p) {
 
 /* ---- Results --------------------------------------------------------------------------------- */
 
-/* Pushes a capture; the whole match for the first one where there are none. [-0, +1, e] */
+/* Pushes a capture; without captures the first one is the whole match. [-0, +1, e] */
 static void push_capture(matcher *m, int index, const char *s, const char *e) {
   lua_State *L = m->steps.L;
   if (index >= m->level) {
@@ -280,7 +280,7 @@ static void push_capture(matcher *m, int index, const char *s, const char *e) {
   else lua_pushlstring(L, found->start, (size_t)found->length);
 }
 
-/* Pushes all captures; the whole match where there are none, unless `s` is NULL. */
+/* Pushes all captures; without captures the whole match, unless `s` is NULL. */
 static int push_captures(matcher *m, const char *s, const char *e) {
   int count = m->level == 0 && s ? 1 : m->level;
   clua_checkstack(m->steps.L, count, "too many captures");
@@ -311,14 +311,14 @@ static bool has_specials(const char *p, size_t length) {
   return false;
 }
 
-/* The first place of the text in the subject; NULL where there is none. */
+/* The first occurrence of the text in the subject; NULL if it does not occur. */
 static const char *find_plain(lua_State *L, const char *s, size_t length, const char *text,
                               size_t size) {
   clua_steps steps = {L, 0};
   if (size == 0) return s;
   const char *last = s + length - size;
   for (; size <= length && s <= last; s++) {
-    // Pieces: one look in a very long subject would take too long.
+    // In pieces: a single search in a very long subject would take too long.
     size_t rest = (size_t)(last - s) + 1, piece = rest < CLUA_PIECE ? rest : CLUA_PIECE;
     const char *found = memchr(s, *text, piece);
     if (!found) {
@@ -327,7 +327,7 @@ static const char *find_plain(lua_State *L, const char *s, size_t length, const 
       continue;
     }
     s = found;
-    // Subjects and texts of one letter compare to the end at each place.
+    // If both consist of one repeated letter, each comparison runs to the end.
     if (memcmp(s, text, size) == 0) return s;
     steps.count += (unsigned)(size / 64);
     clua_step(&steps);
@@ -335,7 +335,7 @@ static const char *find_plain(lua_State *L, const char *s, size_t length, const 
   return NULL;
 }
 
-/* The place from which a function starts, as its third argument says; from 0. */
+/* The start position from a function's third argument, counted from 0. */
 static size_t start_of(lua_State *L, int index, size_t length) {
   lua_Integer start = luaL_optinteger(L, index, 1);
   if (start > 0) return (size_t)start - 1;
@@ -384,10 +384,10 @@ static int string_match(lua_State *L) { return find(L, false); }
 
 /* ---- gmatch ---------------------------------------------------------------------------------- */
 
-/* The places of an iteration. Upvalues: subject, pattern, and this. */
+/* The state of an iteration. Upvalues: subject, pattern, and this. */
 typedef struct iteration {
   size_t next;
-  ptrdiff_t last_end;  // of the last match, which must not be found again; -1 before the first
+  ptrdiff_t last_end;  // of the last match, which must not match again; -1 before the first
 } iteration;
 
 static int gmatch_next(lua_State *L) {
@@ -423,7 +423,7 @@ static int string_gmatch(lua_State *L) {
 
 /* ---- gsub ------------------------------------------------------------------------------------ */
 
-/* Adds the replacement text, in which `%` stands for captures. */
+/* Adds the replacement text, in which `%` refers to captures. */
 static void add_text(matcher *m, luaL_Buffer *b, const char *s, const char *e) {
   lua_State *L = m->steps.L;
   size_t length;
@@ -449,7 +449,7 @@ static void add_text(matcher *m, luaL_Buffer *b, const char *s, const char *e) {
   luaL_addlstring(b, text, (size_t)(end - text));
 }
 
-/* Adds what takes the place of a match; false where that stays as it is. */
+/* Adds the replacement of a match; false if the match stays unchanged. */
 static bool add_replacement(matcher *m, luaL_Buffer *b, const char *s, const char *e, int type) {
   lua_State *L = m->steps.L;
   if (type == LUA_TFUNCTION) {

@@ -4,13 +4,13 @@
 #include <limits.h>
 #include <string.h>
 
-/* Functions of `string` that copy as many bytes as a script likes, piece by piece. What is not here
-   is bounded: by the size of the stack (`byte`, `char`), by one copy (`sub`, `format`), or by the
-   length of a format, which has a limit here. */
+/* Functions of `string` that copy any number of bytes, in pieces. The other functions are bounded:
+   by the size of the stack (`byte`, `char`), by one copy (`sub`, `format`), or by the length of a
+   format, which is limited here. */
 
-/* The bytes of a format; far more than any that was written by hand. */
+/* The largest format, in bytes; far longer than anyone writes by hand. */
 enum { LONGEST_FORMAT = 1 << 14 };
-/* The bytes of a string that `%q` shows: it looks at each one. */
+/* The largest string for `%q`, in bytes: `%q` reads each one. */
 enum { LONGEST_QUOTED = 1 << 16 };
 
 /* ---- Copies ---------------------------------------------------------------------------------- */
@@ -29,7 +29,7 @@ static int string_rep(lua_State *L) {
   size_t total = (size_t)count * length + (size_t)(count - 1) * gap, unit = length + gap;
   luaL_Buffer b;
   char *result = luaL_buffinitsize(L, &b, total);
-  // What is there already is copied, which doubles it.
+  // Copying the part that exists already doubles it.
   size_t done = total < unit ? total : unit;
   memcpy(result, text, done < length ? done : length);
   if (done > length) memcpy(result + length, separator, done - length);
@@ -77,7 +77,7 @@ static int string_reverse(lua_State *L) {
 
 /* ---- Formats --------------------------------------------------------------------------------- */
 
-/* Calls the function of the library, unless its format is too long. Upvalue: that function. */
+/* Calls the library's function, unless its format is too long. Upvalue: that function. */
 static int call_with_format(lua_State *L) {
   size_t length = 0;
   if (lua_type(L, 1) == LUA_TSTRING) lua_tolstring(L, 1, &length);
@@ -87,7 +87,7 @@ static int call_with_format(lua_State *L) {
   return function(L);
 }
 
-/* The same for `format`. Upvalue: the function of the library. */
+/* The same for `format`. Upvalue: the library's function. */
 static int string_format(lua_State *L) {
   const char *format = lua_type(L, 1) == LUA_TSTRING ? lua_tostring(L, 1) : "";
   for (int i = 2; strstr(format, "%q") && i <= lua_gettop(L); i++) {

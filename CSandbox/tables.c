@@ -2,14 +2,14 @@
 
 #include <limits.h>
 
-/* The functions of `table` that loop over a range, which a script may make as large as it likes: by
-   its arguments, or by a metatable whose `__len` says so. */
+/* The functions of `table` that loop over a range. A script can make the range as large as it
+   likes, by arguments or by the `__len` of a metatable. */
 
-/* ---- What may be taken for a list ------------------------------------------------------------ */
+/* ---- Valid lists ----------------------------------------------------------------------------- */
 
 enum { READ = 1, WRITE = 2, LENGTH = 4 };
 
-/* Checks that the argument is a table, or has the metamethods for what is done with it. */
+/* Checks that the argument is a table, or has the metamethods for this use. */
 static void check_list(lua_State *L, int argument, int use) {
   static const char *const events[] = {"__index", "__newindex", "__len"};
   if (lua_type(L, argument) == LUA_TTABLE) return;
@@ -81,7 +81,7 @@ static int table_move(lua_State *L) {
     luaL_argcheck(L, first > 0 || last < LUA_MAXINTEGER + first, 3, "too many elements to move");
     lua_Integer count = last - first + 1;
     luaL_argcheck(L, target <= LUA_MAXINTEGER - count + 1, 4, "destination wrap around");
-    // A range that is moved up within itself is copied from its end.
+    // A range that moves up within itself is copied from its end.
     bool overlaps =
         target > first && target <= last && (to == 1 || lua_compare(L, 1, to, LUA_OPEQ));
     for (lua_Integer i = 0; i < count; i++) {
@@ -143,16 +143,16 @@ static int table_unpack(lua_State *L) {
 
 /* ---- sort ------------------------------------------------------------------------------------ */
 
-/* Sorts by partition: elements are at the bottom of the stack of C only as indices, so that a
-   function which contradicts itself can't lead outside of the list. Of two parts the larger one is
-   done in the loop, so that calls are nested O(log n) deep. */
+/* Sorts by partition. Elements are referenced only by indices on the C stack, so a comparison that
+   contradicts itself cannot lead outside of the list. The larger of two parts is sorted in the
+   loop, so that calls are nested O(log n) deep. */
 
 typedef struct sorting {
   clua_steps steps;
   bool has_function;
 } sorting;
 
-/* Whether the value at `a` belongs before the one at `b`; both are negative indices. */
+/* Whether the value at `a` belongs before the value at `b`; both are negative indices. */
 static bool is_less(sorting *sort, int a, int b) {
   lua_State *L = sort->steps.L;
   clua_step(&sort->steps);
@@ -166,13 +166,13 @@ static bool is_less(sorting *sort, int a, int b) {
   return result;
 }
 
-/* Pops two values into places of the list: the top into `i`, the one below into `j`. */
+/* Pops two values into the list: the top into `i`, the value below into `j`. */
 static void set_both(lua_State *L, lua_Unsigned i, lua_Unsigned j) {
   lua_seti(L, 1, (lua_Integer)i);
   lua_seti(L, 1, (lua_Integer)j);
 }
 
-/* Puts two elements in order. Returns whether they were not. */
+/* Puts two elements in order. Returns whether they were out of order. */
 static bool order(sorting *sort, lua_Unsigned low, lua_Unsigned high) {
   lua_State *L = sort->steps.L;
   lua_geti(L, 1, (lua_Integer)low);
@@ -183,8 +183,8 @@ static bool order(sorting *sort, lua_Unsigned low, lua_Unsigned high) {
   return changes;
 }
 
-/* Divides low...high, of which the element at high - 1 is the pivot, also on top of the stack, and
-   low is not after it nor high before it. Returns the place of the pivot. [-1, +0, e] */
+/* Partitions low...high. The pivot is the element at high - 1, also on top of the stack; low must
+   not come after it nor high before it. Returns the final place of the pivot. [-1, +0, e] */
 static lua_Unsigned divide(sorting *sort, lua_Unsigned low, lua_Unsigned high) {
   lua_State *L = sort->steps.L;
   lua_Unsigned i = low, j = high - 1;
@@ -199,7 +199,7 @@ static lua_Unsigned divide(sorting *sort, lua_Unsigned low, lua_Unsigned high) {
     }
     if (j < i) {
       lua_pop(L, 1);
-      // The pivot takes the place of the first element that is not before it.
+      // The pivot replaces the first element that is not before it.
       set_both(L, high - 1, i);
       return i;
     }

@@ -1,14 +1,14 @@
 #include "sandbox.h"
 
-/* `len` and `offset` of the library utf8, which go through a string of any length. The others take
-   one character at a time, or are bounded by the stack. */
+/* `len` and `offset` of the library utf8, which traverse a string of any length. The other
+   functions process one character at a time, or are bounded by the stack. */
 
 enum { LARGEST_CODE = 0x10FFFF };
 
 static bool is_continuation(char c) { return ((unsigned char)c & 0xC0) == 0x80; }
 
-/* The end of the character at `s`; NULL where its bytes are none. A zero byte is behind the text.
-   */
+/* The end of the character at `s`; NULL if its bytes are invalid. The text ends with a zero
+   byte. */
 static const char *character_end(const char *s, bool is_strict) {
   static const uint32_t least[] = {UINT32_MAX, 0x80, 0x800, 0x10000, 0x200000, 0x4000000};
   uint32_t first = (unsigned char)*s, code = 0;
@@ -25,7 +25,7 @@ static const char *character_end(const char *s, bool is_strict) {
   return s + count + 1;
 }
 
-/* A position from the beginning, from 1; 0 where it is before that. */
+/* A position counted from 1 at the beginning; 0 if it is before the beginning. */
 static lua_Integer absolute(lua_Integer position, size_t length) {
   if (position >= 0) return position;
   if (-(lua_Unsigned)position > length) return 0;

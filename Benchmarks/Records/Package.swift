@@ -2,7 +2,8 @@
 
 import PackageDescription
 
-// Rows of a database beside GRDB alone: swift run -c release --package-path Benchmarks/Records
+// Rows of a database, compared with GRDB alone: swift run -c release --package-path
+// Benchmarks/Records
 let package = Package(
   name: "record-benchmarks",
   dependencies: [.package(name: "obs-lua", path: "../..", traits: ["Records"])],

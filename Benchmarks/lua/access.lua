@@ -1,12 +1,11 @@
--- Reads and writes of tables that are observed, beside plain ones and what scripts do without a
--- host.
+-- Reads and writes of observed tables, compared with plain tables and with scripts without a host.
 package.path = arg[0]:gsub("[^/]*$", "") .. "lib/?.lua;" .. package.path
 local bench = require "bench"
 
 local N = 2000000
 
--- Before the first observation: the replaced base functions. The stock ones are not to be had here,
--- so rawequal, which is not replaced, is the floor of a call into C.
+-- Before the first observation: the replaced base functions. The stock functions are not accessible
+-- here, so rawequal, which is not replaced, is the floor of a call into C.
 local before = { 1, 2, 3 }
 bench.row("base functions: a call into C (rawequal)", N, nil, function(n)
   local t, rawequal = before, rawequal
@@ -63,7 +62,8 @@ local plain_instance = setmetatable({ x = 1 }, class)
 local observed_instance = setmetatable({ x = 1 }, class)
 obs.observe(observed_instance, "x", count)
 
--- What scripts do without a host: a pair of closures, and a proxy with functions as metamethods.
+-- The means of scripts without a host: a pair of closures, and a proxy with functions as
+-- metamethods.
 local function cell(value)
   return function() return value end, function(new) value = new end
 end

@@ -1,5 +1,5 @@
 -- cellx: layers of four computed properties, each with an effect. A row is one pass: four writes
--- that are delivered together, and the four values of the last layer before and after.
+-- that are delivered together, and four reads of the last layer before and after.
 package.path = arg[0]:gsub("[^/]*$", "") .. "lib/?.lua;" .. package.path
 local bench = require "bench"
 local shape = require "shape"
@@ -12,7 +12,7 @@ local published = {
   [5000] = { { 2, 4, -1, -6 }, { -2, 1, -4, -4 } },
 }
 
---- What the last layer comes to, worked out without a graph.
+--- The values of the last layer, computed without a graph.
 local function answer(layers, input)
   local a, b, c, d = table.unpack(input)
   for _ = 1, layers do a, b, c, d = b, a - c, b + d, c end

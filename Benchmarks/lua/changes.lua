@@ -1,5 +1,5 @@
--- Deep changes: `**` over 10,000 objects beside watchers on one key, changes collected and applied
--- beside a deep copy and a deep comparison, and transactions.
+-- Deep changes: `**` over 10,000 objects, compared with watchers on one key; collected and applied
+-- changes, compared with a deep copy and a deep comparison; and transactions.
 package.path = arg[0]:gsub("[^/]*$", "") .. "lib/?.lua;" .. package.path
 local bench = require "bench"
 local obs = require "obs"
@@ -81,7 +81,7 @@ bench.row("deep: ** registered and ended, each object", COUNT,
   end)
 bench.run()
 
--- Memory is measured in processes of their own, as what was freed above would be used again.
+-- Memory is measured in separate processes, as memory freed above would be reused.
 local function memory_of(kind, name, limit)
   local process = io.popen(("'%s' '%s' %s"):format(arg[-1], arg[0], kind))
   bench.print(name, tonumber(process:read "a"), "bytes", limit)
@@ -113,7 +113,7 @@ end
 
 local plain = tree(COUNT)
 
---- A tree whose changes are collected, and what writes 1,000 of its values.
+--- A tree whose changes are collected, and a function that writes 1,000 of its values.
 local function collected()
   local source, generation, changes = tree(COUNT), 0, nil
   obs.changes(source, function(_, found) changes = found end)
@@ -138,7 +138,7 @@ bench.row("changes: a turn with 1,000 collected and applied", 1,
     assert(obs.apply(target, collect_for_target()) == 0)
   end, "ms")
 
--- Replaces an element of a list of 30 in each turn, beside so many other objects.
+-- Replaces an element of a list of 30 in each turn, next to `count` other objects.
 local function replacing(count)
   local root, taken = { list = {}, others = tree(count) }, 0
   for i = 1, 30 do root.list[i] = { n = i } end
@@ -193,7 +193,7 @@ local function inside(n)
   end)
   return start
 end
--- Writes alone are timed, not what opens the transaction.
+-- Only the writes are timed, not the opening of the transaction.
 local samples, outside = {}, {}
 for round = 1, 9 do
   local start = os.clock()

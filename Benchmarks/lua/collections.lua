@@ -1,5 +1,5 @@
--- Lists: what an operation costs on 10,000 elements with nobody, one and a hundred watchers, beside
--- a plain list; and what one change costs under an operator, beside adding everything up again.
+-- Lists: operations on 10,000 elements with no watcher, one and a hundred, compared with a plain
+-- list; and one change under an operator, compared with recomputing the result.
 package.path = arg[0]:gsub("[^/]*$", "") .. "lib/?.lua;" .. package.path
 local bench = require "bench"
 local obs = require "obs"
@@ -16,7 +16,7 @@ local function numbers(n)
   return list
 end
 
--- The watchers of a list: half of the whole, the others of a slot each.
+-- Adds watchers to a list: half of them on the whole list, the others on one slot each.
 local function watched(list, watchers)
   for i = 1, watchers do obs.observe(list, i % 2 == 1 and "*" or "#" .. i * 37, count) end
   return list
@@ -31,7 +31,7 @@ local kinds = {
   { "obs.array, 100 watchers", function() return watched(obs.array(numbers(size)), 100) end },
 }
 
--- Which row an observed kind is held against.
+-- The row with which an observed kind is compared.
 local function reference(operation, kind)
   if kind:find "watcher" then
     return ("%s: %s"):format(operation, kind:find "array" and "obs.array" or "plain list")
@@ -49,8 +49,7 @@ local function rows(operation, n, factor, body)
   bench.run()
 end
 
--- Pairs of operations, each of which leaves the list as long as it was; a flush for every ten of
--- them.
+-- Pairs of operations that keep the length of the list, with a flush after every ten.
 rows("insert at the front of 10,000, and remove it", 200, 1.5, function(list, n)
   for i = 1, n do
     insert(list, 1, i)
@@ -69,7 +68,7 @@ end)
 
 rows("sort 10,000", 4, nil, function(list, n)
   for i = 1, n do
-    -- Nearly sorted, the other way round each time.
+    -- Nearly sorted; the order is reversed each time.
     if i % 2 == 0 then
       sort(list)
     else
@@ -106,7 +105,7 @@ for _, length in ipairs { 100, 10000, 1000000 } do
     local path = ("items.%s.x"):format(operator)
     local watcher = obs.observe(model, path, count)
     bench.row(concept .. ": " .. operator, 20000, nil, function(n)
-      -- One becomes the largest, and then is what it was.
+      -- An element becomes the largest, and then gets its former value again.
       for i = 1, n do
         local place = i // 2 * 7919 % length + 1
         model.items[place].x = i % 2 == 0 and length + i or place

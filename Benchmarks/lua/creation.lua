@@ -1,6 +1,5 @@
--- Creation: 100,000 sources, as many with a computed property that depends on it and is never read,
--- and as many whose property is read once. Rows are per source, with the collection of earlier
--- ones.
+-- Creation: 100,000 sources without a computed property, with one that is never read, and with one
+-- that is read once. A row is the time per source, including the collection of earlier ones.
 package.path = arg[0]:gsub("[^/]*$", "") .. "lib/?.lua;" .. package.path
 local bench = require "bench"
 local shape = require "shape"

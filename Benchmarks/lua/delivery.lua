@@ -1,5 +1,5 @@
--- Writes and what they deliver. The limits in ns are those of a machine that writes to a plain
--- table in 4 ns: here they are multiples of that write.
+-- Writes and deliveries. The limits in ns apply to a machine that writes to a plain table in 4 ns,
+-- so here they are multiples of such a write.
 package.path = arg[0]:gsub("[^/]*$", "") .. "lib/?.lua;" .. package.path
 local bench = require "bench"
 local obs = require "obs"
@@ -8,7 +8,7 @@ local calls = 0
 local function count() calls = calls + 1 end
 local flush, observe = obs.flush, obs.observe
 
--- A peer in plain Lua: a signal that keeps a list of listeners and a queue, coalesced by a flag.
+-- A peer in plain Lua: a signal with a list of listeners and a queue, coalesced by a flag.
 local function signal(value)
   local self = { value = value, listeners = {} }
   return self

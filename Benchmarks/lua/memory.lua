@@ -1,4 +1,4 @@
--- What observing costs in Lua's heap and in the process.
+-- The cost of observing in Lua's heap and in the process.
 package.path = arg[0]:gsub("[^/]*$", "") .. "lib/?.lua;" .. package.path
 local bench = require "bench"
 local obs = require "obs"
@@ -33,7 +33,7 @@ bench.print("memory: both heaps of an observed table with a watcher",
 
 for i = 1, COUNT do obs.stop(tables[i]) end
 tables = nil
--- A first round makes the process as large as it has to be.
+-- The first round makes the process as large as it needs to be.
 local function come_and_go(rounds)
   local one = { v = 1 }
   for _ = 1, rounds do

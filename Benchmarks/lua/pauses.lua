@@ -1,5 +1,5 @@
--- The longest single step of the collector while many objects are alive: plain tables, plain ones
--- with a finalizer, and observed ones.
+-- The longest single step of the collector with many live objects: plain tables, plain tables with
+-- a finalizer, and observed tables.
 package.path = arg[0]:gsub("[^/]*$", "") .. "lib/?.lua;" .. package.path
 local bench = require "bench"
 local obs = require "obs"
@@ -8,8 +8,8 @@ local COUNT = 1000000
 local clock = os.clock
 local function nothing() end
 
---- The longest of the steps that two full cycles take, in milliseconds: each of them does as little
---- at once as the collector can, and what it can't divide shows.
+--- Returns the longest step of two full cycles, in milliseconds. Each step is as small as the
+--- collector allows, so the result shows the work that the collector cannot divide.
 local function longest_step()
   collectgarbage()
   collectgarbage "stop"

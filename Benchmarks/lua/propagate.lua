@@ -1,6 +1,6 @@
 -- Propagation: one source, `width` chains of `height` computed properties, an effect at the end of
--- each. Rows are per computed property. The limit in ns is that of a machine that writes to a plain
--- table in 4 ns: here it is a multiple of that write.
+-- each. Rows are per computed property. The limit in ns applies to a machine that writes to a plain
+-- table in 4 ns, so here it is a multiple of such a write.
 package.path = arg[0]:gsub("[^/]*$", "") .. "lib/?.lua;" .. package.path
 local bench = require "bench"
 local shape = require "shape"
@@ -10,7 +10,7 @@ local function build(graph, width, height)
   local source = graph.source(0)
   local calls = 0
   local function count() calls = calls + 1 end
-  -- The ends keep their chains: a watcher does not keep what it watches.
+  -- The ends keep their chains alive; a watcher does not keep its observed table alive.
   local ends = {}
   for i = 1, width do
     ends[i] = source
@@ -45,7 +45,7 @@ for _, width in ipairs { 1, 10, 100 } do
       end)
     end
     local values = bench.run()
-    -- In a low chain most of the time is that of the delivery, which has a limit of its own.
+    -- In a short chain, most of the time is the delivery, which has another limit.
     if height == 100 then
       for _, hold in ipairs { { "declared", 25 }, { "tracked", 75 } } do
         local row = ("%s: %s"):format(concept, hold[1])

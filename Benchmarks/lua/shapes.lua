@@ -1,13 +1,13 @@
--- Graph shapes of the published benchmarks of signals: the kairo set. A row is one iteration of it,
--- up to a thousand writes, each delivered to its effects before the next.
+-- The graph shapes of the published signal benchmarks: the kairo set. A row is one iteration: up to
+-- a thousand writes, each delivered to its effects before the next.
 package.path = arg[0]:gsub("[^/]*$", "") .. "lib/?.lua;" .. package.path
 local bench = require "bench"
 local shape = require "shape"
 local obs = require "obs"
 local expect = shape.expect
 
--- One iteration: writes 1, then 0, 1 … `writes` - 1, checks what `last` comes to each time, and
--- that `counter` counted `calls` calls.
+-- One iteration: writes 1, then 0, 1 … `writes` - 1. Checks the value of `last` after each write,
+-- and that `counter` has counted `calls` calls.
 local function writing(graph, head, last, writes, expected, counter, calls)
   local read, write = graph.read, graph.write
   return function()
@@ -21,7 +21,7 @@ local function writing(graph, head, last, writes, expected, counter, calls)
   end
 end
 
--- The counter keeps the nodes: a watcher does not keep what it watches.
+-- The counter keeps the nodes alive; a watcher does not keep its observed table alive.
 local function counting(graph, nodes)
   local counter = { calls = 0, nodes = nodes }
   for _, node in ipairs(nodes) do
@@ -106,7 +106,7 @@ shape.row("mux, 100", 20, function(graph)
         expect(read(lasts[i + 1]), factor * i + 1)
       end
     end
-    -- Writing 0 to the first changes nothing.
+    -- The first write writes 0, which changes nothing.
     expect(counter.calls, 18)
   end
 end)

@@ -1,7 +1,7 @@
-/// The end of a stand-alone interpreter by signals and the time limit. A signal handler may only
-/// set the hook of a state, so the interruption is raised by that, in the coroutine that runs.
+/// Ends a stand-alone interpreter on signals and at the time limit. A signal handler may only set
+/// the hook of a state, so the hook raises the interruption in the running coroutine.
 ///
-/// There is one interpreter in a process; it sets its hooks by clua_setinterrupter.
+/// There is one interpreter per process; it sets its hooks with clua_setinterrupter.
 #ifndef CCL_INTERRUPTION_H
 #define CCL_INTERRUPTION_H
 
@@ -9,47 +9,48 @@
 
 #include <stdio.h>
 
-/* ---- What the program is at ------------------------------------------------------------------ */
+/* ---- The phase of the program ---------------------------------------------------------------- */
 
-/// Makes code that runs in `L` interruptible from now on, on this thread.
+/// Makes code that runs in `L` interruptible on this thread.
 void ccl_beginstate(lua_State *L);
-/// After `seconds` running code is stopped by an error that names the limit as `text` says. When it
-/// does not stop within a second, the process ends with status 124, and if no code was stopped it
+/// After `seconds`, stops the running code with an error that names the limit, `text`. If the code
+/// does not stop within a second, the process ends with status 124. If no code was stopped, it
 /// writes the same to the standard error, after `name`.
 void ccl_limittime(double seconds, const char *text, const char *name);
-/// These are called around a chunk of a script. Until ccl_beginorder, SIGINT has the effect in it
-/// that it has in `lua`: it raises "interrupted!", and the second one kills. `message` is that of
-/// the error that ended it, or NULL; false where it is an interruption that was reported already.
+/// Called before and after a chunk of a script. Until ccl_beginorder, SIGINT has the same effect as
+/// in `lua`: it raises "interrupted!", and a second one kills. `message` is the message of the
+/// error that ended the chunk, or NULL; returns false for an interruption that was already
+/// reported.
 void ccl_beginchunk(void);
 bool ccl_endchunk(const char *message);
-/// The script uses the loop: SIGINT, SIGTERM and SIGHUP end the program in order from now on.
+/// The script uses the loop: from now on SIGINT, SIGTERM and SIGHUP end the program in order.
 void ccl_beginorder(void);
-/// Signals that do what the system does with them, as others have handled them meanwhile and do no
-/// more, end the program in order again, if it was so.
+/// If other code has handled signals and has since restored the system's defaults, makes them end
+/// the program in order again, unless they never did.
 void ccl_restoresignals(void);
-/// Lines are asked for, until ccl_endprompt: SIGINT ends the line that is typed or runs, and
-/// nothing else.
+/// Called when the prompt starts: until ccl_endprompt, SIGINT only ends the line that is typed or
+/// runs.
 void ccl_beginprompt(void);
 void ccl_endprompt(void);
-/// The functions that the script registered for its end run now. False where a second signal asks
-/// to skip them.
+/// Called before the functions that the script registered for its end. Returns false if a second
+/// signal asks to skip them.
 bool ccl_beginexit(void);
-/// To be called before a state is closed: no signal affects it any more.
+/// Call this before a state is closed: no signal affects it any more.
 void ccl_forgetstate(void);
 
-/* ---- What signals ask for -------------------------------------------------------------------- */
+/* ---- Requests by signals --------------------------------------------------------------------- */
 
-/// A descriptor that becomes readable when a signal has come or the time limit has passed; -1 if
-/// there is none left.
+/// A descriptor that becomes readable when a signal has come or the time limit has passed; -1 if it
+/// could not be opened.
 int ccl_wakedescriptor(void);
-/// No code of the script is running: an interruption that was not raised is over, and so is one
-/// that was caught. Returns whether the program is to end.
+/// Called when no code of the script is running: an interruption that was not raised, or was
+/// caught, is over. Returns whether the program has to end.
 bool ccl_settle(void);
-/// The status with which the process was asked to end: 0 if it wasn't, 128 + signal, 124.
+/// The status with which the process was asked to end: 0 if it was not, 128 + signal, 124.
 int ccl_exitrequest(void);
 /// Whether a signal has come that was not handled yet.
 bool ccl_isasked(void);
-/// Waits until the stream can be read, or until a signal has come that was not handled: false then.
+/// Waits until the stream can be read; false if an unhandled signal comes first.
 bool ccl_awaitinput(FILE *stream);
 
 #endif

@@ -4,15 +4,15 @@
 
 #include <sys/types.h>
 
-/// A process that was started, and the descriptors of what it writes.
+/// A started process, and the descriptors of its output.
 typedef struct ccl_process {
-  pid_t id;     // 0 in the new process, -1 where none could be started
+  pid_t id;     // 0 in the new process, -1 if it could not be started
   int output;   // its standard output and errors; in the new process -1
   int records;  // the other end in the new process
 } ccl_process;
 
-/// Forks this process, which must have one thread. The new one leads a group of its own, and reads
-/// an empty standard input.
+/// Forks this process, which must have one thread. The new process leads a new process group, and
+/// reads an empty standard input.
 ccl_process ccl_fork(void);
 /// Flushes the standard streams and ends the process at once.
 _Noreturn void ccl_endfork(int status);

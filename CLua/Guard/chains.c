@@ -2,33 +2,32 @@
 
 #include <stdint.h>
 
-/* Calling a table whose `__call` is a table, whose `__call` is a table again, is a loop inside of
-   Lua: each step moves all arguments up by one. It executes no instruction, and calls no function
-   of ours as long as the stack has room. After a deep recursion there is room for a million values,
-   which takes minutes. So where scripts are to stop, and the stack became higher between two ticks
-   without an instruction, the bound of the stack is set to its bottom. Lua then asks for a larger
-   stack, and the allocator raises the error.
+/* If the `__call` of a table is a table whose `__call` is a table again, and so on, calling it is a
+   loop inside Lua: each step moves all arguments up by one. The loop executes no instruction, and
+   calls none of our functions as long as the stack has room. After a deep recursion there is room
+   for a million values, which takes minutes. So if scripts have to stop and the stack grew between
+   two ticks without an instruction, the handler sets the limit of the stack to its base. Lua then
+   asks for a larger stack, and the allocator raises the error.
 
-   The bounds of a stack are fields of lua_State that no function of Lua returns. Their places are
-   learned from the first state, whose stack is at a known address. Where they are not found, a
-   chain goes on until its stack has to grow. */
+   The bounds of a stack are fields of lua_State that no function of Lua returns. Their offsets are
+   learned from the first state, whose stack is at a known address. If they are not found, a chain
+   continues until its stack has to grow. */
 
-/* The values that a stack has beyond its bound, and up to it when it is new. */
+/* The values that a stack has beyond its limit, and the limit of a new stack. */
 enum { EXTRA = 5, FIRST = 2 * LUA_MINSTACK };
-/* The bytes of a value. */
+/* Bytes per value. */
 enum { VALUE = 16 };
-/* A call with more values than this is a chain, if its stack has to grow: no other call has as
+/* A call with more values than this is a chain if its stack has to grow: no other call has as
    many. */
 enum { CHAIN = 4096 };
-/* With room for so many more values no function of Lua makes the stack grow. */
+/* With room for this many values, no function of Lua makes the stack grow. */
 enum { ROOM = 256 };
 
-/* The indices of the bounds among the pointers of a state; 0 where they are not known. Hosts on
-   several threads may find them at the same time. That of the top comes last: where it is known,
-   the others are. */
+/* The indices of the bounds among the pointers of a state; 0 if unknown. Hosts on several threads
+   may find them at the same time. `place_of_top` is set last: once it is known, the others are. */
 static _Atomic int place_of_top, place_of_last, place_of_base;
 
-/* The index at which a state has an address; 0 where there is none, or several. */
+/* The only index at which a state has an address; 0 if it has it nowhere or more than once. */
 static int place_of(char *const *words, int count, const char *address) {
   int found = 0;
   for (int i = 1; i < count; i++) {
@@ -54,8 +53,8 @@ void clua_chains_learn(lua_State *L, size_t size, const void *stack, size_t stac
 
 static inline char *volatile *bounds(lua_State *L) { return (char *volatile *)L; }
 
-/* Whether a stack that has become higher must be that of a chain: a function in Lua waits for a
-   call, or so many values were added as no function in C pushes. */
+/* Whether a chain must have made the stack higher: a Lua function waits for a call, or more values
+   were added than a C function pushes. */
 static bool is_sure(lua_State *L, size_t growth) {
   lua_Debug activation;
   if (growth >= 64 * VALUE) return true;
@@ -69,7 +68,7 @@ void clua_chains_tick(clua_guard *guard) {
   if (!L || !place_of_top || chain->thread || chain->israising) return;
   char *volatile *words = bounds(L);
   char *top = words[place_of_top], *base = words[place_of_base], *last = words[place_of_last];
-  // The signal may have come while the stack is being moved.
+  // The signal may have arrived while Lua was moving the stack.
   if (!chain->height || base != chain->base || last != chain->last) {
     chain->height = top;
     chain->base = base;
@@ -82,8 +81,8 @@ void clua_chains_tick(clua_guard *guard) {
   words[place_of_last] = base;
 }
 
-/* Gives the stack its bound back; false where it has its own: none was taken, or the signal came
-   while the stack was being moved, which sets the bound at its end. */
+/* Restores the stack's limit; false if there is nothing to restore: the limit was not changed, or
+   the signal arrived while Lua was moving the stack, which sets the limit in the end. */
 static bool restore(clua_chain *chain) {
   lua_State *L = chain->thread;
   chain->thread = NULL;
@@ -105,7 +104,7 @@ bool clua_chains_refuse(clua_guard *guard, size_t size) {
   lua_State *L = guard->running;
   if (!L || !place_of_top || chain->israising) return false;
   if (chain->refused == size) {
-    // Lua asks again after it has collected garbage.
+    // Lua asks again after a garbage collection.
     chain->refused = 0;
     return true;
   }
@@ -116,9 +115,9 @@ bool clua_chains_refuse(clua_guard *guard, size_t size) {
   }
   size_t used = (size_t)(words[place_of_top] - words[place_of_base]);
   if (size <= used) return false;
-  // A stack was asked for with the wrong bound, so it must not be given.
+  // The request was computed from the wrong limit, so it must be refused.
   chain->refused = size;
-  // Only a chain asks for one value. Functions of Swift, through which nothing may raise, ask for
+  // Only a chain asks for one value. Swift functions, through which nothing may raise, ask for
   // more.
   if (size == used + (1 + EXTRA) * VALUE) {
     chain->israising = true;

@@ -4,19 +4,19 @@
 
 #include "clua_guard.h"
 
-/// Learns where states keep the bounds of their stacks from one that was just made, which has
-/// `size` bytes, and `stacksize` bytes of stack at `stack`. [-0, +0, -]
+/// Learns where states keep the bounds of their stacks, from a new state of `size` bytes whose
+/// stack has `stacksize` bytes at `stack`. [-0, +0, -]
 void clua_chains_learn(lua_State *L, size_t size, const void *stack, size_t stacksize);
 
-/// Called at a tick while scripts are to stop: makes Lua leave the chain that runs, if one does.
-/// Async-signal-safe.
+/// Called at each tick while scripts have to stop: makes Lua leave the running chain, if there is
+/// one. Async-signal-safe.
 void clua_chains_tick(clua_guard *guard);
 
-/// Notes that no chain runs: an instruction comes next, or another thread. Async-signal-safe.
+/// Notes that no chain is running: an instruction or another thread comes next. Async-signal-safe.
 void clua_chains_reset(clua_guard *guard);
 
-/// Whether a block of `size` bytes, which may be a stack that is to grow, is refused. Raises the
-/// error that stops scripts where it is the stack of a chain. [-0, +0, v]
+/// Whether to refuse a block of `size` bytes, which may be a growing stack. Raises the error that
+/// stops scripts if it is the stack of a chain. [-0, +0, v]
 bool clua_chains_refuse(clua_guard *guard, size_t size);
 
 #endif

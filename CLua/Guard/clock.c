@@ -12,22 +12,22 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Each thread that runs scripts with a limit has one timer, which ticks while such a script is
-   running, and not at all while the thread is idle. A tick takes what the thread has used of its
-   CPU since the last one, and adds it to the scripts that are running now: so the time of Swift
-   code between two calls is not theirs, and no call has to look at a clock. A limit is noticed one
-   tick late at the most, and never early: the first tick of a turn counts nothing.
+/* Each thread that runs scripts with a limit has one timer. It ticks while such a script is
+   running, and not while the thread is idle. A tick adds the CPU time that the thread used since
+   the last tick to the scripts that are running. Swift code between two calls is therefore not
+   counted, and no call has to read a clock. A limit is noticed at most one tick late and never
+   early: the first tick of a turn counts nothing.
 
-   The invariant: what the handler reads is written in an order in which each state is a valid one,
-   and it runs on the thread that writes it. */
+   The invariant: the handler runs on the thread that writes the data it reads, and each write
+   leaves that data in a valid state. */
 
-/// The time between two ticks: that of a tenth of the limit, within these bounds.
+/// The time between two ticks is a tenth of the limit, within these bounds.
 enum { LEAST_TICK = 1000 * 1000, LARGEST_TICK = 4 * 1000 * 1000 };
 
 typedef struct clua_clock {
-  clua_guard *volatile top;      // the guard whose scripts run now; it leads to the others
-  volatile sig_atomic_t isarmed; // a tick is to come
-  uint64_t last;                 // what the clock of the thread said then
+  clua_guard *volatile top;      // the guard whose scripts are running; it leads to the others
+  volatile sig_atomic_t isarmed; // a tick is due
+  uint64_t last;                 // the thread's CPU time at the last tick
   int thread;
 #ifdef __linux__
   timer_t timer;
@@ -65,7 +65,7 @@ static void set_timer(clua_clock *clock, uint64_t limit) {
   timer_settime(clock->timer, 0, &time, NULL);
 }
 
-/* Counts the time of code that is not stopped; returns the limit of the scripts it runs for. */
+/* Counts the time of exempt code; returns the limit of the scripts for which it runs. */
 static uint64_t tick_exempted(clua_guard *guard, uint64_t passed) {
   clua_account *account = guard->exemption.account;
   if (!account->limit) return 0;
@@ -127,7 +127,7 @@ static void handle(int number, siginfo_t *info, void *context) {
 
 static void free_clock(void *value) {
   clua_clock *clock = value;
-  // A signal that is on its way finds nothing.
+  // A signal that is already on its way finds no clock.
   here = NULL;
   atomic_signal_fence(memory_order_seq_cst);
   if (clock->hastimer) timer_delete(clock->timer);
@@ -141,7 +141,7 @@ static void prepare(void) {
   sigaction(signal_number, &action, &former);
 }
 
-/* The clock of this thread; NULL where there is no memory. */
+/* The clock of this thread; NULL if out of memory. */
 static clua_clock *clock_here(void) {
   if (here) return here;
   pthread_once(&once, prepare);
@@ -149,7 +149,7 @@ static clua_clock *clock_here(void) {
   if (!clock) return NULL;
   clock->thread = (int)syscall(SYS_gettid);
   pthread_setspecific(key, clock);
-  // The threads of a pool may be made with all signals blocked.
+  // Threads of a pool may start with all signals blocked.
   sigset_t signals;
   sigemptyset(&signals);
   sigaddset(&signals, signal_number);
@@ -159,7 +159,7 @@ static clua_clock *clock_here(void) {
   return clock;
 }
 
-/* Where there is no timer, scripts whose time is limited do not run. */
+/* Without a timer, scripts whose time is limited do not run. */
 static void arm(clua_clock *clock, clua_guard *guard, uint64_t limit) {
   if (!clock->hastimer) {
     struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = signal_number};

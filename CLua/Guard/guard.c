@@ -9,18 +9,19 @@
 #include <string.h>
 
 /* Scripts that are not stopped pay nothing: no hook is set. When their time is up, a signal handler
-   sets a hook on the coroutine that runs, which Lua allows at any moment; the hook raises at the
-   next instruction, and at each one after that, so that code which catches the error does not get
-   far. It is set on each coroutine that comes to run until the host has control again.
+   sets a hook on the running coroutine, which Lua allows at any moment. The hook raises at the next
+   instruction and at each one after it, so code that catches the error does not get far. The hook
+   is set on each coroutine that starts to run, until the host has control again.
 
-   Lua turns hooks off in some places. A message handler runs without them if the error came from a
-   hook: our `xpcall` leaves it out then. A coroutine that died by such an error keeps them off: its
-   pending `__close` are never run (clua_isstopped). Finalizers run without: hosts with scripts that
-   nobody trusts refuse `__gc`. Functions in C look at the flag themselves (clua_poll). */
+   Lua disables hooks in some places. If the error came from a hook, the message handler runs
+   without hooks, so our `xpcall` skips the handler. In a coroutine that died by such an error they
+   remain disabled, so its pending `__close` never run (clua_isstopped). Lua disables them in
+   finalizers, so hosts of untrusted scripts reject `__gc`. C functions check the flag themselves
+   (clua_poll). */
 
 static const char stop_key;
 
-/* The name of the chunks of the module, which is code of ours. */
+/* The name of the chunks of the module obs, our own Lua code. */
 #define OURS "=obs"
 
 /* ---- Stopping -------------------------------------------------------------------------------- */
@@ -30,7 +31,7 @@ void clua_pushstop(lua_State *L) { lua_pushlightuserdata(L, (void *)&stop_key); 
 
 bool clua_isstop(lua_State *L, int index) { return lua_touserdata(L, index) == &stop_key; }
 
-/* Keeps the place of the innermost function that has one. */
+/* Records the place of the innermost function that has one. */
 static void note_place(lua_State *L, clua_guard *guard) {
   lua_Debug activation;
   *guard->place = '\0';
@@ -43,7 +44,7 @@ static void note_place(lua_State *L, clua_guard *guard) {
   }
 }
 
-/* The scripts of the present account are stopped for the rest of the turn. */
+/* Marks the scripts of the current account as stopped for the rest of the turn. */
 static void spend(clua_account *account) {
   if (account->isspent) return;
   account->isspent = true;
@@ -56,7 +57,7 @@ void clua_guard_noteplace(clua_guard *guard, lua_State *L) {
   note_place(L, guard);
 }
 
-/* Whether the innermost function in Lua is our own. */
+/* Whether the innermost Lua function is our own. */
 static bool is_called_by_us(lua_State *L) {
   lua_Debug activation;
   for (int level = 0; level < 50 && lua_getstack(L, level, &activation); level++) {
@@ -83,10 +84,10 @@ int clua_pollforscript(lua_State *L) {
   return 0;
 }
 
-/* Whether the code that runs is our own in Lua. It is not stopped between any two steps, but may
-   end what it does. Where that takes more than so many instructions, it loops over what a script
-   has made: the error is raised there, and what has to be tidied up gets as many again. Where it
-   must not be raised it asks for some first. */
+/* Our own Lua code is not stopped between two steps: it may finish its work. If that takes more
+   than GRACE instructions, it is looping over data made by a script: the error is raised there, and
+   the cleanup gets as many instructions again. Code in which the error must not be raised asks for
+   SPARE instructions first. */
 enum { GRACE = 50000, SPARE = 200 };
 
 void clua_guard_spare(clua_guard *guard) {
@@ -102,7 +103,7 @@ static void stop_here(lua_State *L, lua_Debug *activation) {
   clua_guard *guard = clua_guard_of(L);
   clua_chains_reset(guard);
   if (!guard->stopped) {
-    // The coroutine was stopped in a turn that is over, and goes on now.
+    // The coroutine was stopped in an earlier turn and now continues.
     lua_sethook(L, NULL, 0, 0);
     return;
   }
@@ -113,18 +114,18 @@ static void stop_here(lua_State *L, lua_Debug *activation) {
   clua_raisestop(L);
 }
 
-/* A coroutine that was stopped has this hook, which is never called. */
+/* Marks a coroutine that was stopped; Lua never calls this hook. */
 static void died_here(lua_State *L, lua_Debug *activation) { (void)L, (void)activation; }
 
 bool clua_isstopped(lua_State *thread) { return lua_gethook(thread) == died_here; }
 
 static void arm(lua_State *L) { lua_sethook(L, stop_here, LUA_MASKCOUNT, 1); }
 
-/* ---- Scripts that are called by code which is not stopped ------------------------------------ */
+/* ---- Scripts called by exempt code ----------------------------------------------------------- */
 
-/* What must not be stopped may come to code of scripts: metamethods, getters, immediate watchers.
-   Once their time is up, a hook looks which code it is that runs, and raises in theirs at each
-   instruction. Our own is asked seldom. */
+/* Exempt code may call code of scripts: metamethods, getters, immediate watchers. Once their time
+   is up, a hook checks whose code is running: at each instruction of a script, where it raises, and
+   only every LOOKS instructions in our own code. */
 enum { LOOKS = 1000 };
 
 static void fence_here(lua_State *L, lua_Debug *activation) {
@@ -185,8 +186,8 @@ uint64_t clua_guard_due(const clua_guard *guard) {
   return (account->isspent ? account->mark : account->limit) + CLUA_ENGINE_GRACE;
 }
 
-/* An account begins a new turn, unless it is still in the last one. Called before ticks count for
-   it: they would stop the new turn for the time of the last one. */
+/* Starts a new turn for an account, unless its turn is still the current one. Called before ticks
+   count for the account: otherwise they would stop the new turn for the time of the last one. */
 static void open_account(const clua_guard *guard, clua_account *account) {
   uint64_t turn = guard->turn ? *guard->turn : 0;
   if (turn != 0 && turn == account->window) return;
@@ -197,8 +198,8 @@ static void open_account(const clua_guard *guard, clua_account *account) {
   atomic_signal_fence(memory_order_seq_cst);
 }
 
-/* What is called in the rest of a turn in which the scripts of the present account were stopped is
-   stopped at once, but for the engine's work. */
+/* Once the scripts of the current account were stopped, further calls in the same turn are stopped
+   at once, except the engine's work. */
 static void stop_where_spent(clua_guard *guard) {
   const clua_account *account = guard->account;
   if (!account->isspent) return;
@@ -206,8 +207,8 @@ static void stop_where_spent(clua_guard *guard) {
     clua_guard_stop(guard, CLUA_STOP_TIME);
 }
 
-/* From here on no tick stops the scripts that have run, until others run or these go on. Returns
-   their account. So the stop of one account is never met by code of another one. */
+/* Keeps ticks from stopping the scripts that were running, until other scripts run or these
+   continue: code of another account never sees their stop. Returns their account. */
 static clua_account *leave_account(clua_guard *guard) {
   clua_account *account = guard->account;
   guard->account = &guard->own;  // it has no limit
@@ -215,13 +216,13 @@ static clua_account *leave_account(clua_guard *guard) {
   return account;
 }
 
-/* The scripts of an account, for which ticks count no more, have returned to the host, or to those
-   of another one. */
+/* Called when the scripts of an account have returned to the host or to another account's scripts;
+   ticks no longer count for them. */
 static void end_stop(clua_guard *guard, clua_account *account, lua_State *L) {
   clua_chains_reset(guard);
   if (!guard->stopped) return;
   guard->stopped = CLUA_STOP_NONE;
-  // No instruction may have come after the signal, so no place is known.
+  // The signal may have arrived after the last instruction, so no place is known.
   if (!account->isspent) *guard->place = '\0';
   spend(account);
   if (lua_gethook(L) != stop_here) return;
@@ -245,7 +246,7 @@ void clua_guard_end(clua_guard *guard, lua_State *L) {
   guard->running = NULL;
 }
 
-/* Makes all that is allocated from now on belong to an account. */
+/* Makes new allocations belong to an account. */
 static void use_share(clua_guard *guard, const clua_account *account) {
   clua_allocator *memory = guard->memory;
   if (memory) memory->current = account && account->share ? account->share : &memory->main;
@@ -268,13 +269,13 @@ void clua_guard_restore(clua_guard *guard, clua_account *account, lua_State *L) 
   if (guard->depth > 0) end_stop(guard, left, L);
   guard->account = account;
   use_share(guard, account);
-  // Where those that have run have no limit, no tick may be to come.
+  // If the scripts that ran have no limit, the timer may not be armed.
   if (guard->depth > 0) clua_clock_change(guard);
 }
 
 clua_caller clua_guard_suspend(clua_guard *guard) {
   clua_caller caller = {.exemption = guard->exemption};
-  // An exemption ends before its account does, which has no limit.
+  // The exemption must end before its account does, which has no limit.
   guard->exemption = (clua_exemption){0};
   lua_State *L = guard->running;
   bool is_running = guard->depth > 0 && L;
@@ -312,9 +313,9 @@ int clua_guard_exempt(clua_guard *guard, clua_account *exempt, clua_account **ou
   int stopped = guard->stopped;
   if (guard->depth > 0 && guard->running) end_stop(guard, *outer, guard->running);
   clua_guard_switch(guard, exempt);
-  // What it allocates is still the scripts'.
+  // Its allocations still belong to the scripts.
   use_share(guard, guard->exemption.account);
-  // Scripts whose time was up before have none here.
+  // Scripts whose time was already up get no more here.
   if (guard->exemption.account->isspent && stopped) clua_guard_fence(guard);
   return stopped;
 }
@@ -337,7 +338,7 @@ void clua_guard_resume(clua_guard *guard, clua_account *outer, int stopped) {
 
 /* ---- Coroutines ------------------------------------------------------------------------------ */
 
-/* Sets the hook that stops scripts, where they are to stop. */
+/* Sets the hook that stops scripts, if they have to stop. */
 static void arm_where_due(clua_guard *guard, lua_State *L) {
   if (guard->stopped) arm(L);
   else if (guard->exemption.isfenced) clua_guard_fence(guard);
@@ -370,7 +371,7 @@ static void collect_here(lua_State *L, lua_Debug *activation) {
   lua_gc(L, LUA_GCCOLLECT);
 }
 
-/* A signal may come at any point here: its hook stays. */
+/* A signal may arrive at any point here; its hook stays. */
 void clua_guard_collect(clua_guard *guard) {
   lua_State *L = guard ? guard->running : NULL;
   if (!L || lua_gethook(L)) return;
@@ -397,7 +398,7 @@ static int finish(lua_State *L, int status, lua_KContext dropped) {
   return 2;
 }
 
-/* xpcall(f, handler, …), but for handlers of the error that stops scripts. */
+/* xpcall(f, handler, …), except that handlers do not see the error that stops scripts. */
 static int call_handled(lua_State *L) {
   int count = lua_gettop(L);
   luaL_checktype(L, 2, LUA_TFUNCTION);
@@ -411,8 +412,8 @@ static int call_handled(lua_State *L) {
   return finish(L, lua_pcallk(L, count - 2, LUA_MULTRET, 2, 2, finish), 2);
 }
 
-/* load(chunk, name, …), but for the name by which our own code is known. Upvalue: the function of
-   the library. */
+/* load(chunk, name, …), except that it rejects the name reserved for our own code. Upvalue: the
+   library's function. */
 static int load(lua_State *L) {
   const char *name = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : "";
   if (clua_ismodule(name)) return luaL_argerror(L, 2, "the name is reserved");

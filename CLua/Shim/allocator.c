@@ -10,14 +10,14 @@
 #include "private.h"
 #include "../Guard/chains.h"
 
-/* A share that takes a block over grows by more than all shares together do. */
+/* If a share takes over a block, it grows by more than the shares together. */
 typedef struct request {
   const clua_share *share;
   size_t size, growth, total;
   bool is_part;
 } request;
 
-/* Whether a request passes a limit, or the reserve beyond it. */
+/* Whether a request passes a limit, or the reserve beyond the limit. */
 static bool exceeds(const clua_allocator *allocator, const request *request, bool has_reserve) {
   const clua_meter *whole = &allocator->whole, *own = &request->share->meter;
   return !allocator->isunlimited
@@ -30,12 +30,12 @@ static bool is_to_fail(const clua_allocator *allocator) {
       && allocator->requests <= allocator->refuse_to;
 }
 
-/* When a request is refused, Lua collects garbage and asks again. Lua before 5.4.8 does not anchor
-   the table to which `__newindex` has led: where only a weak metatable refers to it, the collection
-   frees it while it grows. Nothing uses it any more if the second request is refused, too. So the
-   second request for a part of a table, or anything else that is no object, is always refused. Half
-   of the limit is a reserve for these parts, so that garbage does not make them fail: a part that
-   passes the limit has it collected at the next instruction. */
+/* After a refused request Lua collects garbage and asks again. Lua before 5.4.8 does not anchor the
+   table to which `__newindex` has led: if only a weak metatable refers to it, the collection frees
+   it while it grows. If the second request is refused too, Lua does not use the table any more. So
+   a second request for a part of an object, such as the array of a table, is always refused. To
+   keep garbage from making these requests fail, half of the limit is a reserve for them: a part
+   that passes the limit has the garbage collected at the next instruction. */
 __attribute__((noinline))
 static bool refuses_some(clua_allocator *allocator, const request *request) {
   uint64_t number = allocator->requests;
@@ -55,7 +55,7 @@ static bool refuses_some(clua_allocator *allocator, const request *request) {
   return true;
 }
 
-/* Fast where a request is below all limits and none was refused just before, as almost always. */
+/* Fast in nearly all cases: the request is below all limits, and none was refused just before. */
 static inline __attribute__((always_inline)) bool refuses(clua_allocator *allocator,
                                                           const request *request) {
   const clua_meter *whole = &allocator->whole, *own = &request->share->meter;
@@ -66,7 +66,7 @@ static inline __attribute__((always_inline)) bool refuses(clua_allocator *alloca
   return refuses_some(allocator, request);
 }
 
-/* Whether a block without a type, which a stack is, is refused to code that is to stop. */
+/* Whether code that has to stop is refused a block without a type, which may be a stack. */
 static bool is_call_chain(const clua_allocator *allocator, size_t size) {
   clua_guard *guard = allocator->home ? allocator->home->guard : NULL;
   return guard && (guard->stopped || guard->exemption.isfenced || guard->chain.thread)
@@ -75,8 +75,8 @@ static bool is_call_chain(const clua_allocator *allocator, size_t size) {
 
 static bool keeps(clua_claims *claims, void *block, size_t size);
 
-/* A block that grows belongs from then on to the share that makes it grow: scripts could use up the
-   memory of others otherwise, by what these have made. What Lua needs for itself stays with it. */
+/* A growing block moves to the share that makes it grow: otherwise scripts could use up the memory
+   of others through their objects. Blocks that Lua needs for itself stay with the interpreter. */
 static void *resize(clua_allocator *allocator, void *block, size_t old, size_t new) {
   clua_share *owner = clua_block_share(block, old), *share = owner;
   if (new > old) {
@@ -95,7 +95,7 @@ static void *resize(clua_allocator *allocator, void *block, size_t old, size_t n
 static void *allocate(void *ud, void *block, size_t old, size_t new) {
   clua_allocator *allocator = ud;
   if (!block) {
-    // For a new object Lua passes its type as the old size; parts of objects have none.
+    // For a new object Lua passes its type as the old size; for parts of objects it passes 0.
     bool is_part = old == 0;
     if (new == 0 || (is_part && is_call_chain(allocator, new))) return NULL;
     clua_share *share = allocator->current;
@@ -125,7 +125,7 @@ bool clua_ismemoryrefused(lua_State *L) {
 }
 
 int clua_raisestack(lua_State *L, const char *purpose) {
-  // This is refused, too: Lua raises its own error for that.
+  // This request is refused too, and Lua raises its own error.
   if (clua_ismemoryrefused(L)) lua_newuserdatauv(L, (size_t)1 << 40, 0);
   if (purpose) return luaL_error(L, "stack overflow (%s)", purpose);
   return luaL_error(L, "stack overflow");
@@ -176,18 +176,18 @@ void clua_allocator_end(clua_allocator *allocator) {
 
 /* ---- Memory outside of Lua ------------------------------------------------------------------- */
 
-/* Lua counts its own blocks only, and begins a cycle of its collector when there is twice as much
-   as after the last cycle. That is too late for two things, whose bytes therefore count as debt:
-
+/* Lua counts only its own blocks, and starts a cycle of its collector when their size has doubled
+   since the last cycle. That is too late in two cases, whose bytes therefore count as debt:
    - memory outside of Lua that objects of Lua keep;
-   - objects with finalizers, as tables with an `on_end` have. One cycle calls a finalizer, and only
+   - objects with finalizers, such as tables with an `on_end`. One cycle calls a finalizer, and only
      the next one frees the object, which counts as alive until then: garbage would grow with each
-     cycle. So these objects are debt when their finalizers have run.
+     cycle. So these objects become debt when their finalizers have run.
 
-   When memory is short Lua calls no finalizers, and raises "not enough memory" though they would
-   free some. So all garbage is collected, with finalizers, when half of what was free after the
-   last time is in use, and before the host refuses memory. The former happens in parts: for 64 MB
-   the whole takes 40 milliseconds, in which no script can be stopped. */
+   When memory is short, Lua calls no finalizers, and raises "not enough memory" though they would
+   free some. So all garbage is collected, with finalizers, in two situations: when half of the
+   memory that was free after the last collection is in use, and before the host refuses memory. The
+   former collection happens in parts: at once it would take 40 milliseconds for 64 MB, during which
+   no script can be stopped. */
 
 void clua_owe(lua_State *L, size_t bytes) {
   clua_allocator *memory = memory_of(L);
@@ -197,7 +197,7 @@ void clua_owe(lua_State *L, size_t bytes) {
 static void set_mark(clua_meter *meter) {
   if (!meter->limit) return;
   size_t free = meter->used < meter->limit ? meter->limit - meter->used : 0;
-  // Where next to nothing is free, not each call is to collect.
+  // If hardly any memory is free, not every call must collect.
   size_t step = free / 2 > meter->limit / 64 ? free / 2 : meter->limit / 64;
   meter->mark = meter->used + step;
 }
@@ -209,8 +209,8 @@ static void end_collection(clua_allocator *allocator) {
   set_mark(&allocator->current->meter);
 }
 
-/* Ends what belonged to all objects that Lua has freed; returns whether there were some. Nothing
-   stops this: where memory has a limit, that bounds how many there are. */
+/* Ends everything that belonged to objects freed by Lua; returns whether there were any. Nothing
+   stops this loop; a limit of memory bounds the number of objects. */
 static bool recover_all(lua_State *L) {
   bool any = clua_haslost(L);
   while (clua_recover(L)) {
@@ -222,7 +222,7 @@ void clua_freegarbage(lua_State *L, clua_allocator *allocator) {
   allocator->debt = 0;
   // In a finalizer the collector does nothing.
   if (lua_gc(L, LUA_GCCOLLECT) < 0) return;
-  // What belonged to lost objects, and objects whose finalizers were called, is garbage now.
+  // Belongings of lost objects, and objects whose finalizers have run, are garbage now.
   if (recover_all(L) || allocator->debt > 0) lua_gc(L, LUA_GCCOLLECT);
   recover_all(L);
   end_collection(allocator);
@@ -241,11 +241,11 @@ static int make_newest(lua_State *L) {
   return 0;
 }
 
-/* A part is one basic step of the collector: it goes through 800 KB or frees 50,000 objects at
-   most. Lua frees all objects that are newer than the newest live one in one step, so a live object
-   is made before each part. A collection takes two cycles, as the first may have begun before it,
-   and a third where finalizers were called, which frees their objects. The cycles of a generational
-   collector have no end that can be seen: it collects everything at once. */
+/* A part is one basic step of the collector: it traverses 800 KB or frees 50,000 objects at most.
+   In one step Lua frees all objects that are newer than the newest live one, so a live object is
+   created before each part. A collection takes two cycles, as the first may have begun before it,
+   and a third if finalizers were called, to free their objects. The cycles of a generational
+   collector have no visible end, so it collects everything at once. */
 static void collect_part(lua_State *L, clua_allocator *allocator) {
   if (lua_gc(L, LUA_GCINC, 0, 0, 0) == LUA_GCGEN) {
     clua_freegarbage(L, allocator);
@@ -272,12 +272,12 @@ void clua_workcollector(lua_State *L, clua_allocator *allocator) {
 /* ---- Claims ---------------------------------------------------------------------------------- */
 
 /* A claim is at the end of its block, so the allocator finds it when Lua frees the block, whatever
-   Lua keeps at the beginning. A script may have written any bytes to the end of another block: only
-   the list decides whether there is a claim. No other object gets the address of a block that is
-   kept. */
+   is at the beginning. A script may have written any bytes to the end of another block, so only the
+   list decides whether there is a claim. While a block is kept, no other object gets its
+   address. */
 
-/* A free place of the list holds the number of the next free one, as an odd number: no address of a
-   claim is odd. */
+/* A free place of the list holds the number of the next free place as an odd number; addresses of
+   claims are even. */
 static clua_claim *link_to(size_t place) { return (clua_claim *)(2 * place + 1); }
 static bool is_link(const clua_claim *link) { return (uintptr_t)link & 1; }
 static size_t linked_from(const clua_claim *link) { return (uintptr_t)link / 2; }
@@ -291,7 +291,7 @@ static void *block_of(const clua_claim *claim, size_t size) {
   return (char *)claim + sizeof *claim - size;
 }
 
-/* Blocks of lost objects form a chain, whose links are where Lua had the links of its objects. */
+/* Blocks of lost objects form a chain, linked where Lua had the links of its objects. */
 static void push_lost(clua_claim **first, clua_claim *claim, size_t size) {
   memcpy(block_of(claim, size), first, sizeof *first);
   *first = claim;
@@ -304,7 +304,7 @@ static clua_claim *next_lost(const clua_claim *claim) {
   return next;
 }
 
-/* Takes the first block out of a chain; returns its size. */
+/* Removes the first block from a chain; returns its size. */
 static size_t pop_lost(clua_claim **first) {
   clua_claim *claim = *first;
   size_t size = claim->place / 2;
@@ -313,7 +313,7 @@ static size_t pop_lost(clua_claim **first) {
   return size;
 }
 
-/* Keeps the block that Lua frees, if there is a claim on it; returns whether it does. */
+/* Keeps a block that Lua frees if there is a claim on it; returns whether it does. */
 static inline bool keeps(clua_claims *claims, void *block, size_t size) {
   if (size < sizeof(clua_claim)) return false;
   char *end = (char *)block + size - sizeof(clua_claim);
@@ -327,7 +327,7 @@ static inline bool keeps(clua_claims *claims, void *block, size_t size) {
   return true;
 }
 
-/* Makes the list longer if it has no free place; false where there is no memory for that. */
+/* Makes the list longer if it has no free place; false if out of memory. */
 static bool has_place(clua_allocator *allocator) {
   clua_claims *claims = &allocator->claims;
   if (claims->spare || claims->count < claims->room) return true;
@@ -404,7 +404,7 @@ void clua_closestate(lua_State *L) {
   clua_allocator *allocator = clua_home_of(L)->allocator;
   clua_claims *claims = &allocator->claims;
   lua_close(L);
-  // Lost objects refer to each other, so all are asked before any is freed.
+  // Lost objects refer to each other, so the claims of all are called before any object is freed.
   for (clua_claim *claim = claims->lost; claim; claim = next_lost(claim)) {
     if (claim->lost) claim->lost(NULL, claim);
   }
@@ -421,7 +421,7 @@ void clua_closestate(lua_State *L) {
 
 /* ---- Warnings, and errors outside of protected calls ----------------------------------------- */
 
-/* What luaL_newstate does, which brings an allocator of its own. */
+/* A copy of luaL_newstate, which would use its own allocator. */
 
 static int panic(lua_State *L) {
   const char *message = lua_tostring(L, -1);
@@ -434,7 +434,7 @@ static int panic(lua_State *L) {
 static void warn_off(void *ud, const char *message, int goes_on);
 static void warn_on(void *ud, const char *message, int goes_on);
 
-/* Whether the message is a word to this function, which it has obeyed. */
+/* Handles a control message; returns whether it was one. */
 static bool is_control(lua_State *L, const char *message, int goes_on) {
   if (goes_on || *message != '@') return false;
   if (strcmp(message, "@off") == 0) lua_setwarnf(L, warn_off, L);
@@ -446,7 +446,7 @@ static void warn_off(void *ud, const char *message, int goes_on) {
   is_control(ud, message, goes_on);
 }
 
-/* A part of a warning, but for the first. */
+/* Writes a part of a warning after the first. */
 static void go_on(void *ud, const char *message, int goes_on) {
   fputs(message, stderr);
   if (goes_on) {
@@ -464,7 +464,7 @@ static void warn_on(void *ud, const char *message, int goes_on) {
   go_on(ud, message, goes_on);
 }
 
-/* The first blocks of a state: itself, and its stack. */
+/* The first blocks of a state: the state itself and its stack. */
 typedef struct first_blocks {
   clua_allocator *allocator;
   void *blocks[2];

@@ -6,49 +6,49 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Nearly all objects of Lua are small, and of few sizes. A page holds blocks of one size, and is
-   aligned, so that the address of a block leads to it: a block has no header, and costs a few
-   instructions to make and to free, where `malloc` takes hundreds. Free blocks of a page form a
-   chain, those that were never used lie behind `fresh`. A page of which no block is in use is
-   freed, unless it is the only one of its size with room: objects that come and go would free it
-   and make it anew each time.
+/* Nearly all objects of Lua are small and have one of few sizes. A page holds blocks of one size,
+   and is aligned so that the address of a block leads to it. So a block has no header, and takes a
+   few instructions to make and to free, where `malloc` takes hundreds. The free blocks of a page
+   form a chain; blocks from offset `fresh` on were never used. A page without used blocks is freed
+   unless it is the only page of its size with room: otherwise short-lived objects would free it and
+   make it again each time.
 
-   Pages come in regions from the system: among the blocks of `malloc` they would leave gaps as
-   large as they are. A region goes back when all its pages are free. What is resident of free pages
-   in other regions goes back, too, but for some, which are the first to be used again.
+   Pages come from the system in regions: among the blocks of `malloc` they would leave gaps as
+   large as the pages. A region is returned when all its pages are free. In other regions, the
+   resident memory of free pages is returned, except for some pages that are reused first.
 
-   A page belongs to one share, so the address of a block leads to that, too. Larger blocks, which
-   have a header with their share, come from `malloc`. So do all under the address sanitizer, which
-   finds uses of a freed block only there. */
+   A page belongs to one share, so the address of a block leads to its share, too. Larger blocks
+   come from `malloc`, with a header that names their share. With the address sanitizer all blocks
+   do, as it finds uses of a freed block only there. */
 
 struct clua_page {
-  clua_page *next, *previous;  // among those of its size that have room
+  clua_page *next, *previous;  // among pages of its size with room
   clua_region *region;
   clua_share *share;           // to which its blocks belong
   void *free;                  // the first free block
   uint32_t used;               // how many blocks are in use
-  uint32_t fresh;              // where the blocks begin that were never used
+  uint32_t fresh;              // the offset of the first block that was never used
   uint32_t size;               // of a block
 };
 
-/* In front of a large block. */
+/* The header in front of a large block. */
 typedef union large_header {
   clua_share *share;
   max_align_t alignment;
 } large_header;
 
 struct clua_region {
-  clua_region *next, *previous;  // among those with free pages
+  clua_region *next, *previous;  // among regions with free pages
   void *memory;
   uint64_t free;   // a bit for each free page
-  uint64_t warm;   // a bit for those that the system still has memory for
+  uint64_t warm;   // a bit for each free page that is still resident
 };
 
 enum {
   PAGE = 1 << 14,
   PAGES = 64,
-  REGION = (PAGES + 1) * PAGE,  // as the system aligns to less than a page
-  WARM = 128,                   // how many free pages keep their memory
+  REGION = (PAGES + 1) * PAGE,  // the system's alignment may be smaller than a page
+  WARM = 128,                   // how many free pages stay resident
   GRAIN = 16,
   FIRST = (sizeof(clua_page) + GRAIN - 1) / GRAIN * GRAIN,
 };
@@ -118,7 +118,7 @@ static clua_region *make_region(clua_pages *pages) {
   return region;
 }
 
-/* The first of the pages of a region. */
+/* The first page of a region. */
 static char *pages_of(const clua_region *region) {
   return (char *)(((uintptr_t)region->memory + PAGE - 1) & ~(uintptr_t)(PAGE - 1));
 }
@@ -139,7 +139,7 @@ static clua_page *make_page(clua_pages *pages, clua_share *share, size_t class) 
   return page;
 }
 
-/* Takes a page out of the list, and gives it back. */
+/* Removes a page from the list and returns it to its region. */
 static void free_page(clua_pages *pages, clua_page **first, clua_page *page) {
   unlink_page(first, page);
   clua_region *region = page->region;
@@ -163,7 +163,7 @@ static void free_page(clua_pages *pages, clua_page **first, clua_page *page) {
 
 static inline large_header *header_of(void *block) { return (large_header *)block - 1; }
 
-/* A large block, made or resized. */
+/* Makes or resizes a large block. */
 static void *make_large(clua_share *share, void *block, size_t size) {
   if (size > SIZE_MAX - sizeof(large_header)) return NULL;
   large_header *header = realloc(block ? header_of(block) : NULL, sizeof *header + size);

@@ -15,8 +15,8 @@ static int install(lua_State *L) {
   int *pins = lua_touserdata(L, 1);
   clua_install_functions(L);
   clua_install_errors(L);
-  // Lua makes this string outside of any protection when it reports LUA_ERRERR. While it is kept
-  // alive, making it again finds it and allocates nothing.
+  // Lua makes this string outside of any protected call when it reports LUA_ERRERR. While the
+  // string is alive, Lua finds it and allocates nothing.
   lua_pushliteral(L, "error in error handling");
   lua_rawsetp(L, LUA_REGISTRYINDEX, &handler_error_key);
   lua_newtable(L);
@@ -33,7 +33,7 @@ static int growpins(lua_State *L) {
   int first = (int)lua_tointeger(L, 2), last = (int)lua_tointeger(L, 3);
   lua_rawgeti(L, LUA_REGISTRYINDEX, lua_tointeger(L, 1));
   for (int slot = first; slot <= last; slot++) {
-    // A finalizer that ran in an allocation here may have made and used the slot.
+    // A finalizer that ran during an allocation here may have made and used the slot.
     bool made = lua_rawgeti(L, -1, slot) != LUA_TNIL;
     lua_pop(L, 1);
     if (made) continue;

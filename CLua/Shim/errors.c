@@ -7,15 +7,15 @@
 
 #include "private.h"
 
-/// Instructions that a `__tostring` may take: well below a second, and enough for any honest one.
+/// The instructions that a `__tostring` may take: well below a second, and ample.
 enum { DESCRIPTION_INSTRUCTIONS = 10 * 1000 * 1000 };
 
 static const char error_key, traceback_key, swift_key, inner_error_key, inner_traceback_key;
 
 /* ---- Tracebacks ------------------------------------------------------------------------------ */
 
-/* Going to a level costs O(levels above it), and luaL_traceback goes to fifty of them: after an
-   overflow of the stack that takes seconds. */
+/* Going to a level costs O(levels above it), and luaL_traceback visits fifty: after a stack
+   overflow that takes seconds. */
 enum { TRACED_LEVELS = 10000, SHOWN_LEVELS = 21 };
 
 bool clua_isdeep(lua_State *thread) {
@@ -42,8 +42,8 @@ static void push_level(lua_State *L, const lua_Debug *activation) {
   lua_concat(L, 4);
 }
 
-/* Pushes a traceback of a thread from `level` on, to the C function `last` at the most, which is
-   left out: as many lines as a long traceback shows. True where there are more. [-0, +1, m] */
+/* Pushes a traceback of a thread from `level` on, with as many lines as a long traceback shows. It
+   ends above the C function `last`. Returns whether there are more levels. [-0, +1, m] */
 static bool push_levels(lua_State *L, lua_State *thread, int level, lua_CFunction last) {
   lua_Debug activation;
   lua_pushliteral(L, "stack traceback:");
@@ -66,10 +66,11 @@ static bool begins(const char *line, const char *text) {
   return strncmp(line, text, strlen(text)) == 0;
 }
 
-/* Whether a line of a traceback, with the line feed before it, is one of the checks of fixtures. */
+/* Whether a line of a traceback, with the line feed before it, belongs to the checks of
+   fixtures. */
 static bool is_check_line(const char *line) { return begins(line, "\n\t[checks]:"); }
 
-/* Whether it is one of our own code in Lua. */
+/* Whether a line of a traceback belongs to our own Lua code. */
 static bool is_own_line(const char *line) {
   return begins(line, "\n\tobs:") || is_check_line(line);
 }
@@ -101,8 +102,7 @@ void clua_hideown(lua_State *L) {
 
 CLUA_OPERATION(clua_try_hideown, 1, 1, clua_hideown(L))
 
-/* Pushes a traceback as luaL_traceback does, but of a deep stack only the levels on top.
-   [-0, +1, m] */
+/* Pushes a traceback like luaL_traceback, but only the top levels of a deep stack. [-0, +1, m] */
 static void push_traceback(lua_State *L, lua_State *thread, int level) {
   if (clua_isdeep(thread)) {
     push_levels(L, thread, level, NULL);
@@ -114,7 +114,7 @@ static void push_traceback(lua_State *L, lua_State *thread, int level) {
   clua_hideown(L);
 }
 
-/* Pushes a traceback of the functions above `last` only. [-0, +1, m] */
+/* Pushes a traceback of only the functions above `last`. [-0, +1, m] */
 static void push_traceback_above(lua_State *L, lua_CFunction last) {
   if (push_levels(L, L, 1, last)) {
     lua_pushliteral(L, "\n\t...");
@@ -146,7 +146,7 @@ void clua_forgetinner(lua_State *L) {
 }
 
 void clua_leaveinner(lua_State *L, int error, int traceback) {
-  // Only text is remembered: an object would be kept alive by this.
+  // Only text is remembered, as this would keep an object alive.
   bool is_text = lua_type(L, error) == LUA_TSTRING;
   if (is_text) lua_pushvalue(L, error);
   else lua_pushboolean(L, false);
@@ -157,7 +157,7 @@ void clua_leaveinner(lua_State *L, int error, int traceback) {
   lua_rawsetp(L, LUA_REGISTRYINDEX, &inner_error_key);
 }
 
-/* The rest of a message handler; its traceback ends above `last`, if there is one. */
+/* The rest of a message handler; its traceback ends above `last`, if that is not NULL. */
 static int handle(lua_State *L, lua_CFunction last) {
   lua_Debug raiser;
   bool swift = false;
@@ -166,7 +166,7 @@ static int handle(lua_State *L, lua_CFunction last) {
     swift = clua_isfunction(L, -1);
     lua_settop(L, 1);
   }
-  // luaL_traceback asks for fewer slots than it may use. There are none left after an overflow.
+  // luaL_traceback checks for fewer slots than it may use, and an overflow leaves none.
   if (!lua_checkstack(L, 10)) return 1;
   lua_pushboolean(L, swift);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &swift_key);
@@ -225,14 +225,14 @@ typedef struct error_source {
   size_t length;
 } error_source;
 
-/// The name of the chunk of the function at a level; "" where there is none.
+/// The chunk name of the function at a level; "" if there is no such level.
 static const char *source_at(lua_State *L, int level) {
   lua_Debug activation;
   bool exists = lua_getstack(L, level, &activation) && lua_getinfo(L, "S", &activation);
   return exists ? activation.source : "";
 }
 
-/// Whether the function at a level is one of the module obs, in Lua, or stands for one.
+/// Whether the function at a level is Lua code of the module obs or a function made by clua_outer.
 static bool is_ours(lua_State *L, int level) {
   lua_Debug activation;
   if (clua_ismodule(source_at(L, level))) return true;
@@ -247,9 +247,9 @@ static bool is_native(lua_State *L, int level) {
   return strcmp(source_at(L, level), "=[C]") == 0;
 }
 
-/// Pushes the message behind its position. Level 0 is the protected function, 1 the trampoline.
+/// Pushes the message after its position. Level 0 is the protected function, 1 the trampoline.
 static void pushpositioned(lua_State *L, const error_source *source) {
-  // The Lua code of the module obs works for its caller, also where it calls itself by `pcall`.
+  // Lua code of the module obs works for its caller, also when it calls itself through `pcall`.
   int level = 2;
   while (is_ours(L, level) || (is_ours(L, level + 1) && is_native(L, level))) level++;
   luaL_where(L, level);
@@ -326,7 +326,7 @@ void clua_install_errors(lua_State *L) {
   }
 }
 
-/* ---- What an error value reads as ------------------------------------------------------------ */
+/* ---- Texts of error values ------------------------------------------------------------------- */
 
 static int describe(lua_State *L) {
   if (lua_type(L, 1) == LUA_TSTRING || lua_type(L, 1) == LUA_TNUMBER) {
@@ -338,11 +338,11 @@ static int describe(lua_State *L) {
   return 1;
 }
 
-/// Descriptions being made on this thread. A coroutine made by a `__tostring` inherits the hook.
+/// Descriptions in progress on this thread. A coroutine made by a `__tostring` inherits the hook.
 static _Thread_local int descriptions;
 
 /// Stops a description. The hook is set again for each instruction, so that a `pcall` in a loop
-/// doesn't go on after it caught the error.
+/// does not continue after it caught the error.
 static void stop_description(lua_State *L, lua_Debug *activation) {
   (void)activation;
   if (descriptions == 0) {
@@ -361,7 +361,7 @@ int clua_try_describe(lua_State *L, int index) {
   descriptions++;
   int status = clua_protect(L, describe, 1, 1);
   descriptions--;
-  // Another hook may have come in meanwhile, from a signal handler.
+  // A signal handler may have set another hook in the meantime.
   if (lua_gethook(L) == stop_description) lua_sethook(L, hook, mask, count);
   return status;
 }

@@ -22,17 +22,17 @@ void clua_pushfunction(lua_State *L, clua_function function, void *context) {
 /* Upvalue of a trampoline that owns its context: the box. */
 int clua_call_box(lua_State *L) {
   clua_box *box = lua_touserdata(L, lua_upvalueindex(1));
-  // With `debug` a script may have taken the upvalue away.
+  // With `debug` a script may have removed the upvalue.
   if (!box) return luaL_error(L, "the function was released");
   int results = box->function(L, box->context);
   return results == CLUA_RAISE ? lua_error(L) : results;
 }
 
-/* Lua has freed the box. */
+/* Called when Lua has freed the box. */
 static bool box_lost(lua_State *L, clua_claim *claim) {
   (void)L;
   clua_box *box = CLUA_CLAIMER(clua_box, claim);
-  // One that could not be filled owns nothing.
+  // A box that could not be filled owns nothing.
   if (box->context) box->release(box->context);
   return true;
 }
@@ -65,7 +65,7 @@ static int pushfunction(lua_State *L) {
   const clua_box *source = lua_touserdata(L, 1);
   clua_box *box = clua_newbox(L, &box_key, 0);
   lua_pushcclosure(L, clua_call_box, 1);
-  // The box is filled last, so that after a failure above the caller still has the reference.
+  // The box is filled last, so that after an earlier failure the caller still has the reference.
   clua_fillbox(box, source);
   return 1;
 }

@@ -17,14 +17,14 @@ static size_t size_of(clua_handle_kind kind) {
   return is_owner(kind) ? sizeof(clua_ownhandle) : sizeof(clua_kindhandle);
 }
 
-/* Gives back the memory that a path has taken. */
+/* Returns the memory that is counted for a path. */
 static void give_back(lua_State *L, const clua_handle *handle) {
   clua_guard *guard = clua_guard_of(L);
   clua_share *share = (clua_share *)(uintptr_t)handle->id;
   if (share && guard && guard->memory) clua_count(guard->memory, share, -(ptrdiff_t)handle->index);
 }
 
-/* Lua has freed the handle; L is NULL when the state is closed. */
+/* Called when Lua has freed the handle; L is NULL when the state is closed. */
 static bool handle_lost(lua_State *L, clua_claim *claim) {
   clua_ownhandle *own = CLUA_CLAIMER(clua_ownhandle, claim);
   const clua_handle *handle = &own->base.handle;
@@ -47,7 +47,7 @@ int clua_try_sethandlekind(lua_State *L, clua_handle_kind kind) {
   return clua_protect(L, sethandlekind, 2, 0);
 }
 
-/* Upvalues: the methods, and the function for other keys. (handle, key) */
+/* (handle, key); upvalues: the methods, and the function for other keys. */
 static int handle_index(lua_State *L) {
   lua_settop(L, 2);
   lua_pushvalue(L, 2);

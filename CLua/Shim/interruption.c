@@ -54,11 +54,11 @@ clua_interruption clua_uncaught(const char *message) {
 
 bool clua_ishurried(void) { return interrupter && interrupter->is_hurried(); }
 
-/* ---- A prompt inside of a script ------------------------------------------------------------- */
+/* ---- A prompt inside a script ---------------------------------------------------------------- */
 
 typedef enum answer { STATEMENT, CONTINUE, QUIT } answer;
 
-/* Pushes a line without its end. [-0, +(0|1), m] */
+/* Pushes a line without its line feed. [-0, +(0|1), m] */
 static answer read_statement(lua_State *L) {
   fputs("lua_debug> ", stderr);
   fflush(stderr);
@@ -69,7 +69,7 @@ static answer read_statement(lua_State *L) {
   if (length >= 0) {
     while (length > 0 && strchr(" \t\r\n", line[length - 1])) length--;
     bool goes_on = length == 4 && memcmp(line, "cont", 4) == 0;
-    // Where there is no memory for the text, the prompt ends, and a line is lost.
+    // If there is no memory for the text, the prompt ends and a line is lost.
     if (!goes_on) lua_pushlstring(L, line, (size_t)length);
     free(line);
     return goes_on ? CONTINUE : STATEMENT;
@@ -86,8 +86,8 @@ static int text_of(lua_State *L) {
   return 1;
 }
 
-/* Writes what a line has returned or raised, on top of the stack; an error in the text of an error
-   takes its place. */
+/* Writes the result or the error of a line, on top of the stack. If describing an error fails,
+   writes the new error instead. */
 static void write_answer(lua_State *L) {
   clua_protect(L, text_of, 1, 1);
   const char *text = lua_tostring(L, -1);

@@ -7,7 +7,7 @@
 #include "clua_places.h"
 #include "private.h"
 
-/* The functions of luv, which it declares in luv.h. */
+/* Functions of luv, declared in luv.h. */
 typedef int (*luv_callback)(lua_State *L, int nargs, int nresults, int flags);
 typedef void (*luv_set_callback)(lua_State *L, luv_callback call);
 typedef void *(*luv_loop)(lua_State *L);
@@ -39,8 +39,8 @@ static int report(lua_State *L) {
   return 0;
 }
 
-/* As luv's own function for this, but that an error does not end the process: returns the number of
-   results, or less than 0 after an error. */
+/* Like luv's own function, but an error does not end the process: returns the number of results, or
+   a negative number after an error. */
 static int call(lua_State *L, int nargs, int nresults, int flags) {
   (void)flags;
   call_count++;
@@ -53,7 +53,7 @@ static int call(lua_State *L, int nargs, int nresults, int flags) {
     lua_settop(L, base - 1);
     return -LUA_ERRMEM;
   }
-  // The callback is kept below its call.
+  // The callback is kept below its call, for the report of an error.
   lua_pushvalue(L, base);
   lua_insert(L, base);
   int status = clua_tracedcall(L, nargs, nresults);
@@ -64,12 +64,12 @@ static int call(lua_State *L, int nargs, int nresults, int flags) {
   lua_insert(L, base);
   lua_pushcfunction(L, report);
   lua_insert(L, base);
-  // The error of a reporter has no one to go to.
+  // There is no further receiver for an error of the reporter.
   if (lua_pcall(L, 2, 0, 0) != LUA_OK) lua_pop(L, 1);
   return -status;
 }
 
-/* Sets `*function` to one of the module's library, or of the program where that has it. */
+/* Sets `*function` to a function of the module's library, or of the program without a library. */
 static bool find(void *library, const char *name, void *function) {
   void *found = dlsym(library ? library : RTLD_DEFAULT, name);
   if (found) *(void **)function = found;
@@ -82,7 +82,7 @@ static void join(lua_State *L, void *library) {
   luv_set_loop set_loop;
   if (!find(library, "luv_set_callback", &set_callback)) return;
   if (!find(library, "luv_loop", &loop) || !find(library, "luv_set_loop", &set_loop)) return;
-  // Callbacks run in the coroutine that has loaded the module, which may end.
+  // Callbacks would run in the coroutine that loaded the module, which may end.
   lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_MAINTHREAD);
   lua_State *main = lua_tothread(L, -1);
   lua_pop(L, 1);
@@ -97,8 +97,8 @@ static int join_module(lua_State *L) {
   lua_CFunction function = lua_tocfunction(L, 1);
   Dl_info info;
   if (!function || !dladdr(*(void **)&function, &info)) return 0;
-  // It stays loaded when the state is closed: the handler of signals of its libuv may be running on
-  // another thread.
+  // The library stays loaded after the state is closed: its libuv's signal handler may be running
+  // on another thread.
   void *library = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
   join(L, library);
   if (library) dlclose(library);

@@ -3,14 +3,16 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Lua before 5.4.8 compiles three things wrongly that a script can exploit: the code reads
-   registers that the function has not written, where values of others may be, or does not close a
-   value. Safe hosts compile text only, so all code comes from Lua's compiler. Two kinds of wrong
-   code are mended in place, a chunk with the third is refused. Correct code never looks like the
-   first two. It may look like the third: that counts only where the library has the fault.
+/* Lua before 5.4.8 compiles three kinds of source wrongly, and a script can exploit this: the code
+   reads registers that the function has not written, which may hold values of other functions, or
+   does not close a value. Safe hosts accept text only, so all code comes from Lua's compiler. Two
+   kinds of wrong code are mended in place; a chunk with the third is refused. Correct code never
+   looks like the first two. It may look like the third, which is refused only if the library has
+   the fault.
 
-   lua_dump writes the code of a function as one block, behind one with the number of instructions.
-   No other block has four times as many bytes as the block before it says. */
+   lua_dump writes the code of a function as one block, after a block with the number of
+   instructions. No other block has four times as many bytes as the number in the block before
+   it. */
 
 typedef uint32_t instruction;
 
@@ -38,8 +40,8 @@ static int64_t jump(instruction i) { return (int64_t)(i >> 7) - ((1 << 24) - 1);
 
 /* ---- Wrong code ------------------------------------------------------------------------------ */
 
-/* The end of a `for … in` whose body has a `break` and captured variables: the fourth value, which
-   is to be closed, lies below what the instruction closes (997f11f5). */
+/* The end of a `for … in` whose body has a `break` and captured variables: the instruction closes
+   only registers above the fourth value, which has to be closed, too (997f11f5). */
 static bool forgets_closing(const char *code, size_t index, size_t count) {
   return index + 1 < count && op(at(code, index)) == TFORLOOP
       && op(at(code, index + 1)) == CLOSE && a(at(code, index + 1)) > a(at(code, index));
@@ -50,15 +52,16 @@ static void close_all(char *code, size_t index) {
   put(code, index + 1, (close & ~(0xffu << 7)) | (instruction)a(loop) << 7);
 }
 
-/* `t[a < b]`, where t is a variable of an outer function: it is loaded only where the comparison is
-   false (782ef85b). */
+/* `t[a < b]`, where t is a variable of an outer function: the code loads t only if the comparison
+   is false (782ef85b). */
 static bool skips_table(const char *code, size_t index, size_t count) {
   return index + 3 < count && op(at(code, index)) == JMP && jump(at(code, index)) == 2
       && op(at(code, index + 1)) == GETUPVAL && op(at(code, index + 2)) == LFALSESKIP
       && op(at(code, index + 3)) == LOADTRUE;
 }
 
-/* Both ways come to the load, which goes behind the two that make a boolean of the comparison. */
+/* Moves the load after the two instructions that make a boolean of the comparison: both paths reach
+   it there. */
 static void load_always(char *code, size_t index) {
   instruction load = at(code, index + 1);
   put(code, index, at(code, index) - (1u << 7));
@@ -68,7 +71,7 @@ static void load_always(char *code, size_t index) {
 }
 
 /* Whether the instruction at `load` loads the first operand of the one at `end`, a constant, next
-   to one that makes the second operand. */
+   to an instruction that makes the second operand. */
 static bool comes_between(const char *code, size_t load, size_t end) {
   int kind = op(at(code, load)), second = c(at(code, end));
   if ((kind != LOADI && kind != LOADK) || a(at(code, load)) != b(at(code, end))) return false;
@@ -79,8 +82,8 @@ static bool comes_between(const char *code, size_t load, size_t end) {
   return a(at(code, load)) == second && op(at(code, load)) != JMP;
 }
 
-/* `1 & (a or b)` where the number is no operand, as the function has too many constants before: it
-   is loaded only where `a` is false (c764ca71). */
+/* `1 & (a or b)` where the number cannot be an operand, because the function already has too many
+   constants: the code loads it only if `a` is false (c764ca71). */
 static bool skips_constant(const char *code, size_t index, size_t count) {
   instruction way = at(code, index);
   if (op(way) != JMP || jump(way) < 1) return false;
@@ -98,18 +101,18 @@ static bool skips_constant(const char *code, size_t index, size_t count) {
   return false;
 }
 
-/* ---- Going through a chunk ------------------------------------------------------------------- */
+/* ---- Traversing a chunk ---------------------------------------------------------------------- */
 
 typedef struct survey {
   size_t size;       // of the chunk as lua_dump writes it
-  size_t number;     // what the last block says, if that is a number
-  bool may_skip;     // the last block is code that skips a constant, if the function has many
-  bool is_wrong;     // code is to be mended
-  bool is_refused;   // code cannot be mended
-  char *copy;        // where the mended chunk goes, or NULL
+  size_t number;     // the number in the last block, if it has one
+  bool may_skip;     // the last block is code that skips a constant if the function has many
+  bool is_wrong;     // some code has to be mended
+  bool is_refused;   // some code cannot be mended
+  char *copy;        // where to write the mended chunk, or NULL
 } survey;
 
-/* The number that a block holds: seven bits in each byte, the last one marked. */
+/* The number in a block: seven bits in each byte, the last byte marked. */
 static size_t number_of(const unsigned char *bytes, size_t size) {
   size_t number = 0;
   if (size > 5 || !(bytes[size - 1] & 0x80)) return 0;
@@ -150,7 +153,8 @@ static survey survey_function(lua_State *L, char *copy, bool is_whole) {
 
 /* ---- Chunks ---------------------------------------------------------------------------------- */
 
-/* Whether Lua has the fault for which chunks are refused: its own code is surveyed. [-0, +0, m] */
+/* Whether Lua has the fault for which chunks are refused: surveys code that Lua compiles for this
+   test. [-0, +0, m] */
 static bool can_skip_constants(lua_State *L) {
   luaL_Buffer text;
   luaL_buffinit(L, &text);
@@ -183,7 +187,7 @@ static const char *read_mended(lua_State *L, void *data, size_t *size) {
 }
 
 int clua_mend(lua_State *L, const char *name) {
-  // Without names and lines there is half as much to go through.
+  // Without names and lines the survey has half as much to traverse.
   survey found = survey_function(L, NULL, false);
   if (found.is_refused && can_skip_constants(L)) {
     lua_pop(L, 1);

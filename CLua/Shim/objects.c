@@ -6,7 +6,7 @@
 #include "private.h"
 #include "clua_protected.h"
 
-/* The room for a text on its way to Lua: longer ones are read a second time. */
+/* The room for a text on its way to Lua: Swift reads longer texts a second time. */
 enum { TEXT_ROOM = 256 };
 
 /* ---- Classes --------------------------------------------------------------------------------- */
@@ -59,27 +59,27 @@ int clua_try_class_add(lua_State *L, clua_class *type, clua_property property) {
 
 /* ---- Access ---------------------------------------------------------------------------------- */
 
-/* What releases host objects, the same in all states. */
+/* The function that releases host objects, the same in all states. */
 static _Atomic(clua_finalizer) object_release;
 
 /* Upvalue: the box of the Swift function. */
 
 clua_handle *clua_toobject(lua_State *L, int index) {
   clua_handle *handle = lua_touserdata(L, index);
-  // The address of this function distinguishes a handle of this kind from any other userdata of
-  // this size.
+  // The address of this function distinguishes a handle of this kind from other userdata of the
+  // same size.
   if (!handle || lua_rawlen(L, index) != sizeof(clua_ownhandle)) return NULL;
   clua_finalizer release = atomic_load_explicit(&object_release, memory_order_relaxed);
   return handle->release == release ? handle : NULL;
 }
 
-/* The handle of an object whose class is known; NULL where there is none. */
+/* The handle of an object whose class is known, or NULL. */
 static inline clua_handle *object_at(lua_State *L, int index) {
   clua_handle *handle = clua_toobject(L, index);
   return handle && handle->id ? handle : NULL;
 }
 
-/* The property of the object at 1 whose name is at 2; NULL where Swift has to look. */
+/* The property of the object at 1 whose name is at 2; NULL if Swift has to look it up. */
 static inline const clua_property *known(lua_State *L, clua_handle **object) {
   clua_handle *handle = object_at(L, 1);
   if (!handle) return NULL;
@@ -175,7 +175,7 @@ static int newindex_object(lua_State *L) {
     default: break;
   }
   *type->current = outer;
-  // Swift makes the error for another value.
+  // Swift makes the error if the value does not fit.
   return done ? 0 : clua_call_box(L);
 }
 

@@ -6,7 +6,8 @@ bool clua_ismodule(const char *source) {
   return strcmp(source, "=obs") == 0 || strcmp(source, "=obs.prompt") == 0;
 }
 
-/* The call of the C function that runs: another pointer for each call under way. [-0, +0, -] */
+/* Identifies the call of the running C function: each active call has its own pointer.
+   [-0, +0, -] */
 static const void *frame_of(lua_State *L) {
   lua_Debug frame;
   return lua_getstack(L, 0, &frame) ? (const void *)frame.i_ci : NULL;
@@ -16,7 +17,7 @@ int clua_where(lua_State *L, char *source) {
   lua_Debug frame;
   for (int level = 0; lua_getstack(L, level, &frame); level++) {
     if (!lua_getinfo(L, "Sl", &frame) || frame.currentline <= 0) continue;
-    // The Lua code of the module obs works for its caller.
+    // Lua code of the module obs works for its caller.
     if (clua_ismodule(frame.source)) continue;
     memcpy(source, frame.short_src, LUA_IDSIZE);
     return frame.currentline;
@@ -24,7 +25,7 @@ int clua_where(lua_State *L, char *source) {
   return 0;
 }
 
-/* The place of a write that is reported later than it was made, in the frame of the report. */
+/* The place of a write that is reported later, and the frame of the report. */
 static _Thread_local struct {
   const void *frame;
   int line;

@@ -1,6 +1,6 @@
 #include "clua.h"
 
-/* The names without arguments are no macros: these are the functions that the linker finds. */
+/* Names without arguments are not macros: these are the functions that the linker finds. */
 clua_plainfunctions clua_plain = {
   .next = lua_next,
   .rawget = lua_rawget,

@@ -1,11 +1,11 @@
-/// Declarations that the parts of this target share and no other code sees.
+/// Declarations shared by the parts of this target and private to it.
 #ifndef CLUA_PRIVATE_H
 #define CLUA_PRIVATE_H
 
 #include "clua_allocator.h"
 #include "clua_handles.h"
 
-/// A reference held by Lua, in a full userdata: when Lua frees that, the claim releases it.
+/// A reference held by Lua, in a full userdata: the claim releases it when Lua frees the userdata.
 typedef struct clua_box {
   clua_function function;
   void *context;  // NULL until the box is filled
@@ -13,7 +13,7 @@ typedef struct clua_box {
   clua_claim claim;
 } clua_box;
 
-/// A handle that says of which kind it is: with `debug` a script may give it another metatable.
+/// A handle that records its kind: with `debug` a script may give it another metatable.
 typedef struct clua_kindhandle {
   clua_handle handle;
   clua_handle_kind kind;
@@ -29,21 +29,21 @@ typedef struct clua_ownhandle {
 void clua_install_functions(lua_State *L);
 /// Makes the metatable of error values and the places of tracebacks. [-0, +0, m]
 void clua_install_errors(lua_State *L);
-/// Pushes a box that holds nothing yet, and whose metatable is in the registry at `key`.
-/// [-0, +1, m]
+/// Pushes an empty box whose metatable is in the registry at `key`. [-0, +1, m]
 clua_box *clua_newbox(lua_State *L, const void *key, int uservalues);
-/// Makes a box hold what another one does. [-0, +0, -]
+/// Copies the contents of a box to another one. [-0, +0, -]
 void clua_fillbox(clua_box *box, const clua_box *source);
 
 /// The body of a function that owns its context; the box is its first upvalue. [-any, +any, e]
 int clua_call_box(lua_State *L);
-/// Whether a function is one that clua_outer made.
+/// Whether clua_outer made the function.
 bool clua_isouter(lua_CFunction function);
-/// Whether a function is one that clua_try_accelerate made.
+/// Whether clua_try_accelerate made the function.
 bool clua_isaccelerated(lua_CFunction function);
 
-/// Replaces the chunk on top, which was just compiled: by a mended one where Lua has compiled it
-/// wrongly; by an error, with another status than LUA_OK, where it cannot be mended. [-1, +1, m]
+/// Checks the chunk on top, which was just compiled. Replaces it by a mended chunk if Lua has
+/// compiled it wrongly, or by an error, with another status than LUA_OK, if it cannot be mended.
+/// [-1, +1, m]
 int clua_mend(lua_State *L, const char *name);
 
 #endif

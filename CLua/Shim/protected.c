@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-/* Operands that are not Lua values travel as a light userdata to a struct of the caller: on the
-   stack of C, below the frame that a raise returns to. */
+/* Operands that are not Lua values are passed as a light userdata that points to a struct of the
+   caller: on the C stack, below the frame to which a raise returns. */
 
 typedef struct text {
   const char *bytes;
@@ -108,7 +108,7 @@ static int loaded(lua_State *L, chunk *chunk, int status) {
   return status == LUA_OK ? 1 : lua_error(L);
 }
 
-/* A chunk whose names are nested deeply takes its compiler some 10 microseconds for each byte. */
+/* The compiler takes some 10 microseconds per byte of a chunk with deeply nested names. */
 enum { CHUNK_PIECE = 256 };
 
 static const char *next_piece(lua_State *L, void *data, size_t *size) {
@@ -197,9 +197,9 @@ int clua_try_openlibs(lua_State *L, uint32_t libraries) {
   return clua_protect(L, openlibs, 1, 0);
 }
 
-/// Takes the basic functions out of the table at 1, the globals. [-0, +0, m]
+/// Removes the basic functions from the table at 1, the globals. [-0, +0, m]
 static void withdrawbase(lua_State *L) {
-  // Opening the library once more, into another table, shows which functions those are.
+  // Opening the library once more, into another table, yields the names of its functions.
   lua_newtable(L);
   lua_pushvalue(L, -1);
   lua_rawseti(L, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS);

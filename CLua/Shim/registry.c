@@ -39,8 +39,8 @@ typedef struct sentinel {
   clua_claim claim;
 } sentinel;
 
-/* The finalizer of an object that dies in each cycle and is revived for the next one, which takes
-   no memory. */
+/* The finalizer of a sentinel, an object that dies in each cycle and is revived for the next one,
+   which takes no memory. */
 static int sentinel_collect(lua_State *L) {
   const sentinel *dead = lua_touserdata(L, 1);
   dead->function(dead->context);
@@ -49,7 +49,7 @@ static int sentinel_collect(lua_State *L) {
   return 0;
 }
 
-/* A sentinel that is not revived has a successor. */
+/* A sentinel that was not revived gets a successor. */
 static bool sentinel_lost(lua_State *L, clua_claim *claim) {
   const sentinel *dead = CLUA_CLAIMER(sentinel, claim);
   if (!L) return true;
@@ -67,7 +67,7 @@ static int watchcollector(lua_State *L) {
   lua_createtable(L, 0, 1);
   lua_pushcfunction(L, sentinel_collect);
   lua_setfield(L, -2, "__gc");
-  // Nothing takes memory after this, so no error leaves a sentinel besides the one that is used.
+  // Nothing after this allocates memory, so no error can leave a second sentinel.
   clua_makeclaim(L, &first->claim, sentinel_lost);
   lua_setmetatable(L, -2);
   return 0;

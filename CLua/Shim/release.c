@@ -5,11 +5,11 @@
 #include <dlfcn.h>
 #include <pthread.h>
 
-/* `lua_version` returns 504 for each release, and a constant in the library does not show patches.
-   So small chunks test what has changed. None of them triggers a fault that does harm: where
-   running wrong code would, only its bytecode is compared. */
+/* `lua_version` returns 504 for every release, and a constant in the library does not show patches.
+   So small chunks test the changes. None of them triggers a harmful fault: if running wrong code
+   would do harm, only its bytecode is compared. */
 
-/// What a release has changed: the chunk returns true from then on, and in releases before `since`.
+/// A change of a release: the chunk returns true from this release on, and before release `since`.
 typedef struct change {
   int release, since;
   const char *name;
@@ -33,7 +33,7 @@ static const change CHANGES[] = {
      "local closing = setmetatable({}, { __close = function() closed = true end })\n"
      "for k in next, {}, nil, closing do local function f() return k end break end\n"
      "return closed"},
-    // Before, the code has the index of an upvalue that does not exist.
+    // Before the fix, the code has the index of an upvalue that does not exist.
     {50405, 50400, "CVE-2022-28805",
      "local chunk = load('local _ENV <const> = 1 X = 2', '=x')\n"
      "local same = load('local E <const> = 1 E.X = 2', '=x')\n"
@@ -81,12 +81,12 @@ static void ask_once(void) {
   int missing = 0;
   while (missing < COUNT && shown[missing]) missing++;
   if (missing > 0) release = CHANGES[missing - 1].release;
-  // A library with only some of the changes of a release counts as the release before.
+  // A library with only some changes of a release counts as the release before.
   if (missing < COUNT && release == CHANGES[missing].release) {
     while (missing > 0 && CHANGES[missing - 1].release == release) missing--;
     release = missing > 0 ? CHANGES[missing - 1].release : 50400;
   }
-  // 5.4.6 is 5.4.5 with one function more.
+  // 5.4.6 is 5.4.5 with one more function.
   if (release == 50405 && dlsym(RTLD_DEFAULT, "lua_closethread")) release = 50406;
 }
 

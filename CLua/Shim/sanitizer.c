@@ -1,6 +1,6 @@
-/* The thread sanitizer keeps a list of the functions that are running, and follows `longjmp` with
-   it, but not the checked one by which Debian's Lua raises errors: each of them would leave its
-   functions there. */
+/* The thread sanitizer keeps a list of the running functions, and follows `longjmp`, but not the
+   checked variant by which Debian's Lua raises errors: each error would leave its functions in the
+   list. */
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
 

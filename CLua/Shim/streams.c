@@ -31,7 +31,7 @@ bool clua_isclosed(const void *stream) { return ((const luaL_Stream *)stream)->c
 size_t clua_buffered(const void *stream) {
   const FILE *file = ((const luaL_Stream *)stream)->f;
 #ifdef __GLIBC__
-  // What the library offers for output, __fpending, it doesn't for input.
+  // The C library has __fpending for output, and no such function for input.
   return file->_IO_read_ptr < file->_IO_read_end
              ? (size_t)(file->_IO_read_end - file->_IO_read_ptr)
              : 0;

@@ -1,9 +1,9 @@
-/// The functions of the library that look into a table itself, beside its metamethods, and the one
-/// that names functions.
+/// The library's functions that access a table without its metamethods, and `getinfo`, which names
+/// functions.
 ///
-/// A program may define functions of these names, to show C modules what scripts see of an observed
-/// table (clua_modules.h). Code that works with the parts of such a table needs those of the
-/// library, so it calls them through pointers: one instruction less than a call by name.
+/// A program may define functions of these names, so that C modules see an observed table as
+/// scripts do (clua_modules.h). Code that works with the parts of such a table needs the library's
+/// functions, so it calls them through pointers: one instruction less than a call by name.
 #ifndef CLUA_PLAIN_H
 #define CLUA_PLAIN_H
 
@@ -21,8 +21,8 @@ typedef struct clua_plainfunctions {
   int (*getinfo)(lua_State *L, const char *what, lua_Debug *info);
 } clua_plainfunctions;
 
-/// Those of the library. A program that defines functions of these names sets them before it makes
-/// a state; nobody else does.
+/// The library's functions. A program that defines functions of these names sets this before it
+/// makes a state; other code leaves it alone.
 extern clua_plainfunctions clua_plain;
 
 #define lua_next(L, index) clua_plain.next(L, index)
@@ -38,27 +38,27 @@ extern clua_plainfunctions clua_plain;
 
 /* Swift does not see macros. */
 
-/// As lua_rawget. [-1, +1, -]
+/// Like lua_rawget. [-1, +1, -]
 static inline int clua_plainget(lua_State *L, int index) { return lua_rawget(L, index); }
-/// As lua_rawgeti. [-0, +1, -]
+/// Like lua_rawgeti. [-0, +1, -]
 static inline int clua_plaingeti(lua_State *L, int index, lua_Integer key) {
   return lua_rawgeti(L, index, key);
 }
-/// As lua_rawgetp. [-0, +1, -]
+/// Like lua_rawgetp. [-0, +1, -]
 static inline int clua_plaingetp(lua_State *L, int index, const void *key) {
   return lua_rawgetp(L, index, key);
 }
-/// As lua_rawseti. [-1, +0, m]
+/// Like lua_rawseti. [-1, +0, m]
 static inline void clua_plainseti(lua_State *L, int index, lua_Integer key) {
   lua_rawseti(L, index, key);
 }
-/// As lua_rawlen. [-0, +0, -]
+/// Like lua_rawlen. [-0, +0, -]
 static inline lua_Unsigned clua_plainlen(lua_State *L, int index) { return lua_rawlen(L, index); }
-/// As lua_getmetatable. [-0, +(0|1), -]
+/// Like lua_getmetatable. [-0, +(0|1), -]
 static inline int clua_plaingetmetatable(lua_State *L, int index) {
   return lua_getmetatable(L, index);
 }
-/// As lua_setmetatable. [-1, +0, -]
+/// Like lua_setmetatable. [-1, +0, -]
 static inline int clua_plainsetmetatable(lua_State *L, int index) {
   return lua_setmetatable(L, index);
 }

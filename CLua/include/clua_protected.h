@@ -1,15 +1,15 @@
 /// Operations that may raise, each inside its own lua_pcall. All return the status of that call;
-/// where it is not LUA_OK the operands are gone and the error value is on top. Each needs four free
+/// unless it is LUA_OK, the operands are popped and the error value is on top. Each needs four free
 /// slots.
 #ifndef CLUA_PROTECTED_H
 #define CLUA_PROTECTED_H
 
 #include "clua.h"
 
-/* ---- Defining them --------------------------------------------------------------------------- */
+/* ---- Defining operations --------------------------------------------------------------------- */
 
-/// Defines an operation, protected, that takes so many operands from the stack: they are from 1 on
-/// where it runs, and the results on top when it is done.
+/// Defines a protected operation on the top `operands` values: it finds them from index 1 on, and
+/// leaves the results on top.
 #define CLUA_OPERATION(name, operands, results, operation) \
   static int name##_body(lua_State *L) {                   \
     operation;                                             \
@@ -17,8 +17,8 @@
   }                                                        \
   int name(lua_State *L) { return clua_protect(L, name##_body, operands, results); }
 
-/// Defines a protected operation on the value at an index: that is at 1, and the operands behind
-/// it.
+/// Defines a protected operation on the value at an index: it finds the value at 1 and the operands
+/// after it.
 #define CLUA_OPERATION_AT(name, operands, results, operation)     \
   static int name##_body(lua_State *L) {                          \
     lua_insert(L, 1);                                             \
@@ -30,42 +30,42 @@
     return clua_protect(L, name##_body, (operands) + 1, results); \
   }
 
-/* ---- Those of the API ------------------------------------------------------------------------ */
+/* ---- The API --------------------------------------------------------------------------------- */
 
 /// [-0, +1, -]
 int clua_try_pushlstring(lua_State *L, const char *bytes, size_t length);
 /// [-0, +1, -]
 int clua_try_createtable(lua_State *L, int elements, int fields);
 
-/// As lua_gettable. [-1, +1, -]
+/// Like lua_gettable. [-1, +1, -]
 int clua_try_gettable(lua_State *L, int index);
-/// As lua_settable. [-2, +(0|1), -]
+/// Like lua_settable. [-2, +(0|1), -]
 int clua_try_settable(lua_State *L, int index);
-/// As lua_geti. [-0, +1, -]
+/// Like lua_geti. [-0, +1, -]
 int clua_try_geti(lua_State *L, int index, lua_Integer key);
-/// As lua_getfield. [-0, +1, -]
+/// Like lua_getfield. [-0, +1, -]
 int clua_try_getfield(lua_State *L, int index, const char *name, size_t length);
-/// As lua_setfield. [-1, +(0|1), -]
+/// Like lua_setfield. [-1, +(0|1), -]
 int clua_try_setfield(lua_State *L, int index, const char *name, size_t length);
-/// As lua_rawset. [-2, +(0|1), -]
+/// Like lua_rawset. [-2, +(0|1), -]
 int clua_try_rawset(lua_State *L, int index);
-/// As luaL_len. [-0, +(0|1), -]
+/// Like luaL_len. [-0, +(0|1), -]
 int clua_try_len(lua_State *L, int index, lua_Integer *length);
 
-/// As luaL_tolstring. [-0, +1, -]
+/// Like luaL_tolstring. [-0, +1, -]
 int clua_try_tostring(lua_State *L, int index);
 
-/// As luaL_loadbufferx. [-0, +1, -]
+/// Like luaL_loadbufferx. [-0, +1, -]
 int clua_try_load(lua_State *L, const char *bytes, size_t length, const char *name,
                   const char *mode);
-/// As luaL_loadbufferx, but where scripts are to stop that is an error. [-0, +1, m]
+/// Like luaL_loadbufferx, but raises if scripts have to stop. [-0, +1, m]
 int clua_loadtext(lua_State *L, const char *bytes, size_t length, const char *name,
                   const char *mode);
-/// Where the chunk begins in the text of a file, as Lua skips a byte-order mark and a first line
-/// that begins with `#`. Makes `length` the length from there. The end of that line is kept, so
-/// that lines keep their numbers.
+/// Finds the start of the chunk in the text of a file: like Lua, skips a byte-order mark and a
+/// first line that begins with `#`. Sets `length` to the rest. The end of the skipped line is kept,
+/// so that lines keep their numbers.
 const char *clua_skipheading(const char *text, size_t *length);
-/// As luaL_loadfilex; LUA_ERRFILE where the file cannot be read. [-0, +1, -]
+/// Like luaL_loadfilex; LUA_ERRFILE if the file cannot be read. [-0, +1, -]
 int clua_try_loadfile(lua_State *L, const char *path, const char *mode);
 
 /// One bit per standard library, in the order of lua_openlibs.
@@ -84,8 +84,8 @@ enum {
 /// Opens the libraries of the mask. [-0, +(0|1), -]
 int clua_try_openlibs(lua_State *L, uint32_t libraries);
 
-/// Removes libraries that are open from scripts: `withdrawn` are bits as in `clua_try_openlibs`. At
-/// `reference` in the registry is a table of the globals as they were. [-0, +0, -]
+/// Removes open libraries from scripts: `withdrawn` has bits as in `clua_try_openlibs`. The
+/// registry holds a table of the original globals at `reference`. [-0, +0, -]
 int clua_try_withdrawlibs(lua_State *L, uint32_t withdrawn, int *reference);
 
 #endif

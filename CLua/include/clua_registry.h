@@ -1,4 +1,4 @@
-/// Tables of the host, which the registry holds, and cycles of the collector.
+/// Tables held by the registry for the host, and cycles of the collector.
 #ifndef CLUA_REGISTRY_H
 #define CLUA_REGISTRY_H
 
@@ -6,15 +6,14 @@
 
 /// Makes a table that the registry holds under `reference`. [-0, +(0|1), -]
 int clua_try_maketable(lua_State *L, int *reference);
-/// Makes a table that the registry holds under `reference`, and that holds its values weakly.
-/// [-0, +(0|1), -]
+/// Makes a table with weak values that the registry holds under `reference`. [-0, +(0|1), -]
 int clua_try_makeweak(lua_State *L, int *reference);
 /// Removes a table from the registry. [-0, +0, -]
 void clua_dropreference(lua_State *L, int reference);
-/// Has `function` called whenever a cycle of the collector ends, from a finalizer: it must not run
-/// Lua code. [-0, +(0|1), -]
+/// Calls `function` from a finalizer whenever a cycle of the collector ends: it must not run Lua
+/// code. [-0, +(0|1), -]
 int clua_try_watchcollector(lua_State *L, clua_finalizer function, void *context);
-/// Collects all garbage there is; errors of finalizers become warnings. [-0, +0, -]
+/// Collects all garbage; errors of finalizers become warnings. [-0, +0, -]
 void clua_collect(lua_State *L);
 
 #endif

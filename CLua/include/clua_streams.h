@@ -6,15 +6,15 @@
 
 /// A file of Lua; it lives as long as its userdata.
 typedef struct clua_file {
-  const void *stream;  // NULL where the value is no file
-  int descriptor;      // -1 where the file is closed
+  const void *stream;  // NULL if the value is not a file
+  int descriptor;      // -1 if the file is closed
 } clua_file;
 
 /// The file at `index`. Needs four free slots. [-0, +(0|1), -]
 int clua_try_file(lua_State *L, int index, clua_file *file);
-/// Whether the file was closed.
+/// Whether the file has been closed.
 bool clua_isclosed(const void *stream);
-/// How many bytes of an open file were read from its descriptor and not by a script yet.
+/// How many bytes of an open file were read from its descriptor, but not yet by a script.
 size_t clua_buffered(const void *stream);
 
 #endif

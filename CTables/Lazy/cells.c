@@ -21,9 +21,9 @@ static lua_Integer number_of(lua_State *L, int cell) {
 
 void clua_retirecell(lua_State *L, int cell) {
   clua_shared_of(L)->values[number_of(L, cell)].declaration++;
-  // A getter that still runs ends by storing its value in STORE at KEY. From now on these mean the
-  // field FAILURE of the cell itself, which nobody reads once the key is taken back: the value is
-  // dropped, and the table stays as it is.
+  // A getter that is still running ends by storing its value in STORE at KEY. From now on these
+  // designate the field FAILURE of the cell itself, which is unused once the declaration is
+  // removed: the value is dropped, and the table does not change.
   const lua_Integer fields[] = {KEY, NUMBER}, values[] = {FAILURE, 0};
   for (int i = 0; i < 2; i++) {
     lua_pushinteger(L, values[i]);
@@ -35,7 +35,7 @@ void clua_retirecell(lua_State *L, int cell) {
 
 clua_shared *clua_lazy_shared(lua_State *L) { return clua_shared_of(L); }
 
-/* Makes room for the values of this number. [-0, +0, m] */
+/* Makes room for the values of a lazy key. [-0, +0, m] */
 static void reserve_values(lua_State *L, clua_shared *shared, lua_Integer number) {
   if (number < shared->capacity) return;
   lua_Integer capacity = number < 16 ? 32 : number * 2;
@@ -104,8 +104,8 @@ static bool are_equal(lua_Integer integer, lua_Number number) {
       && truncated == integer;
 }
 
-/* Compares like `==` of Lua, but NaN is the same as NaN (T5), and no metamethod is called. `old`
-   may be in the field `field` of the cell at `cell`; the new value is at `value`. [-0, +0, -] */
+/* Compares like Lua's `==`, but NaN is the same as NaN (T5), and no metamethod is called. `old` may
+   be in the field `field` of the cell at `cell`; the new value is at `value`. [-0, +0, -] */
 static bool is_same(lua_State *L, clua_kept old, clua_kept new, int value, int cell, int field) {
   if (old.kind != new.kind) {
     if (old.kind == KEPT_INTEGER && new.kind == KEPT_NUMBER)
@@ -129,7 +129,7 @@ static bool is_same(lua_State *L, clua_kept old, clua_kept new, int value, int c
   }
 }
 
-/* Makes the value at `value` the one that is kept. [-0, +0, -] */
+/* Keeps the value at `value`. [-0, +0, -] */
 static void set_value(lua_State *L, struct clua_lazyvalues *values, clua_kept new, int value,
                       int cell) {
   if (new.kind == KEPT_IN_CELL) {
@@ -166,7 +166,7 @@ clua_computation clua_compare(lua_State *L, clua_shared *shared, lua_Integer num
   return result;
 }
 
-/* Pushes a kept value; `field` is the one of its cell. [-0, +1, -] */
+/* Pushes a kept value, which may be in the field `field` of its cell. [-0, +1, -] */
 static void push_kept(lua_State *L, clua_kept kept, int cell, int field) {
   switch (kept.kind) {
   case KEPT_NIL:

@@ -7,7 +7,7 @@
 
 /* ---- Calls that cannot yield ----------------------------------------------------------------- */
 
-/* The reason why the code that runs on this thread cannot yield; NULL where it can. */
+/* Why code running on this thread cannot yield; NULL if it can. */
 static _Thread_local const char *unyielding;
 static const char watchers[] = "a watcher cannot yield; start a task (obs.task)";
 static const char getters[] =
@@ -53,17 +53,17 @@ int clua_callkept(lua_State *L, int anchors, int slot, lua_Integer key) {
 
 /* ---- The functions of `coroutine` ------------------------------------------------------------ */
 
-/* A coroutine that is suspended in an `xpcall` remembers where its message handler is on the stack.
-   Lua before 5.4.8 does not forget that when it closes the coroutine: a `__close` that raises calls
-   whatever lies there then. So the coroutine leaves its handler before it is closed: it is resumed,
-   and yields again from a protected call that has no handler. */
+/* A coroutine suspended in an `xpcall` remembers the stack position of its message handler. Lua
+   before 5.4.8 does not forget it when it closes the coroutine: if a `__close` raises, Lua calls
+   whatever value is there. So the coroutine leaves its handler before it is closed: it is resumed,
+   and yields again from a protected call without a handler. */
 static _Thread_local bool leaves_handler;
 
 static int yield_again(lua_State *L) { return lua_yield(L, 0); }
 
 static int resumed(lua_State *L, int status, lua_KContext context);
 
-/* Memory or stack was short: the coroutine stays suspended as it was, and yields the error. */
+/* Out of memory or stack: the coroutine stays suspended as it was, and yields the error. */
 static int could_not_leave(lua_State *L, int status, lua_KContext context) {
   (void)status, (void)context;
   return lua_yieldk(L, 1, 0, resumed);
@@ -92,7 +92,7 @@ static bool is_in_yield(lua_State *thread) {
   return found;
 }
 
-/* Where the coroutine cannot leave its handler, an error is on top of it. */
+/* If the coroutine cannot leave its handler, the error is on top of the coroutine. */
 static bool leave_handler(lua_State *thread, lua_State *from) {
   if (!is_in_yield(thread)) return true;
   int results = 0;
@@ -102,13 +102,13 @@ static bool leave_handler(lua_State *thread, lua_State *from) {
   return status == LUA_YIELD && results == 0;
 }
 
-/* Closing a coroutine calls its pending `__close`, which may close the next one. Lua counts these
-   calls for each coroutine alone, and its stack of C would overflow. */
+/* Closing a coroutine calls its pending `__close`, which may close the next coroutine. Lua counts
+   these calls for each coroutine separately, so its C stack would overflow. */
 static _Thread_local int closings;
 enum { MOST_CLOSINGS = 150 };
 
-/* As clua_resetthread; where such calls are nested too deeply, or memory is short, an error is on
-   top of the coroutine instead, which stays as it is. */
+/* Like clua_resetthread. If such calls are nested too deeply, or memory is short, the coroutine
+   stays as it is, with an error on top. [-0, +0, -] */
 static int reset_coroutine(lua_State *thread, lua_State *from) {
   if (closings == MOST_CLOSINGS) {
     lua_pushliteral(thread, "C stack overflow");
@@ -123,7 +123,7 @@ static int reset_coroutine(lua_State *thread, lua_State *from) {
 
 static const char foreign[] = "the coroutine of a getter goes on when what it reads is computed";
 
-/* Resumes as the library does. Returns the number of results, or -1 with an error on top. */
+/* Resumes like the library. Returns the number of results, or -1 with an error on top. */
 static int resume_coroutine(lua_State *L, lua_State *thread, int nargs) {
   if (!lua_checkstack(thread, nargs)) {
     lua_pushliteral(L, "too many arguments to resume");
@@ -175,7 +175,7 @@ static int resume_wrapped(lua_State *L) {
   return lua_error(L);
 }
 
-/* Upvalue: the function of the library, whose closure has the coroutine. */
+/* Upvalue: the function of the library, which returns a closure over the coroutine. */
 static int wrap(lua_State *L) {
   lua_tocfunction(L, lua_upvalueindex(1))(L);
   if (lua_getupvalue(L, -1, 1) && lua_isthread(L, -1)) lua_pushcclosure(L, resume_wrapped, 1);
@@ -202,8 +202,8 @@ static int close(lua_State *L) {
   return 2;
 }
 
-/* Upvalue: the function of the library. A callback that other scripts have caused runs on their
-   coroutine, but sees the main one: it could close or resume their coroutine later. */
+/* Upvalue: the function of the library. A callback caused by other scripts runs on their coroutine,
+   but sees the main one: otherwise it could close or resume their coroutine later. */
 static int running(lua_State *L) {
   const clua_guard *guard = clua_guard_of(L);
   if (!guard || guard->lent != L) return lua_tocfunction(L, lua_upvalueindex(1))(L);

@@ -7,8 +7,8 @@ enum { FUNCTION = 1, CONTEXT };
 /* The prelude checks longer lists of paths. */
 enum { MOST_PATHS = 16 };
 
-/* Has Swift declare a lazy property: table, key, declaration, getter and flags are at 1 to 5. The
-   key is prepared before. [-0, +any, e] */
+/* Makes Swift declare a lazy property: table, key, declaration, getter and flags are at 1 to 5. The
+   key is prepared first. [-0, +any, e] */
 static int declare_at(lua_State *L) {
   bool may = lua_type(L, 1) == LUA_TTABLE && lua_type(L, 3) == LUA_TTABLE;
   if (may && !clua_shared_of(L)->closed) {
@@ -31,7 +31,7 @@ static int declare(lua_State *L) {
   return declare_at(L);
 }
 
-/* Whether the text at `index` is in the table at 1 for this use. [-0, +0, -] */
+/* Whether the table at 1 lists the text at `index` for this use. [-0, +0, -] */
 static bool is_checked(lua_State *L, int index, int use) {
   if (lua_type(L, index) != LUA_TSTRING) return false;
   lua_pushvalue(L, index);
@@ -41,7 +41,7 @@ static bool is_checked(lua_State *L, int index, int use) {
   return checked;
 }
 
-/* Whether the value at `index` is a table without a metatable that scripts see. [-0, +0, -] */
+/* Whether the value at `index` is a table without a metatable visible to scripts. [-0, +0, -] */
 static bool is_plain(lua_State *L, int index) {
   if (lua_type(L, index) != LUA_TTABLE) return false;
   if (!lua_getmetatable(L, index)) return true;
@@ -56,8 +56,8 @@ static void set_field(lua_State *L, int table, const char *name, int value) {
   lua_rawset(L, table);
 }
 
-/* Turns the arguments of `declare_usual` into those of `declare`, at 2 to 6; false, with the stack
-   in any state, if the prelude must check them. [-0, +any, m] */
+/* Replaces the arguments of `declare_usual` by arguments for `declare`, at 2 to 6. Returns false,
+   with the stack in any state, if the prelude must check them. [-0, +any, m] */
 static bool compile_usual(lua_State *L) {
   int getter = lua_gettop(L), paths = 4, declaration = getter + 1, flags = getter + 2;
   bool tracked = getter == paths;
@@ -86,8 +86,8 @@ static bool compile_usual(lua_State *L) {
   return true;
 }
 
-/* (checked texts, table, name, [paths,] getter) -> whether the property is declared now. Most are
-   declared on plain tables, with names that were checked before. */
+/* (checked texts, table, name, [paths,] getter) -> whether the property is declared now. Handles
+   the usual case: a plain table, with names that were checked before. */
 static int declare_usual(lua_State *L) {
   bool usual = compile_usual(L);
   if (usual) {

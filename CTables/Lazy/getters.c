@@ -6,8 +6,8 @@
 
 /* ---- Computing ------------------------------------------------------------------------------- */
 
-/* Takes the result of the getter of the cell at `cell`, which is on top; a loader has stored it.
-   [-1, +0, -] */
+/* Takes the result of the cell's getter, which is on top; a loader has stored it. The cell is at
+   `cell`. [-1, +0, -] */
 static clua_computation take_result(lua_State *L, int cell, int compare) {
   if (clua_cellflags(L, cell) & CLUA_LAZY_LOADED) {
     lua_rawgeti(L, cell, STORE);
@@ -30,8 +30,8 @@ static void set_loading(lua_State *L, int cell, bool loading) {
   lua_settop(L, top);
 }
 
-/* Opens the tables that the tracked getter at `getter` can reach: its own, at `table`, and observed
-   ones that it captures. [-0, +0, m] */
+/* Opens the tables that the tracked getter at `getter` can reach: its table, at `table`, and
+   captured observed tables. [-0, +0, m] */
 static void open_reachable(lua_State *L, int getter, int table) {
   clua_track(L, table);
   if (lua_iscfunction(L, getter)) return;
@@ -45,7 +45,7 @@ static void open_reachable(lua_State *L, int getter, int table) {
 /* Calls a loader, which stores the value. [-0, +0, e] */
 static clua_computation run_loader(lua_State *L, int cells, const clua_evaluation *evaluation) {
   int cell = lua_gettop(L) + 1;
-  // The declaration of the key may have been taken back.
+  // The declaration of the key may have been removed.
   if (lua_rawgeti(L, cells, evaluation->number) != LUA_TTABLE) {
     lua_pop(L, 1);
     return CLUA_COMPUTED_FAILED;
@@ -69,7 +69,7 @@ static clua_computation run_getter(lua_State *L, clua_shared *shared, int cells,
   unsigned declaration = shared->values[evaluation->number].declaration;
   int cell = lua_gettop(L) + 1, getter = cell + 1, value = getter;
   clua_computation result = CLUA_COMPUTED_FAILED;
-  // The declaration of the key may have been taken back.
+  // The declaration of the key may have been removed.
   if (lua_rawgeti(L, cells, evaluation->number) == LUA_TTABLE) {
     lua_rawgeti(L, cell, GETTER);
     lua_rawgeti(L, cell, TABLE);
@@ -77,7 +77,7 @@ static clua_computation run_getter(lua_State *L, clua_shared *shared, int cells,
     if (evaluation->tracked) open_reachable(L, getter, getter + 1);
     lua_call(L, 2, 1);
     result = CLUA_COMPUTED_CHANGED;
-    // It may also have been taken back while the getter was running.
+    // It may also have been removed while the getter was running.
     if (declaration == shared->values[evaluation->number].declaration) {
       lua_rawgeti(L, cell, STORE);
       lua_rawgeti(L, cell, KEY);
@@ -102,11 +102,11 @@ static int run_getters(lua_State *L) {
   return 0;
 }
 
-/* The traceback of a getter ends above `run_getters`: the readers of the property are in their own
+/* The traceback of a getter ends above `run_getters`: readers of the property have a separate
    traceback. */
 static int handle_getter(lua_State *L) { return clua_handleabove(L, run_getters); }
 
-/* Forgets an error that was raised before: the next one has nothing to do with it. [-0, +0, -] */
+/* Forgets an error that was raised before, which is unrelated to the next one. [-0, +0, -] */
 static void forget_raised(lua_State *L, clua_shared *shared) {
   if (shared->raised) clua_forgetinner(L);
   shared->raised = false;
@@ -127,7 +127,7 @@ bool clua_lazy_evaluate(lua_State *L, clua_shared *shared, clua_evaluation *eval
       clua_keeperror(L, handler + 3);
       if (evaluation->loaded) {
         set_loading(L, handler + 3, false);
-        // A value that the loader has stored before it failed does not count.
+        // A value stored by a loader that then failed does not count.
         clua_setstored(L, handler + 3, 0);
       }
     }
@@ -138,8 +138,8 @@ bool clua_lazy_evaluate(lua_State *L, clua_shared *shared, clua_evaluation *eval
 
 /* ---- In coroutines --------------------------------------------------------------------------- */
 
-/* The coroutines of running getters are at 1…`running` of a table, spare ones behind them; the
-   cells of the getters are at -1…-`running`. All coroutines are keys of the table, too. */
+/* The coroutines of running getters are at 1…`running` of a table, followed by spare ones; the
+   cells of the getters are at -1…-`running`. All coroutines are also keys of the table. */
 enum { SPARE_THREADS = 64 };
 
 static lua_State *thread_at(lua_State *L, clua_shared *shared, int place) {
@@ -166,7 +166,7 @@ static int new_thread(lua_State *L) {
   clua_shared *shared = clua_shared_of(L);
   lua_rawgeti(L, LUA_REGISTRYINDEX, shared->threads);
   lua_newthread(L);
-  // A finalizer may have made a coroutine meanwhile, and left it.
+  // A finalizer may have made and left a coroutine during the allocation.
   if (lua_rawgeti(L, -2, shared->running + 1) == LUA_TTHREAD) return 1;
   lua_pop(L, 1);
   lua_pushvalue(L, -1);
@@ -179,8 +179,8 @@ static int new_thread(lua_State *L) {
   return 1;
 }
 
-/* Keeps the cell of the innermost getter, even if its declaration is taken back. There is room for
-   it. [-0, +0, -] */
+/* Keeps the cell of the innermost getter, even if its declaration is removed. Its field exists.
+   [-0, +0, -] */
 static void set_frame(lua_State *L, clua_shared *shared, int cell) {
   lua_rawgeti(L, LUA_REGISTRYINDEX, shared->threads);
   if (cell) lua_pushvalue(L, cell);
@@ -189,7 +189,7 @@ static void set_frame(lua_State *L, clua_shared *shared, int cell) {
   lua_pop(L, 1);
 }
 
-/* Ends the use of the innermost coroutine; where it is `exhausted`, no other getter gets it. */
+/* Ends the use of the innermost coroutine; if it is `exhausted`, it is not reused. */
 static void finish_thread(lua_State *L, clua_shared *shared, bool exhausted) {
   set_frame(L, shared, 0);
   if (exhausted || shared->running > SPARE_THREADS) {
@@ -235,8 +235,8 @@ static clua_computation step(lua_State *L, int cell, int compare, int nargs, clu
     clua_tracethread(L, thread);
     clua_keeperror(L, cell);
     clua_setstored(L, cell, 0);
-    // The memory of so many levels would be freed step by step only. A stopped coroutine must not
-    // run what is pending in it.
+    // The memory of so many levels would be freed only gradually. A stopped coroutine must not run
+    // its pending code.
     exhausted = clua_isdeep(thread) || clua_isstopped(thread);
     if (!clua_isstopped(thread)) {
       clua_resetthread(thread, L);
@@ -272,8 +272,8 @@ clua_computation clua_lazy_start(lua_State *L, lua_Integer number, int compare, 
     thread = lua_tothread(L, -1);
     lua_pop(L, 1);
   }
-  // The coroutine is taken before any memory is: a finalizer may have properties computed, which
-  // then use the next one.
+  // The coroutine is taken before any allocation: a finalizer may compute properties, which then
+  // use the next coroutine.
   shared->running++;
   set_frame(L, shared, cell);
   set_loading(L, cell, true);

@@ -4,7 +4,7 @@
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 
-/* The table and the key are at 1 and 2. Pushes the value and opens it where reads are noted.
+/* The table and the key are at 1 and 2. Pushes the value, and opens it while reads are tracked.
    [-0, +1, e] */
 static int hand_out(lua_State *L, int value) {
   lua_settop(L, value);
@@ -41,8 +41,8 @@ static void list_again(lua_State *L) {
   lua_pop(L, 1);
 }
 
-/* Makes sure that the cell of a key is in the list: those of a table that is garbage, and that
-   another object's finalizer uses, are not. [-0, +0, m] */
+/* Makes sure that the cell of a key is in the list: the collector removes cells of a garbage table,
+   which another object's finalizer may still use. [-0, +0, m] */
 static void find_cell(lua_State *L, clua_node *node, int userdata, int key) {
   push_cell_of(L, node, userdata, key);
   list_again(L);
@@ -70,16 +70,17 @@ static bool slot_is_of(lua_State *L, clua_node *node, int userdata, int key, clu
   return record && record->lazy && record->slot == slot;
 }
 
-/* The getter of the cell at 1, which keeps no value, has returned, or raised an error. */
+/* Called when the getter of the cell at 1, which keeps no value, has returned or raised an
+   error. */
 static int leave_getter(lua_State *L) {
   lua_pushboolean(L, false);
   lua_rawseti(L, 1, RUNNING);
   return 0;
 }
 
-/* Returns the result of the getter of a key that keeps no value. The getter may wait, in a
-   coroutine, while other code reads the key; a read in the same coroutine is one by the getter
-   itself. [-0, +any, e] */
+/* Returns the result of the getter of a key that keeps no value. The getter may wait in a coroutine
+   while other code reads the key; a read in the same coroutine comes from the getter itself.
+   [-0, +any, e] */
 static int call_getter(lua_State *L, const clua_node *node, int table, int userdata, int key) {
   push_cell_of(L, node, userdata, key);
   int cell = lua_gettop(L);
@@ -112,12 +113,12 @@ int clua_readlazy(lua_State *L, clua_node *node, clua_record *record, int table,
   if (!slot->valid && clua_isunheard()) {
     clua_hear(L);
     record = clua_record_of(L, node, userdata, key);
-    // A callback may have taken the declaration back, or assigned to the key.
+    // A callback may have removed the declaration, or assigned to the key.
     if (!record || !record->lazy || record->slot != slot) return 0;
   }
   if (!slot->valid && shared->getter == L && lua_isyieldable(L)) {
-    // The getter of another key is running: the engine brings this key up to date, and then goes on
-    // with that getter.
+    // The getter of another key is running: the engine brings this key up to date, and then resumes
+    // that getter.
     shared->waits = slot;
     return lua_yieldk(L, 0, 0, resumed);
   }
@@ -125,7 +126,7 @@ int clua_readlazy(lua_State *L, clua_node *node, clua_record *record, int table,
     find_cell(L, node, userdata, key);
     if (!shared->observation.compute(shared->observation.context, L, slot)) return lua_error(L);
     lua_settop(L, top);
-    // The getter may have taken the declaration back.
+    // The getter may have removed the declaration.
     if (!slot_is_of(L, node, userdata, key, slot)) {
       lua_getiuservalue(L, userdata, CLUA_NODE_STORE);
       lua_pushvalue(L, key);
@@ -148,8 +149,8 @@ int clua_lazycompute(lua_State *L) {
   return clua_readlazy(L, node, record, 1, 4, 2);
 }
 
-/* `__index` of a store with lazy keys, or below a function of a host. Upvalue: the node's
-   userdata. */
+/* `__index` of a store with lazy keys, or with a C function of a host as `__index`. Upvalue: the
+   node's userdata. */
 static int store_index(lua_State *L) {
   lua_settop(L, 2);
   int userdata = lua_upvalueindex(1);
@@ -166,7 +167,7 @@ static int store_index(lua_State *L) {
   return clua_indexbehind(L, node, userdata);
 }
 
-/* Goes on where neither the table nor its store has the key: (anything, key). [-0, +any, e] */
+/* Continues if neither the table nor its store has the key: (anything, key). [-0, +any, e] */
 int clua_indexbehind(lua_State *L, clua_node *node, int userdata) {
   switch (clua_pushfield(L, userdata, "__index")) {
   case LUA_TNIL:
@@ -248,7 +249,7 @@ static void write_through(lua_State *L, const clua_node *node, int userdata, int
   lua_settop(L, top);
 }
 
-/* Stores the value at `value`, nil for 0. [-0, +0, m] */
+/* Stores the value at `value`, or nil for index 0. [-0, +0, m] */
 static void set_in_store(lua_State *L, int userdata, int key, int value) {
   lua_getiuservalue(L, userdata, CLUA_NODE_STORE);
   lua_pushvalue(L, key);
@@ -282,7 +283,7 @@ void clua_assignlazy(lua_State *L, clua_node *node, clua_record *record, int use
   }
   bool armed = (record->flags & CLUA_LAZY_ARMED) && lua_isnil(L, value);
   clua_slot *slot = record->slot;
-  // A value that is in the store already is replaced when it is read next.
+  // The next read replaces a value that is already in the store.
   set_in_store(L, userdata, key, 0);
   lua_pushvalue(L, value);
   shared->observation.assign(shared->observation.context, L, slot, armed);
@@ -334,13 +335,13 @@ void clua_node_lazy(lua_State *L, clua_node *node, int key, int getter, int decl
   if (!clua_pushnode(L, node)) return;
   clua_record *record = clua_record_of(L, node, userdata, key);
   if (!record) luaL_error(L, "the key has no slot");
-  // All that takes memory is done first: where memory runs out nothing is declared.
+  // All allocations come first: if memory runs out, nothing is declared.
   clua_makestoremetatable(L, userdata);
   int cells = top + 4, cell = top + 5, store = top + 6;
   bool first = lua_getiuservalue(L, userdata, CLUA_NODE_LAZY) == LUA_TNIL;
   bool replaces = node->onecell && record->lazy;
   if (node->onecell && !replaces) {
-    // From two on they are in a table by their keys.
+    // Two or more cells are in a table by key.
     lua_createtable(L, 0, 2);
     lua_rawgeti(L, cells, KEY);
     lua_pushvalue(L, cells);
@@ -391,7 +392,7 @@ void clua_node_lazy(lua_State *L, clua_node *node, int key, int getter, int decl
     lua_rawset(L, cells);
   }
   if (!record->lazy) {
-    // A lazy key is no element from now on.
+    // A lazy key is not an element from now on.
     node->lazies++;
     node->counting = false;
   }

@@ -3,8 +3,7 @@
 
 /* ---- Records --------------------------------------------------------------------------------- */
 
-/* Replaces the metatable on top by the record of the model that it is, or pops it.
-   [-1, +(0|1), -] */
+/* Replaces the model on top by its record; pops it if it is not a model. [-1, +(0|1), -] */
 static bool record_of_class(lua_State *L) {
   clua_pushshared(L, CLUA_SHARED_MODELS);
   if (lua_type(L, -1) == LUA_TTABLE) {
@@ -25,7 +24,7 @@ bool clua_pushmodelof(lua_State *L, int index) {
   return record_of_class(L);
 }
 
-/* Pushes the record of the model of a node's table, and that table first. [-0, +(0|2), -] */
+/* Pushes a node's table and the record of its model. [-0, +(0|2), -] */
 static bool push_node_model(lua_State *L, clua_node *node) {
   if (!node->inherits) return false;
   int table = lua_gettop(L) + 1;
@@ -55,7 +54,7 @@ static int push_declared(lua_State *L, int record, int key) {
   return type;
 }
 
-/* Whether the key at `key` is lazy on the table at `table` already; both absolute. [-0, +0, -] */
+/* Whether the key at `key` is already lazy on the table at `table`; both absolute. [-0, +0, -] */
 static bool is_declared_at(lua_State *L, int table, int key) {
   clua_node *node = clua_node_at(L, table);
   return node && clua_node_islazy(L, node, key);
@@ -127,10 +126,10 @@ static int pass_on(lua_State *L, int status, lua_KContext context) {
   return 1;
 }
 
-/* instance, key, whether the property is there */
+/* (instance, key, whether the property exists) */
 static int compute(lua_State *L, int status, lua_KContext context) {
   (void)status, (void)context;
-  // The declaration was taken back on this instance: the property does not exist any more.
+  // The declaration was removed on this instance: the property no longer exists.
   if (!lua_toboolean(L, 3)) return 0;
   lua_pushcfunction(L, clua_lazycompute);
   lua_pushvalue(L, 1);
@@ -139,8 +138,8 @@ static int compute(lua_State *L, int status, lua_KContext context) {
   return 1;
 }
 
-/* Calls `declare`, which is at `function`, for the instance and the key at 1 and 2 and the
-   declaration on top, which it replaces by the result. [-1, +1, e] */
+/* Calls `declare`, which is at `function`, with the instance and the key at 1 and 2 and the
+   declaration on top; replaces the declaration by the result. [-1, +1, e] */
 static void declare(lua_State *L, int function, lua_KFunction next) {
   luaL_checktype(L, 1, LUA_TTABLE);
   lua_pushvalue(L, function);
@@ -152,7 +151,7 @@ static void declare(lua_State *L, int function, lua_KFunction next) {
   lua_callk(L, 3, 1, 0, next);
 }
 
-/* `__index` of instances. Upvalues: what is declared, the class, `declare`. (instance, key) */
+/* `__index` of instances. Upvalues: the declared names, the class, `declare`. (instance, key) */
 static int model_index(lua_State *L) {
   lua_settop(L, 2);
   lua_pushvalue(L, 2);
@@ -165,7 +164,7 @@ static int model_index(lua_State *L) {
     declare(L, lua_upvalueindex(3), compute);
     return compute(L, LUA_OK, 0);
   default:
-    // The property is declared, and nil, also where a parent class has a method of this name.
+    // The property is declared and nil, even if a parent class has a method of this name.
     return 0;
   }
 }
@@ -194,8 +193,8 @@ static int store(lua_State *L, int status, lua_KContext context) {
   return 0;
 }
 
-/* Assigns as `__newindex` of instances does: a lazy property is declared before it is assigned, so
-   that it is known how long the value lasts. `declared` and `declaring` are the indices of the
+/* Assigns like `__newindex` of instances: a lazy property is declared before it is assigned, so
+   that the lifetime of the value is known. `declared` and `declaring` are the indices of the
    declarations and of `declare`. [-0, +any, e] */
 static int assign(lua_State *L, int declared, int declaring) {
   lua_pushvalue(L, 2);
@@ -205,7 +204,7 @@ static int assign(lua_State *L, int declared, int declaring) {
   return store(L, LUA_OK, 0);
 }
 
-/* Upvalues: what is declared, `declare`. (instance, key, value) */
+/* Upvalues: the declared names, `declare`. (instance, key, value) */
 static int model_newindex(lua_State *L) {
   lua_settop(L, 3);
   luaL_checktype(L, 1, LUA_TTABLE);
@@ -236,8 +235,8 @@ bool clua_pushmethods(lua_State *L) {
 /* The upvalues of a constructor. */
 enum { CLASS = 1, DECLARED, VALUES, SIZE, COMPLETE, REFUSE };
 
-/* Raises why the values on top, the fields and the name of one of them, are not taken. The place is
-   that of the script. [-arguments, +0, v] */
+/* Raises why the values on top, the fields and the name of one of them, are refused, at the
+   script's place. [-arguments, +0, v] */
 static int refuse(lua_State *L, int arguments) {
   lua_pushvalue(L, lua_upvalueindex(REFUSE));
   lua_insert(L, -1 - arguments);
@@ -245,8 +244,8 @@ static int refuse(lua_State *L, int arguments) {
   return luaL_error(L, "%s", luaL_tolstring(L, -1, NULL));
 }
 
-/* Sets the fields at 2 of the instance at 3 that are stored; returns whether there are others.
-   [-0, +0, v] */
+/* Sets the stored properties among the fields at 2 on the instance at 3; returns whether there are
+   other fields. [-0, +0, v] */
 static bool set_fields(lua_State *L) {
   bool others = false;
   lua_pushnil(L);

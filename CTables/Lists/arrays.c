@@ -5,7 +5,7 @@
 
 /* ---- Checks --------------------------------------------------------------------------------- */
 
-/* The node of the array at 1, which is about to be changed; pushes its store. [-0, +1, v] */
+/* The node of the array at 1, which is about to change; pushes its store. [-0, +1, v] */
 static clua_node *check_array(lua_State *L, int *store) {
   clua_node *node = lua_type(L, 1) == LUA_TTABLE ? clua_pushnodeat(L, 1) : NULL;
   if (!node || node->kind != CLUA_KIND_ARRAY) {
@@ -34,7 +34,7 @@ static int raise_range(lua_State *L, lua_Integer index, lua_Integer count, bool 
                     (LUAI_UACINT)index, (LUAI_UACINT)count, plural(count));
 }
 
-/* A position from the arguments. [-0, +0, v] */
+/* Checks a position in the arguments. [-0, +0, v] */
 static lua_Integer check_position(lua_State *L, int argument, lua_Integer count, bool append) {
   lua_Integer position = luaL_checkinteger(L, argument);
   if (position < 1 || position > count + append) raise_range(L, position, count, append);
@@ -291,8 +291,8 @@ static int array_clear(lua_State *L) {
   return 0;
 }
 
-/* Makes the array what the list at `source` is, which has no holes, and reports the whole; the
-   contents before are pushed meanwhile. [-0, +0, m] */
+/* Replaces the contents of the array by the list at `source`, which has no holes, and reports the
+   whole edit with the old contents. [-0, +0, m] */
 static void become(lua_State *L, clua_node *node, int store, int source, lua_Integer count,
                    bool permutation) {
   bool heard = clua_islistheard(node);
@@ -344,7 +344,7 @@ static int array_set(lua_State *L) {
   lua_settop(L, 2);
   clua_node *node = check_array(L, &store);
   clua_checklist(L, 2);
-  // Reading may run code; the array is changed when no error can be raised any more.
+  // Reading may run code; the array changes only when no error can be raised any more.
   lua_Integer count = luaL_len(L, 2);
   clua_steps steps = {L, 0};
   lua_newtable(L);
@@ -372,7 +372,7 @@ int clua_arraysort(lua_State *L) {
   lua_toclose(L, guard);
   lua_Integer length = clua_listlength(L, node, store);
   luaL_argcheck(L, length < INT32_MAX, 1, "array too big");
-  // The elements are copied, so that a comparison that raises, or contradicts itself, loses
+  // A copy of the elements is sorted, so that a comparison that raises or contradicts itself loses
   // nothing.
   clua_copyrange(L, store, 1, length);
   clua_sortlist(L, list, (lua_Unsigned)length);

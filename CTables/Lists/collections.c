@@ -8,8 +8,8 @@
 
 /* ---- Classes -------------------------------------------------------------------------------- */
 
-/* Finds what is behind the elements: methods, and the count. Upvalues: the methods, "count". (store
-   or collection, key) */
+/* Finds keys other than elements: methods and the count. Upvalues: the methods, "count". (store or
+   collection, key) */
 static int class_index(lua_State *L) {
   lua_settop(L, 2);
   if (lua_rawequal(L, 2, lua_upvalueindex(2))) {
@@ -39,8 +39,8 @@ void clua_collection_class(lua_State *L, clua_kind kind) {
   lua_replace(L, methods);
 }
 
-/* The kind that the metatable at `index` gives. The kind is not stored in the metatable, where
-   scripts could change it. The state's userdata is at `shared`; absolute. [-0, +0, -] */
+/* The kind of collection for the metatable at `index`. The kind is not stored in the metatable,
+   where scripts could change it. The state's userdata is at `shared`; absolute. [-0, +0, -] */
 static clua_kind class_kind(lua_State *L, int index, int shared) {
   lua_getiuservalue(L, shared, CLUA_SHARED_CLASSES);
   lua_pushvalue(L, index);
@@ -51,7 +51,7 @@ static clua_kind class_kind(lua_State *L, int index, int shared) {
 }
 
 void clua_learnkind(lua_State *L, clua_node *node, int user, int shared) {
-  // A journal has one kind from its beginning to its end.
+  // The kind must not change while the node journals.
   if (clua_isstorefixed(node) || node->journaling) return;
   bool dictionary = lua_type(L, user) == LUA_TTABLE
       && class_kind(L, user, shared) == CLUA_KIND_DICTIONARY;
@@ -70,7 +70,7 @@ clua_kind clua_collection_kind(lua_State *L, int index) {
   clua_pushstate(L);
   clua_kind kind = class_kind(L, lua_gettop(L) - 1, lua_gettop(L));
   lua_pop(L, 2);
-  // Arrays and sets have nodes: this table only uses their metatable.
+  // Arrays and sets have nodes, so this table only uses their metatable.
   return kind == CLUA_KIND_DICTIONARY ? kind : CLUA_KIND_PLAIN;
 }
 
@@ -98,7 +98,7 @@ void clua_collection_make(lua_State *L) {
 
 clua_kind clua_node_kind(const clua_node *node) { return (clua_kind)node->kind; }
 
-/* How many values of lazy keys are in the store at `store`. [-0, +0, -] */
+/* The number of values of lazy keys in the store at `store`. [-0, +0, -] */
 static lua_Integer count_lazies(lua_State *L, const clua_node *node, int userdata, int store) {
   if (node->lazies == 0) return 0;
   lua_Integer count = 0;
@@ -113,7 +113,7 @@ static lua_Integer count_lazies(lua_State *L, const clua_node *node, int userdat
 
 bool clua_node_haslazies(const clua_node *node) { return node->lazies != 0; }
 
-/* `#t` of the table at `table`, or what comes before its first lazy key. [-0, +0, -] */
+/* `#t` of the table at `table`, at most up to its first lazy key. [-0, +0, -] */
 static lua_Integer count_elements(lua_State *L, int table, const clua_node *node) {
   lua_Unsigned length = clua_rawlen(L, table);
   lua_Integer limit = node ? clua_listlimit(node) : LUA_MAXINTEGER;
@@ -146,7 +146,7 @@ lua_Integer clua_node_size(lua_State *L, clua_node *node) {
   if (node->kind != CLUA_KIND_DICTIONARY) {
     size = clua_node_elementcount(L, node);
   } else {
-    // Keys that begin with `__` stay in the table, where their writes are not reported: they don't
+    // Keys that begin with `__` stay in the table, where their writes are not reported: they do not
     // count.
     lua_getiuservalue(L, table + 2, CLUA_NODE_STORE);
     lua_pushnil(L);
@@ -175,7 +175,7 @@ int clua_selferror(lua_State *L, int argument, const char *class) {
                                        luaL_typename(L, argument)));
 }
 
-/* Calls the `__pairs` of the object at `index`; without one it is no list. [-0, +3, v] */
+/* Calls the `__pairs` of the object at `index`; raises if it is not a list. [-0, +3, v] */
 static void push_iteration(lua_State *L, int index, const char *expected) {
   if (lua_type(L, index) != LUA_TUSERDATA || luaL_getmetafield(L, index, "__pairs") == LUA_TNIL) {
     luaL_typeerror(L, index, expected);
@@ -184,7 +184,7 @@ static void push_iteration(lua_State *L, int index, const char *expected) {
   lua_call(L, 1, 3);
 }
 
-/* Goes on with the iteration at `first`; false at its end. [-0, +(2|0), v] */
+/* Continues the iteration at `first`; false at its end. [-0, +(2|0), v] */
 static bool iterate(lua_State *L, int first) {
   lua_pushvalue(L, first);
   lua_pushvalue(L, first + 1);
@@ -323,8 +323,8 @@ void clua_pushconstructors(lua_State *L) {
 
 /* ---- Names of members ----------------------------------------------------------------------- */
 
-/* Pushes the tables object -> number and number -> object, both weak. The first has the last number
-   under `true`. [-0, +2, m] */
+/* Pushes the tables object -> number and number -> object, both weak. The first holds the last
+   number under `true`. [-0, +2, m] */
 static void push_numbers(lua_State *L) {
   clua_pushsharedtable(L, CLUA_SHARED_NUMBERS, "k");
   clua_pushsharedtable(L, CLUA_SHARED_NUMBERED, "v");

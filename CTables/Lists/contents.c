@@ -4,21 +4,21 @@
 
 #include <math.h>
 
-/* The contents of tables, as deep changes see them (X2). */
+/* The contents of tables, for deep changes (X2). */
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 
-/* Stack indices: the arguments, then the tables that are made. */
+/* Stack indices: the arguments, then the new tables. */
 enum { TABLE = 1, TOOLS, MAP, OPAQUE, OBJECTS };
 
 typedef struct clua_contents {
   clua_steps steps;
   bool hastools, hasopaque, hasuserdata;
-  lua_Integer objects;   // keys of values that may be objects, in the order of the loop
+  lua_Integer objects;   // keys of values that may be objects, in loop order
   lua_Integer count;     // keys
   lua_Integer whole;     // keys that are whole numbers
   lua_Integer numbered;  // integer keys of values that may be objects
-  lua_Integer positions; // those of them that are in the list
+  lua_Integer positions; // the integer keys among these that are in the list
 } clua_contents;
 
 /* Whether a table has the value at -1 as a key. [-0, +0, -] */
@@ -29,7 +29,7 @@ static bool has_top(lua_State *L, int table) {
   return found;
 }
 
-/* Whether the key at an index is one of 1…length. */
+/* Whether the key at an index is in 1…length. */
 static bool is_element(lua_State *L, int key, lua_Integer length) {
   if (!lua_isinteger(L, key)) return false;
   lua_Integer position = lua_tointeger(L, key);
@@ -40,12 +40,12 @@ static bool is_whole(lua_State *L, int key) {
   if (lua_isinteger(L, key)) return true;
   if (lua_type(L, key) != LUA_TNUMBER) return false;
   lua_Number number = lua_tonumber(L, key);
-  // So large a number has no fraction.
+  // A number this large has no fraction.
   if (!(number > -0x1p62 && number < 0x1p62)) return isfinite(number);
   return (lua_Number)(long long)number == number;
 }
 
-/* Whether the value at -1 may be an object that changes go into; notes that there is a userdata.
+/* Whether the value at -1 may be an object in which changes are observed; notes any userdata.
    [-0, +0, -] */
 static bool may_be_object(lua_State *L, clua_contents *contents) {
   int type = lua_type(L, -1);
@@ -123,8 +123,7 @@ static void push_copy(lua_State *L, clua_contents *contents) {
   lua_createtable(L, elements, fields);
 }
 
-/* Puts the positions in 1…length whose values may be objects before the other keys in OBJECTS.
-   [-0, +0, m] */
+/* Moves positions in 1…length whose values may be objects to the front of OBJECTS. [-0, +0, m] */
 static void number_objects(lua_State *L, clua_contents *contents, lua_Integer length) {
   lua_Integer others = contents->objects, found = 0;
   if (!contents->numbered) return;
@@ -309,7 +308,7 @@ int clua_commonvalues(lua_State *L) {
 
 int clua_extended(lua_State *L) {
   lua_settop(L, 2);
-  // The list may belong to a script, and be observed: it is read with metamethods.
+  // The list may belong to a script and be observed, so it is read with metamethods.
   lua_Integer count = luaL_len(L, 1);
   bool islonger = !lua_isnil(L, 2);
   lua_createtable(L, count < INT32_MAX ? (int)count + islonger : 0, 0);

@@ -6,7 +6,7 @@
 
 void clua_listinsert(lua_State *L, clua_node *node, int table, int store, lua_Integer length,
                      lua_Integer position, int value) {
-  // This is faster than raw access, and there is no metamethod that could be called.
+  // This is faster than raw access, and the store has no metamethods that could be called.
   for (lua_Integer i = length; i >= position; i--) {
     lua_geti(L, store, i);
     lua_seti(L, store, i + 1);
@@ -52,7 +52,7 @@ void clua_listwrite(lua_State *L, clua_node *node, int table, int store,
     .kind = CLUA_EDIT_RANGE, .at = position, .count = count, .length = length,
     .low = position, .high = position + count - 1, .list = top + 1,
   };
-  // Elements are copied backwards where the ranges overlap that way.
+  // Elements are copied backwards if the ranges overlap that way.
   bool forward = source != store || position <= first || position >= first + count;
   for (lua_Integer i = 0; i < count; i++) {
     lua_Integer offset = forward ? i : count - 1 - i;
@@ -70,7 +70,7 @@ clua_node *clua_listat(lua_State *L, clua_shared *shared, int index) {
   clua_node *node = clua_observedat(L, shared, index);
   if (!node) return NULL;
   int metatable = lua_gettop(L) - 1, userdata = metatable + 1;
-  // The metamethods of a class of arrays are known.
+  // The metamethods of array classes are known.
   bool array = node->kind == CLUA_KIND_ARRAY;
   bool plain = node->all && node->kind != CLUA_KIND_SET && node->kind != CLUA_KIND_DICTIONARY;
   if (plain && !array && lua_getiuservalue(L, userdata, CLUA_NODE_METATABLE) == LUA_TTABLE) {
@@ -92,7 +92,7 @@ clua_node *clua_listat(lua_State *L, clua_shared *shared, int index) {
   return node;
 }
 
-/* Makes the stock function read the store. */
+/* Calls the stock function with the store. */
 static int read_list(lua_State *L, lua_CFunction stock) {
   clua_shared *shared = clua_sharedhere(L);
   if (shared->active && clua_listat(L, shared, 1)) lua_replace(L, 1);
@@ -103,7 +103,7 @@ int clua_tableconcat(lua_State *L) { return read_list(L, clua_sharedhere(L)->con
 
 int clua_tableunpack(lua_State *L) {
   clua_shared *shared = clua_sharedhere(L);
-  // The results may leave no room to look at this.
+  // The results may leave no room to check this afterwards.
   bool is_tracking = shared->active && clua_istracking(L);
   int results = read_list(L, shared->unpack);
   for (int i = 0; is_tracking && i < results; i++) clua_track(L, lua_gettop(L) - i);
@@ -146,7 +146,7 @@ int clua_tableremove(lua_State *L) {
     return 1;
   }
   if (position != length && position != length + 1) {
-    // Which argument the message calls bad depends on the release of Lua.
+    // The release of Lua determines which argument the message calls bad.
     lua_createtable(L, 0, 0);
     lua_replace(L, 1);
     lua_pushinteger(L, -1);
@@ -154,7 +154,7 @@ int clua_tableremove(lua_State *L) {
     lua_settop(L, 2);
     return shared->remove(L);
   }
-  // A position behind the end is a key like others.
+  // A position beyond the end is an ordinary key.
   lua_pushinteger(L, position);
   lua_pushvalue(L, -1);
   lua_rawget(L, store);
@@ -173,7 +173,7 @@ int clua_tablemove(lua_State *L) {
   int target = top >= 5 && !lua_isnil(L, 5) ? 5 : 1;
   clua_node *node = clua_listat(L, shared, target);
   bool other = target == 5 && !lua_rawequal(L, 1, 5);
-  // Reading from anything but plain tables may run code: then elements are moved one by one.
+  // Reading from anything but a plain table may run code, so elements are then moved one by one.
   bool plain = !other || (lua_type(L, 1) == LUA_TTABLE && !lua_getmetatable(L, 1));
   int exact[3];
   lua_Integer from = lua_tointegerx(L, 2, &exact[0]), end = lua_tointegerx(L, 3, &exact[1]),

@@ -27,7 +27,7 @@ static set check_set(lua_State *L, int index) {
   return set;
 }
 
-/* The set at `index`, which is about to be changed; pushes its userdata and its store. */
+/* The set at `index`, which is about to change; pushes its userdata and its store. */
 static set check_open_set(lua_State *L, int index) {
   set set = check_set(L, index);
   clua_checkaccess(L, set.node);
@@ -50,12 +50,12 @@ static bool contains(lua_State *L, int store) {
   return found;
 }
 
-/* Adds the value on top, or removes it; false where nothing changes. The set is at 1.
+/* Adds or removes the value on top; returns whether the set changed. The set is at 1.
    [-1, +0, m] */
 static bool put(lua_State *L, const set *set, bool in) {
   int member = lua_gettop(L), exact = 0;
   if (lua_type(L, member) == LUA_TNUMBER) {
-    // The member is compared as a key is: 1.0 is 1.
+    // Members are compared like keys: 1.0 is 1.
     lua_Integer integer = lua_tointegerx(L, member, &exact);
     if (exact) {
       lua_pushinteger(L, integer);
@@ -115,7 +115,7 @@ static int set_contains(lua_State *L) {
 
 /* ---- Whole sets ----------------------------------------------------------------------------- */
 
-/* Pushes the members as a list: what goes through it may change the set. [-0, +1, m] */
+/* Pushes the members as a list, as code that traverses it may change the set. [-0, +1, m] */
 static lua_Integer push_members(lua_State *L, int store) {
   lua_newtable(L);
   int list = lua_gettop(L);
@@ -157,7 +157,7 @@ static lua_Integer push_argument(lua_State *L) {
   return count;
 }
 
-/* (set, list, count, in): adds all values of the list, or removes them. */
+/* (set, list, count, in): adds or removes all values of the list. */
 static int put_each(lua_State *L) {
   lua_Integer count = lua_tointeger(L, 3);
   bool in = lua_toboolean(L, 4);
@@ -171,7 +171,7 @@ static int put_each(lua_State *L) {
   return 0;
 }
 
-/* Adds all values of the list on top, or removes them, as one operation (C13). The set is at 1.
+/* Adds or removes all values of the list on top, as one operation (C13). The set is at 1.
    [-0, +0, e] */
 static int put_all(lua_State *L, const set *set, lua_Integer count, bool in) {
   const clua_observation *observation = &set->node->shared->observation;

@@ -3,7 +3,7 @@
 
 #include "clua_guard.h"
 
-/* Whether the value at `a` belongs before that at `b`. [-0, +0, e] */
+/* Whether the value at `a` belongs before the value at `b`. [-0, +0, e] */
 static bool is_less(lua_State *L, int a, int b) {
   a = lua_absindex(L, a);
   b = lua_absindex(L, b);
@@ -24,7 +24,7 @@ static void put(lua_State *L, int store, lua_Unsigned i, lua_Unsigned j) {
   lua_rawseti(L, store, (lua_Integer)j);
 }
 
-/* Partitions low…up around the pivot on top, which is also at up - 1, and pops it. Raises where the
+/* Partitions low…up around the pivot on top, which is also at up - 1, and pops it. Raises if the
    comparison contradicts itself. [-1, +0, e] */
 static lua_Unsigned partition(lua_State *L, int store, lua_Unsigned low, lua_Unsigned up) {
   lua_Unsigned i = low, j = up - 1;
@@ -46,10 +46,9 @@ static lua_Unsigned partition(lua_State *L, int store, lua_Unsigned low, lua_Uns
   }
 }
 
-/* The quicksort of Lua's own library, which makes the same comparisons in the same order: a
-   comparison with side effects notices no difference. The library's function itself is not used,
-   because its errors, when it is called from here, would name neither the function nor the place of
-   the call. [-0, +0, e] */
+/* The quicksort of Lua's library, with the same comparisons in the same order: a comparison with
+   side effects sees no difference. The library's function is not used, because its errors would
+   name neither the function nor the place of the call. [-0, +0, e] */
 static void sort(lua_State *L, int store, lua_Unsigned low, lua_Unsigned up, unsigned random) {
   while (low < up) {
     lua_rawgeti(L, store, (lua_Integer)low);
@@ -76,7 +75,7 @@ static void sort(lua_State *L, int store, lua_Unsigned low, lua_Unsigned up, uns
     lua_rawgeti(L, store, (lua_Integer)up - 1);
     put(L, store, middle, up - 1);
     lua_Unsigned pivot = partition(L, store, low, up);
-    // The smaller half is sorted first, so that the C stack stays low.
+    // The smaller half is sorted first, which limits the C stack.
     lua_Unsigned smaller;
     if (pivot - low < up - pivot) {
       sort(L, store, low, pivot - 1, random);
@@ -102,11 +101,11 @@ void clua_sortlist(lua_State *L, int list, lua_Unsigned length) {
 typedef struct sorting {
   clua_node *node;
   lua_Integer length;
-  bool copied;  // a copy is sorted: nothing happened to the list yet
+  bool copied;  // a copy is sorted: the list has not changed yet
 } sorting;
 
-/* Ends a sort, also one that raised: reports the change of the list. The guard's user values:
-   table, store, copy of the list. */
+/* Ends a sort, even if it raised: reports the change of the list. User values of the guard: table,
+   store, copy of the list. */
 static int end_sort(lua_State *L) {
   sorting *state = (sorting *)lua_touserdata(L, 1);
   clua_node *node = state->node;
@@ -169,7 +168,7 @@ int clua_tablesort(lua_State *L) {
   lua_setiuservalue(L, guard, 1);
   lua_pushvalue(L, store);
   lua_setiuservalue(L, guard, 2);
-  // The list is copied also where nothing is observed yet: a comparison may register a watcher.
+  // The list is copied even if nothing is observed: a comparison may register a watcher.
   clua_copyrange(L, store, 1, (lua_Integer)length);
   lua_setiuservalue(L, guard, 3);
   clua_pushshared(L, CLUA_SHARED_GUARD);

@@ -1,9 +1,9 @@
 #include "shape.h"
 #include "../Lists/lists.h"
 
-/* Each function here has one upvalue, the state's shared record, and starts with one test: where no
-   table was ever observed, or the table at hand is not, the stock function does the work in this
-   very call, so that its messages name the function as ever. */
+/* Each function here has one upvalue, the state's shared data, and starts with one test: if no
+   table was ever observed, or this table is not, the stock function does the work in this same
+   call, so that its messages name the function as usual. */
 
 
 /* ---- Metatables ----------------------------------------------------------------------------- */
@@ -25,7 +25,8 @@ static int debug_getmetatable(lua_State *L) {
   return 1;
 }
 
-/* Gives the observed table at 1 the metatable or nil at 2. Stack: table, new one, M, userdata. */
+/* Sets the metatable or nil at 2 on the observed table at 1. Stack: table, new metatable, M,
+   userdata. */
 static void change_metatable(lua_State *L, clua_node *node) {
   if (clua_isstorefixed(node)) {
     const char *name = node->kind == CLUA_KIND_SET ? "a set" : "an array";
@@ -186,7 +187,7 @@ static int base_rawlen(lua_State *L) {
 
 /* ---- Installing ----------------------------------------------------------------------------- */
 
-/* Replaces a field of the table on top; returns the function that was there. [-0, +0, m] */
+/* Replaces a field of the table on top; returns the old function. [-0, +0, m] */
 static lua_CFunction replace(lua_State *L, clua_shared *shared, const char *name,
                              lua_CFunction function) {
   lua_getfield(L, -1, name);

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* ---- What the forwarding closures ask C ----------------------------------------------------- */
+/* ---- Functions called by the forwarding closures --------------------------------------------- */
 
 /* Pushes the metamethod that a plain table would have. [-0, +1, -] */
 static int push_metamethod(lua_State *L, int index, const char *name) {
@@ -14,8 +14,7 @@ static int push_metamethod(lua_State *L, int index, const char *name) {
 
 enum { CHAIN_LENGTH = 2000 };  // the same as in Lua
 
-/* Raises an error as the VM does, at the place of the code that called the closure which called
-   this. */
+/* Raises an error like the VM, at the place of the code that called this function's caller. */
 static int raise_outside(lua_State *L, const char *message) {
   luaL_where(L, 2);
   lua_pushstring(L, message);
@@ -23,9 +22,9 @@ static int raise_outside(lua_State *L, const char *message) {
   return lua_error(L);
 }
 
-/* Raises "attempt to call a … value", with the name that the calling code has for it. */
+/* Raises "attempt to call a … value", with the name used in the calling code. */
 static int raise_uncallable(lua_State *L, const char *type) {
-  // After a tail call the code that made it is not on the stack.
+  // After a tail call its caller is not on the stack.
   lua_Debug caller;
   if (!lua_getstack(L, 1, &caller) || !lua_getinfo(L, "n", &caller) || !caller.name) {
     return raise_outside(L, lua_pushfstring(L, "attempt to call a %s value", type));
@@ -34,12 +33,12 @@ static int raise_uncallable(lua_State *L, const char *type) {
                                           caller.namewhat, caller.name));
 }
 
-/* Returns what `tostring` does for a table without `__tostring`, with the name that its metatable
-   has now. */
+/* Returns the result of `tostring` for a table without `__tostring`, with the current name in its
+   metatable. */
 static int describe(lua_State *L) {
   const char *type = luaL_typename(L, 1);
   bool named = push_metamethod(L, 1, "__name") == LUA_TSTRING;
-  // The name that the VM uses in messages was copied when it was set.
+  // The name for the VM's messages was copied when it was set.
   lua_getmetatable(L, 1);
   lua_pushstring(L, clua_events[CLUA_EVENT_NAME]);
   lua_pushvalue(L, -3);
@@ -49,8 +48,8 @@ static int describe(lua_State *L) {
   return 1;
 }
 
-/* Stands in for a metamethod that was removed since; its caller, one level up, is a forwarder.
-   Upvalue: the event. */
+/* Replaces a metamethod that was removed; its caller, one level up, is a forwarder. Upvalue: the
+   event. */
 static int missing(lua_State *L) {
   int event = (int)lua_tointeger(L, lua_upvalueindex(1));
   switch (event) {
@@ -83,8 +82,8 @@ static int missing(lua_State *L) {
   }
 }
 
-/* Pushes the metamethod of the value at `index` for the event of the function that runs, if it may
-   have one; `observed`: only of an observed table. [-0, +any, -] */
+/* Pushes the metamethod of the value at `index` for the running function's event, if it has one;
+   with `observed`, only that of an observed table. [-0, +any, -] */
 static int push_event(lua_State *L, int index, bool observed) {
   if (clua_pushnodeat(L, index)) lua_getiuservalue(L, -1, CLUA_NODE_METATABLE);
   else if (observed || !lua_getmetatable(L, index)) return LUA_TNIL;
@@ -93,12 +92,12 @@ static int push_event(lua_State *L, int index, bool observed) {
   return lua_rawget(L, -2);
 }
 
-/* Returns the metamethod for its arguments as Lua would choose it. Upvalues: the event, its
+/* Returns the metamethod that Lua would choose for these arguments. Upvalues: the event, its
    name. */
 static int find(lua_State *L) {
   int event = (int)lua_tointeger(L, lua_upvalueindex(1)), type = LUA_TNIL;
   if (event == CLUA_EVENT_GC) {
-    // The table may live on; the way from its node to it was cut before finalizers run.
+    // The table may live on; the reference from its node was cleared before finalizers run.
     clua_node *node = lua_type(L, 1) == LUA_TTABLE ? clua_pushnodeat(L, 1) : NULL;
     if (node && !node->ended && !clua_node_isthere(L, node)) {
       const clua_observation *observation = &node->shared->observation;
@@ -108,13 +107,13 @@ static int find(lua_State *L) {
     }
     type = push_event(L, 1, false);
   } else {
-    // The metamethod of an operand that isn't observed would have been called without a forwarder;
-    // strings pass their arithmetic on to the other operand, and must not get it again.
+    // For an operand that is not observed, Lua would have called the metamethod without a
+    // forwarder. Strings pass arithmetic to the other operand, and must not get it again.
     type = push_event(L, 1, true);
     if (type == LUA_TNIL && event >= CLUA_EVENT_EQ) type = push_event(L, 2, false);
   }
   if (type == LUA_TFUNCTION) {
-    // Lua names a `__call` by the caller's variable, which the tail call has lost.
+    // Lua names a `__call` after the caller's variable, which the tail call has lost.
     if (event != CLUA_EVENT_CALL) clua_noteforwarded(L);
     return 1;
   }
@@ -166,8 +165,8 @@ static int find_index(lua_State *L) {
   return raise_outside(L, "'__index' chain too long; possible loop");
 }
 
-/* (t, k, v): reports that the user's `__newindex` was called for an observed key: the values before
-   and now are not known. */
+/* (t, k, v): reports that the user's `__newindex` was called for an observed key; the values before
+   and after are unknown. */
 static int report_handled(lua_State *L) {
   lua_settop(L, 3);
   clua_node *node = clua_pushnodeat(L, 1);
@@ -197,7 +196,8 @@ static bool is_heard(lua_State *L) {
   return heard;
 }
 
-/* Raises the message on top; where it names the place of `call`, it gets that of the assignment. */
+/* Raises the message on top; a position in the calling closure becomes the assignment's
+   position. */
 static int raise_handled(lua_State *L) {
   static const char own[] = "(observed):";
   size_t length = 0;
@@ -218,8 +218,8 @@ static int handled(lua_State *L, int status, lua_KContext context) {
   return status == LUA_OK || status == LUA_YIELD ? report_handled(L) : raise_handled(L);
 }
 
-/* (t, k, v, call, f, h): an assignment to an observed key that the user's `__newindex` handles;
-   `call` calls it. */
+/* (t, k, v, call, f, h): an assignment to an observed key handled by the user's `__newindex`, which
+   `call` calls. */
 static int handle(lua_State *L) {
   lua_settop(L, 6);
   lua_pushvalue(L, 2);
@@ -332,20 +332,20 @@ void clua_install_metatables(lua_State *L, int shared) {
 
 static inline bool has_event(uint32_t events, int event) { return events >> event & 1; }
 
-/* Sets metatable[event] to the value for a user's metatable that has these events. `user` is that
-   metatable, `shared` the state's userdata. [-0, +0, m] */
+/* Sets metatable[event] for a user's metatable with these events. `user` is that metatable,
+   `shared` the state's userdata. [-0, +0, m] */
 static void fill_event(lua_State *L, int metatable, int user, int shared, int event,
                        uint32_t events) {
   bool present = has_event(events, event);
   lua_getiuservalue(L, shared, CLUA_SHARED_EVENTS + event);
-  // A name that is taken out of the metatable later is noticed by `tostring` only.
+  // Only `tostring` notices if a name is later removed from the metatable.
   bool named = event == CLUA_EVENT_TOSTRING && has_event(events, CLUA_EVENT_NAME);
   if (!present && !named) {
     lua_pushnil(L);
   } else if (event == CLUA_EVENT_GC || !present) {
     lua_getiuservalue(L, shared, CLUA_SHARED_FORWARDERS + event);
   } else {
-    // C functions find the place of their caller one level up, where a forwarder would be.
+    // C functions look for their caller one level up, where a forwarder would be.
     bool data = event == CLUA_EVENT_NAME || event == CLUA_EVENT_MODE;
     lua_pushvalue(L, -1);
     lua_rawget(L, user);
@@ -360,10 +360,10 @@ static void fill_event(lua_State *L, int metatable, int user, int shared, int ev
   }
 }
 
-/* Sets `__index`, and finds out how instances of models and user functions are read. [-0, +0, m] */
+/* Sets `__index`, and learns how instances of models and user functions are read. [-0, +0, m] */
 static void fill_reading(lua_State *L, clua_node *node, int metatable, int userdata, int user) {
   if (clua_isstorefixed(node)) {
-    // An array shows its elements first, a set never its members.
+    // Elements of an array are visible as fields, members of a set never.
     lua_pushliteral(L, "__index");
     if (node->kind == CLUA_KIND_ARRAY) lua_getiuservalue(L, userdata, CLUA_NODE_STORE);
     else clua_pushfield(L, userdata, "__index");
@@ -373,19 +373,19 @@ static void fill_reading(lua_State *L, clua_node *node, int metatable, int userd
   }
   lua_pushvalue(L, user);
   bool function = clua_takefield(L, "__index") == LUA_TFUNCTION;
-  // A C function is called behind the store: its errors name no place, and it does not yield.
+  // A C function is called through the store: its errors name no place, and it does not yield.
   node->index = !function                ? CLUA_INDEX_STORE
                 : lua_iscfunction(L, -1) ? CLUA_INDEX_NATIVE
                                          : CLUA_INDEX_CLOSURE;
   lua_pop(L, 1);
   if (node->index == CLUA_INDEX_NATIVE) clua_makestoremetatable(L, userdata);
-  // A script that later replaces a table in `__index` by a function through a plain assignment
-  // can't be seen: until something else fills this metatable, the function is called with the
-  // store.
+  // If a script later replaces a table in `__index` by a function with a plain assignment, this
+  // cannot be noticed: until this metatable is filled again for another reason, the function is
+  // called with the store.
   if (!clua_isopened(node)) clua_fillindex(L, node, metatable, userdata);
 }
 
-/* Pushes the function that a table of this kind has as `__newindex`. [-0, +1, m] */
+/* Pushes the `__newindex` function for a table of this kind. [-0, +1, m] */
 static void push_newindex(lua_State *L, clua_node *node, int userdata, int user, int shared) {
   if (!clua_isstorefixed(node) && node->access == CLUA_ACCESS_OPEN) {
     lua_pushvalue(L, user);
@@ -444,7 +444,7 @@ void clua_fill(lua_State *L, clua_node *node, int table, int metatable, int user
     lua_pushcclosure(L, clua_storelength, 2);
     lua_rawset(L, metatable);
   }
-  // The store inherits as the table did; a weak table has a weak store.
+  // The store inherits like the table; a weak table has a weak store.
   clua_setstoremetatable(L, node, userdata, store);
   bool finalized = has_event(events, CLUA_EVENT_GC);
   if (mark || has_event(old, CLUA_EVENT_GC)) {
@@ -487,7 +487,7 @@ void clua_metamethodset(lua_State *L, clua_node *node, int key) {
     bool present = lua_rawget(L, user) != LUA_TNIL;
     if (present) *events |= (uint32_t)1 << event;
     else *events &= ~((uint32_t)1 << event);
-    // These two depend on each other, and a name may have been taken away unseen.
+    // These two depend on each other, and a name may have been removed unnoticed.
     if (event == CLUA_EVENT_NAME || event == CLUA_EVENT_TOSTRING) {
       *events = clua_eventsof(L, user, shared);
     }

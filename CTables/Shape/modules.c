@@ -2,17 +2,17 @@
 #include "shape.h"
 #include "clua_lazy.h"
 
-/* C code reserves the stack that the functions of the library need, which is less than what is
-   needed here. Until a table is known to be observed two values are pushed: Lua has five slots
-   behind the end of each stack for its own use. */
+/* C code reserves the stack for the library's functions, which need less than these. Until a table
+   is known to be observed, only two values are pushed: Lua has five extra slots at the end of each
+   stack. */
 
-/* The parts of an observed table, as the stack has them behind the arguments. */
+/* The parts of an observed table, at these stack indices after the arguments. */
 typedef struct observed {
   clua_node *node;
   int table, userdata;
 } observed;
 
-/* Finds the table at `index`; where it is observed its metatable and userdata are pushed.
+/* Finds the table at `index`; if it is observed, pushes its metatable and userdata.
    [-0, +(0|2), m] */
 static inline observed find(lua_State *L, int index) {
   observed found = {NULL, 0, 0};
@@ -20,7 +20,7 @@ static inline observed find(lua_State *L, int index) {
   found.node = clua_pushnodeat(L, index);
   if (!found.node) return found;
   found.userdata = lua_gettop(L);
-  // The two values on top are not counted.
+  // The two pushed values are not counted.
   found.table = index > 0 || index < LUA_REGISTRYINDEX ? index : found.userdata - 2 + index + 1;
   clua_checkstack(L, 40, NULL);
   return found;
@@ -28,13 +28,13 @@ static inline observed find(lua_State *L, int index) {
 
 /* ---- Reading -------------------------------------------------------------------------------- */
 
-/* Notes the read of a key where a tracked getter reads the table. [-0, +0, m] */
+/* Notes the read of a key if a tracked getter reads the table. [-0, +0, m] */
 static inline void note(lua_State *L, const observed *from, int key) {
   if (clua_isopened(from->node)) clua_notekey(L, from->node, from->userdata, key);
 }
 
-/* Hands a value on: where it is a table that a tracked getter reads from an opened one, it is
-   opened too. [-0, +0, m] */
+/* Opens the value if it is a table that a tracked getter has read from an opened table.
+   [-0, +0, m] */
 static inline void hand_out(lua_State *L, const observed *from, int value) {
   if (clua_isopened(from->node) && clua_istracking(L)) clua_track(L, value);
 }
@@ -70,7 +70,7 @@ int clua_modulerawgeti(lua_State *L, int index, lua_Integer key) {
   observed from = find(L, index);
   if (!from.node) return lua_rawgeti(L, index, key);
   if (from.node->all && !clua_isopened(from.node)) {
-    // Elements are read more than other keys.
+    // Elements are read more often than other keys.
     if (lua_rawgeti(L, from.table, key) == LUA_TNIL) {
       lua_getiuservalue(L, from.userdata, CLUA_NODE_STORE);
       lua_rawgeti(L, -1, key);
@@ -96,7 +96,7 @@ int clua_modulerawgetp(lua_State *L, int index, const void *key) {
 }
 
 lua_Unsigned clua_modulerawlen(lua_State *L, int index) {
-  // A string has a metatable, too.
+  // A string also has a metatable.
   if (lua_type(L, index) != LUA_TTABLE) return lua_rawlen(L, index);
   int top = lua_gettop(L);
   observed from = find(L, index);

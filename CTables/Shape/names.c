@@ -4,12 +4,12 @@
 #include <string.h>
 
 /* Names of metamethods. A forwarder calls the script's function by a tail call, so that errors and
-   levels are right. But Lua has no name for a function that was called so. The finder therefore
-   notes the name of the forwarder's call, its activation, which the function takes over, and the
-   function. `lua_getinfo` uses the name where both match. Entries are not removed: where the same
-   activation later calls the same function by a tail call, that call has the name, too. */
+   levels are right, but Lua has no name for a function called like this. So the finder records the
+   name of the forwarder's call, its activation, which the function takes over, and the function.
+   `lua_getinfo` uses the name if both match. Entries are not removed: if the same activation later
+   calls the same function by a tail call, that call has the name, too. */
 
-/* The entries of all activations with the same hash, the latest first. */
+/* The entries of all activations with the same hash, latest first. */
 static clua_forwarded *entries_of(clua_shared *shared, const void *activation) {
   // Activations lie at regular distances, which the golden ratio spreads.
   uint32_t bits = (uint32_t)((uintptr_t)activation >> 4) * UINT32_C(0x9E3779B9);
@@ -17,7 +17,7 @@ static clua_forwarded *entries_of(clua_shared *shared, const void *activation) {
 }
 
 void clua_noteforwarded(lua_State *L) {
-  // Only a program that defines a function of this name asks for what is noted.
+  // Only a program that defines a function of this name reads the records.
   if (clua_plain.getinfo == lua_getinfo) return;
   lua_Debug forwarder;
   if (!lua_getstack(L, 1, &forwarder)) return;
@@ -34,9 +34,9 @@ void clua_noteforwarded(lua_State *L) {
   };
 }
 
-/* What is noted of an activation, NULL where nothing is. */
+/* The record of an activation; NULL if there is no record. */
 static const clua_forwarded *noted_of(lua_State *L, const void *activation) {
-  // The state may be one that a C module has made.
+  // The state may have been made by a C module.
   lua_rawgetp(L, LUA_REGISTRYINDEX, &clua_shared_key);
   clua_shared *shared = (clua_shared *)lua_touserdata(L, -1);
   lua_pop(L, 1);

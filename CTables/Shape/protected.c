@@ -8,8 +8,8 @@
 
 /* ---- Operations on nodes --------------------------------------------------------------------- */
 
-/* The operands of such an operation that are no values. They are on the stack of C, below the frame
-   that a raise returns to. */
+/* The operands of such an operation that are not values. They are on the C stack, below the frame
+   to which a raise returns. */
 typedef struct operation {
   clua_node *node;
   clua_slot *slot;
@@ -17,8 +17,8 @@ typedef struct operation {
   lua_Integer number;
 } operation;
 
-/* Defines the function that runs protected: it has the operands from 1 on, and the operation on top
-   of them. */
+/* Defines the protected function: it finds the operands from 1 on, and the operation on top of
+   them. */
 #define BODY(name, statement)                      \
   static int name(lua_State *L) {                  \
     operation *wanted = lua_touserdata(L, -1);     \
@@ -103,7 +103,7 @@ CLUA_OPERATION_AT(clua_try_setmetatable, 1, 0, clua_setmetatable(L, 1))
 // At the end both results are nil.
 CLUA_OPERATION_AT(clua_try_next, 1, 2, (clua_next(L, 1), lua_settop(L, 3)))
 
-/* As `clua_next` for the table at 1, without its first `length` elements. */
+/* Like `clua_next` for the table at 1, without its first `length` elements. */
 static int next_beyond(lua_State *L, lua_Integer length) {
   while (clua_next(L, 1)) {
     if (!lua_isinteger(L, -2)) return 1;
@@ -121,7 +121,7 @@ static int entries(lua_State *L) {
   lua_pushnil(L);
   for (; next_beyond(L, length); size++) lua_pop(L, 1);
   lua_settop(L, 3);
-  // No step of the collector is due while the table is gone through: no finalizer changes it.
+  // The collector takes no step during the traversal, so no finalizer changes the table.
   lua_createtable(L, 2 * size, 0);
   *count = 0;
   if (size == 0) return 1;

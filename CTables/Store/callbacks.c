@@ -4,12 +4,12 @@
 #include "clua_callbacks.h"
 #include "clua_handles.h"
 
-/* ---- What a node keeps ----------------------------------------------------------------------- */
+/* ---- The values kept by a node --------------------------------------------------------------- */
 
-/* A node keeps a table of values by their keys; most keep one callback only, which needs none: its
-   key is in the node then. */
+/* A node keeps a table of values by key. Most nodes keep only one callback, without a table: its
+   key is in the node. */
 
-/* The place where a value is kept. */
+/* The node and the key under which a value is kept. */
 typedef struct place {
   clua_node *node;
   lua_Integer key;
@@ -21,8 +21,7 @@ static void set_kept(lua_State *L, int metatable, int value) {
   lua_rawseti(L, metatable, CLUA_OWN_VALUE);
 }
 
-/* Keeps the value at `value`; the table of the node is at `table`. Indices are absolute.
-   [-0, +0, m] */
+/* Keeps the value at `value`; the node's table is at `table`. Indices are absolute. [-0, +0, m] */
 static void keep_value(lua_State *L, clua_node *node, int table, int value, lua_Integer key) {
   int top = lua_gettop(L), metatable = top + 1, kept = top + 3;
   if (clua_pushnodeat(L, table) != node) {
@@ -97,7 +96,7 @@ void clua_node_forget(lua_State *L, clua_node *node, lua_Integer key) {
   if (!clua_pushnode(L, node)) return;
   int type = lua_rawgeti(L, metatable, CLUA_OWN_VALUE);
   lua_pushnil(L);
-  // Assigning nil to a key that exists allocates nothing.
+  // Assigning nil to an existing key allocates nothing.
   if (type == LUA_TFUNCTION && node->kept == key) {
     lua_rawseti(L, metatable, CLUA_OWN_VALUE);
   } else if (type == LUA_TTABLE && lua_rawgeti(L, kept, key) != LUA_TNIL) {
@@ -109,17 +108,17 @@ void clua_node_forget(lua_State *L, clua_node *node, lua_Integer key) {
 
 /* ---- Registering a watcher ------------------------------------------------------------------- */
 
-/* Upvalues: 1 the Swift function, 2 its context, 3 where the next watcher's number is. */
+/* Upvalues: 1 the Swift function, 2 its context, 3 a pointer to the next watcher's number. */
 static int observe(lua_State *L) {
   lua_settop(L, 4);
   clua_registration made = {NULL, 0, NULL};
-  // Swift checks any other arguments.
+  // Swift checks all other arguments.
   bool plain = lua_type(L, 1) == LUA_TTABLE && lua_type(L, 3) == LUA_TFUNCTION;
   clua_newhandle(L, CLUA_HANDLE_WATCHER);
   made.handle = lua_touserdata(L, -1);
   const intptr_t *next = (const intptr_t *)lua_touserdata(L, lua_upvalueindex(3));
-  // What takes memory may run finalizers, which may end watchers, and the turn: the number is read
-  // after that, and a node that has ended meanwhile is made anew.
+  // Allocations may run finalizers, which may end watchers and the turn. So the number is read
+  // after the allocations, and the node is made again if it ended during them.
   do {
     if (plain) made.node = clua_node_prepare(L, 1, 2, 0);
     made.key = (lua_Integer)*next * CLUA_KEY_STRIDE;

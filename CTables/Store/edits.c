@@ -16,7 +16,7 @@ static bool hears_elements(const clua_node *node, lua_Integer low, lua_Integer h
     if (record->position >= low && record->position <= high) return true;
     quiet = false;
   }
-  // No slot begins to want anything without having been counted.
+  // Slots that start to want something are counted in `armings`.
   if (quiet && armings) ((clua_node *)node)->quiet = *armings;
   return false;
 }
@@ -40,9 +40,9 @@ void clua_copyrange(lua_State *L, int list, lua_Integer low, lua_Integer high) {
   }
 }
 
-/* ---- What changed --------------------------------------------------------------------------- */
+/* ---- The changed elements -------------------------------------------------------------------- */
 
-/* Pushes the value that was at a key before an operation that is done. [-0, +1, -] */
+/* Pushes the value of a key before a completed operation. [-0, +1, -] */
 static void push_old(lua_State *L, const clua_edit *edit, int store, lua_Integer key) {
   switch (edit->kind) {
   case CLUA_EDIT_INSERT:
@@ -104,8 +104,8 @@ static void push_old(lua_State *L, const clua_edit *edit, int store, lua_Integer
   lua_rawgeti(L, store, key);
 }
 
-/* The first key from `low` on whose value an operation changed, or 0; pushes key, old and new
-   value. [-0, +(3|0), -] */
+/* The first key from `low` on whose value an operation changed, or 0; pushes the key, the old and
+   the new value. [-0, +(3|0), -] */
 static lua_Integer first_change(lua_State *L, const clua_edit *edit, int store, lua_Integer low) {
   for (lua_Integer key = low; key <= edit->high; key++) {
     lua_pushinteger(L, key);
@@ -117,7 +117,7 @@ static lua_Integer first_change(lua_State *L, const clua_edit *edit, int store, 
   return 0;
 }
 
-/* As first_change, for values that are the same but not identical. [-0, +(3|0), -] */
+/* Like first_change, for values that are the same but not identical. [-0, +(3|0), -] */
 static bool push_exchanged(lua_State *L, const clua_edit *edit, int store) {
   for (lua_Integer key = edit->low; key <= edit->high; key++) {
     lua_pushinteger(L, key);
@@ -149,8 +149,8 @@ typedef struct others {
   void *context;
 } others;
 
-/* Makes room for one more. The collector must not run here: its finalizers might end the watchers
-   found so far. */
+/* Makes room for another entry. The collector must not run here: its finalizers might end the
+   watchers found so far. */
 static bool grow(others *others) {
   if (others->count < others->capacity) return true;
   size_t old = (size_t)others->capacity * sizeof(clua_write);
@@ -189,7 +189,7 @@ void clua_reportedit(lua_State *L, clua_node *node, int table, int store, const 
     if (wants) write.every = node->every;
   } else {
     write.same = true;
-    // A transaction has to know that numbers changed places which are equal.
+    // A transaction has to know that equal numbers, such as 1 and 1.0, changed places.
     if (wants && push_exchanged(L, edit, store)) write.every = node->every;
     else for (int i = 0; i < 3; i++) lua_pushnil(L);
   }
@@ -204,7 +204,7 @@ void clua_reportedit(lua_State *L, clua_node *node, int table, int store, const 
     lua_Integer key = record->position;
     if (key < edit->low || key > edit->high) continue;
     if (!grow(&others)) {
-      // Without memory the event is reported in parts.
+      // If out of memory, the event is reported in parts.
       tell(L, node, &write, &others);
       lua_settop(L, top + 3);
       write = (clua_write){.node = node, .same = true, .key = top + 1,
@@ -217,7 +217,7 @@ void clua_reportedit(lua_State *L, clua_node *node, int table, int store, const 
     lua_rawgeti(L, store, key);
     int old = lua_gettop(L) - 1;
     bool same = clua_same(L, old, old + 1);
-    // An element that the operation left as it was does not count as written.
+    // An element that the operation left unchanged does not count as written.
     if (same) {
       lua_pop(L, 2);
       continue;
@@ -256,7 +256,7 @@ void clua_announceedit(lua_State *L, clua_node *node) {
 
 /* ---- Former contents ------------------------------------------------------------------------- */
 
-/* Pushes a copy of a table that has no metatable. [-0, +1, m] */
+/* Pushes a copy of a table without a metatable. [-0, +1, m] */
 static void copy_fields(lua_State *L, int from) {
   lua_Unsigned length = lua_rawlen(L, from);
   lua_createtable(L, length < INT32_MAX ? (int)length : 0, 0);
@@ -295,7 +295,7 @@ static int former(lua_State *L) {
   return 1;
 }
 
-/* Pushes the value at an index, nil where that is 0. [-0, +1, -] */
+/* Pushes the value at an index, or nil for index 0. [-0, +1, -] */
 static void push_part(lua_State *L, int index) {
   if (index) lua_pushvalue(L, index);
   else lua_pushnil(L);

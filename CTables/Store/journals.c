@@ -6,7 +6,7 @@ void clua_node_journal(lua_State *L, clua_node *node, bool on) {
   if (on && node->kind <= CLUA_KIND_ARRAY && clua_pushnode(L, node)) {
     lua_getiuservalue(L, top + 3, CLUA_NODE_STORE);
     clua_setlength(L, node, top + 4, (lua_Integer)lua_rawlen(L, top + 4));
-    // Where a sort is under way, its end reports more than that.
+    // The end of an active sort also reports changes from before the journal began.
     if (node->sorts) node->disturbed = true;
   }
   lua_settop(L, top);
@@ -35,9 +35,9 @@ void clua_node_setjournal(lua_State *L, clua_node *node) {
   lua_pop(L, 1);
 }
 
-/* ---- What it keeps --------------------------------------------------------------------------- */
+/* ---- Kept values ----------------------------------------------------------------------------- */
 
-/* Pushes the table of kept values, which is made if there is none. [-0, +1, m] */
+/* Pushes the table of kept values, which is created on first use. [-0, +1, m] */
 static void pushjournal(lua_State *L, clua_node *node) {
   clua_node_pushjournal(L, node);
   if (lua_type(L, -1) == LUA_TTABLE) return;
@@ -47,7 +47,7 @@ static void pushjournal(lua_State *L, clua_node *node) {
   clua_node_setjournal(L, node);
 }
 
-/* The place where a value is kept. */
+/* The node and the key under which a value is kept. */
 typedef struct place {
   clua_node *node;
   lua_Integer key;
@@ -102,7 +102,7 @@ void clua_journal_forget(lua_State *L, clua_node *node, lua_Integer first, lua_I
   clua_node_pushjournal(L, node);
   if (lua_type(L, -1) == LUA_TTABLE) {
     for (lua_Integer key = first; key <= last; key++) {
-      // Assigning nil to a key that exists allocates nothing.
+      // Assigning nil to an existing key allocates nothing.
       bool kept = lua_rawgeti(L, -1, key) != LUA_TNIL;
       lua_pop(L, 1);
       if (!kept) continue;

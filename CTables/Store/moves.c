@@ -13,8 +13,8 @@ static void append(lua_State *L, int order, int positions, lua_Integer *ordered)
   lua_rawset(L, positions);
 }
 
-/* Copies keys that a loop over places would miss, so that no value is lost with a place.
-   [-0, +0, m] */
+/* Copies the keys that a loop over places would miss, so that no value is lost when its place is
+   gone. [-0, +0, m] */
 static void move_rest(lua_State *L, int table, int userdata, int store) {
   int top = lua_gettop(L);
   lua_getiuservalue(L, userdata, CLUA_NODE_STORE);
@@ -35,10 +35,10 @@ static void move_rest(lua_State *L, int table, int userdata, int store) {
   lua_settop(L, top);
 }
 
-/* From this length on, a list is not walked to count the other keys of its table. */
+/* For a list of this length or more, the other keys of its table are not counted. */
 enum { LONG_LIST = 256 };
 
-/* How many keys a plain table has besides its list part. [-0, +0, -] */
+/* The number of keys of a plain table outside its list part. [-0, +0, -] */
 static int count_fields(lua_State *L, int table, lua_Unsigned length) {
   lua_Unsigned count = 0;
   clua_steps steps = {L, 0};
@@ -47,20 +47,20 @@ static int count_fields(lua_State *L, int table, lua_Unsigned length) {
   return count > length && count < INT32_MAX ? (int)(count - length) : 0;
 }
 
-/* Moves all keys but `__…` into a new store that has room for them. `removed` is a key without a
-   value that a loop may stand at, or 0. [-0, +0, m] */
+/* Moves all keys except `__…` into a new store that has room for them. `removed` is a key without a
+   value at which a loop may stand, or 0. [-0, +0, m] */
 static void move_all(lua_State *L, clua_node *node, int table, int metatable, int userdata,
                      int removed) {
   int top = lua_gettop(L), store = top + 1, order = top + 2, positions = top + 3, after = top + 4;
-  bool whole = !clua_ischained(node) && node->count == 0;  // nothing is in the old store
+  bool whole = !clua_ischained(node) && node->count == 0;  // the old store is empty
   lua_Unsigned length = lua_rawlen(L, table);
   int fields = whole && length < LONG_LIST ? count_fields(L, table, length) : 0;
   lua_createtable(L, length < INT32_MAX ? (int)length : 0, fields);
-  // The order of the keys after the list part is kept, for loops that are under way.
+  // Active loops need the order of the keys after the list part.
   bool ordering = clua_istraversed(node->shared);
   lua_settop(L, after);
   if (ordering) {
-    // The tables are weak: a removed key must not be kept alive for its place.
+    // The tables are weak: they must not keep a removed key alive.
     for (int i = order; i <= positions; i++) {
       lua_newtable(L);
       clua_pushshared(L, CLUA_SHARED_WEAK);
@@ -116,7 +116,7 @@ static void move_all(lua_State *L, clua_node *node, int table, int metatable, in
   } else {
     lua_pop(L, 2);
   }
-  // From here on nothing needs memory, up to the dummy key.
+  // Up to the dummy key, nothing needs memory from here on.
   clua_setstoremetatable(L, node, userdata, store);
   lua_pushvalue(L, store);
   lua_setiuservalue(L, userdata, CLUA_NODE_STORE);
@@ -167,8 +167,8 @@ static void move_all(lua_State *L, clua_node *node, int table, int metatable, in
   lua_settop(L, top);
 }
 
-/* Gives the key at `key` a record without a slot, and moves it into the store. At `table` is what
-   clua_pushnode pushes. [-0, +0, m] */
+/* Gives the key at `key` a record without a slot, and moves it into the store. From `table` on are
+   the values pushed by clua_pushnode. [-0, +0, m] */
 static void take_key(lua_State *L, clua_node *node, int table, int key) {
   int top = lua_gettop(L), metatable = table + 1, userdata = table + 2;
   if (clua_ispositive(L, key) && !node->all) {
@@ -201,7 +201,7 @@ static void set_slot(clua_node *node, clua_record *record, clua_slot *slot) {
   record->slot = slot;
 }
 
-/* The table of the node is at `table`. [-0, +0, -] */
+/* Updates `listed`; the node's table is at `table`. [-0, +0, -] */
 static void learn_listed(lua_State *L, clua_node *node, int table) {
   node->listed = node->kind == CLUA_KIND_PLAIN
       && (node->all ? clua_rawlen(L, table) : lua_rawlen(L, table)) > 0;
@@ -224,8 +224,8 @@ void clua_node_watch(lua_State *L, clua_node *node, int key, clua_slot *slot) {
   lua_settop(L, top);
 }
 
-/* Whether the key at `key` is a text without any character that means something in a path, or to
-   Lua. [-0, +0, -] */
+/* Whether the key at `key` is a text without characters that have a meaning in key paths or Lua.
+   [-0, +0, -] */
 static bool is_name(lua_State *L, int key) {
   if (lua_type(L, key) != LUA_TSTRING) return false;
   size_t length;
@@ -249,13 +249,13 @@ clua_node *clua_node_prepare(lua_State *L, int table, int key, int known) {
   int top = lua_gettop(L);
   clua_checkstack(L, 24, NULL);
   bool held = !(known & CLUA_PREPARE_HELD) && clua_holdcollector(L);
-  // A table that moves as a whole has a `__len`.
+  // A table that moves as a whole gets a `__len`.
   if (made) node = clua_node_makelarge(L, table, (known & CLUA_PREPARE_WHOLE) != 0);
-  // An instance of a model may not have the name.
+  // The name must be checked for an instance of a model, which may not have it.
   bool checked = !node->inherits || known & (CLUA_PREPARE_DECLARED | CLUA_PREPARE_STORED);
   bool plain = checked && node->kind == CLUA_KIND_PLAIN && node->access == CLUA_ACCESS_OPEN
       && !node->indexed && node->count < CLUA_RECORDS_LINEAR;
-  // A node that was revived has its records.
+  // A revived node has its records.
   if (plain && is_name(L, key) && !clua_record_of(L, node, 0, key)) {
     lua_pushvalue(L, table);
     clua_pushnodeat(L, table);
@@ -316,8 +316,8 @@ void clua_node_unwatch(lua_State *L, clua_node *node, clua_slot *slot) {
 
 /* ---- Settling ------------------------------------------------------------------------------- */
 
-/* Copies the value under the key at `key` from the store to the table, then takes it out of the
-   store. [-0, +0, m] */
+/* Copies the value of the key at `key` from the store to the table, then removes it from the store.
+   [-0, +0, m] */
 static void move_back(lua_State *L, int table, int store, int key) {
   lua_pushvalue(L, key);
   if (lua_rawget(L, store) != LUA_TNIL) {
@@ -371,8 +371,8 @@ static bool has_slots(const clua_node *node) {
   return false;
 }
 
-/* Drops the records of keys that have no slot; unless all keys are in the store, they move back.
-   Whether one did. [-0, +0, m] */
+/* Drops the records of keys without a slot. Their values move back unless all keys are in the
+   store; returns whether any did. [-0, +0, m] */
 static bool drop_unused(lua_State *L, clua_node *node, int table, int userdata, int store) {
   bool moved = false;
   for (int i = node->count; i >= 1; i--) {
@@ -415,7 +415,7 @@ void clua_node_unobserve(lua_State *L, clua_node *node) {
     }
   }
   bool moved = drop_unused(L, node, table, userdata, store);
-  // A loop that began in this turn may go on in a later one, as in a coroutine.
+  // A loop that began in this turn may continue in a later one, for example in a coroutine.
   if (moved || !node->order.unfinished) clua_forgetplaces(L, node, userdata);
   if (node->count == 0 && !node->every && !node->all && !node->owner
       && !node->asmetatable.dependents) {

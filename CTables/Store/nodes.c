@@ -46,8 +46,8 @@ static bool node_lost(lua_State *L, clua_claim *claim) {
   return true;
 }
 
-/* The node is alive from here on. It has no finalizer: when Lua frees its block, the claim keeps
-   that until the node has ended, as pointers lead to it. [-0, +0, m] */
+/* Makes the node alive. It has no finalizer: when Lua frees its block, the claim keeps the block
+   until the node has ended, as pointers lead to it. [-0, +0, m] */
 static void claim_node(lua_State *L, clua_node *node) {
   clua_makeclaim(L, &node->claim, node_lost);
   clua_claimrecords(L, node);
@@ -60,7 +60,7 @@ void clua_unclaimnode(lua_State *L, clua_node *node) {
   node->ended = true;
 }
 
-/* Nothing is reported any more; reads and writes of a table that survived go on working. */
+/* Stops all reports; reads and writes of a table that survived continue to work. */
 static void silence(clua_claim *claim) {
   clua_node *node = CLUA_CLAIMER(clua_node, claim);
   node->owner = NULL;
@@ -70,7 +70,8 @@ static void silence(clua_claim *claim) {
   node->journaling = false;
 }
 
-/* Ends a node. What it keeps is on top of the stack, nil where that was freed. [-0, +0, -] */
+/* Ends a node. The values it keeps are on top of the stack, or nil if they were freed.
+   [-0, +0, -] */
 static void end_node(lua_State *L, clua_node *node) {
   void *owner = node->owner;
   clua_shared *shared = node->shared;
@@ -99,7 +100,7 @@ void clua_node_lose(lua_State *L, clua_node *node) {
   if (!finalized) clua_losenode(L, node);
 }
 
-/* The lazy keys of a node that has ended become plain ones. [-0, +0, -] */
+/* Turns the lazy keys of an ended node into plain keys. [-0, +0, -] */
 static void forget_lazies(lua_State *L, clua_node *node, int userdata) {
   if (node->lazies == 0) return;
   for (int i = 0; i < node->count; i++) node->records[i].lazy = false;
@@ -135,12 +136,12 @@ void clua_observation_close(lua_State *L) {
   clua_eachclaim(L, node_lost, silence);
 }
 
-/* Bytes that are freed with a table, about: its node, the private metatable, the store, callbacks;
-   and with each of its keys, which may be lazy. */
+/* Estimates of the bytes freed with a table (its node, private metatable, store, callbacks), and
+   with each of its keys, which may be lazy. */
 enum { NODE_TABLES = sizeof(clua_node) + 800, NODE_KEY = 300 };
 
-/* Whether the own finalizer of a table that is garbage has brought it back just now, or runs next
-   and may do so. [-0, +any, -] */
+/* Whether the finalizer of a garbage table has just brought the table back, or runs next and may do
+   so. [-0, +any, -] */
 static bool may_come_back(lua_State *L, clua_node *node, int userdata) {
   if (clua_node_isthere(L, node)) return true;
   if (node->rearmed || lua_getiuservalue(L, userdata, CLUA_NODE_METATABLE) != LUA_TTABLE)
@@ -151,7 +152,7 @@ static bool may_come_back(lua_State *L, clua_node *node, int userdata) {
 }
 
 /* The finalizer of a sentinel, whose user value is the private metatable: the table is garbage, but
-   what its node keeps is still there. */
+   the values its node keeps still exist. */
 static int ending_gc(lua_State *L) {
   lua_settop(L, 1);
   if (lua_type(L, 1) != LUA_TUSERDATA || lua_getiuservalue(L, 1, 1) != LUA_TTABLE) return 0;
@@ -170,7 +171,7 @@ static int ending_gc(lua_State *L) {
   return 0;
 }
 
-/* The state is closed. */
+/* Called when the state is closed. */
 static bool shared_lost(lua_State *L, clua_claim *claim) {
   (void)L;
   clua_shared *shared = CLUA_CLAIMER(clua_shared, claim);
@@ -181,8 +182,8 @@ static bool shared_lost(lua_State *L, clua_claim *claim) {
 
 /* ---- Nodes: their tables --------------------------------------------------------------------- */
 
-/* The table of a node is found by its place in a weak list. A weak map would do, but the collector
-   passes over one twice, and has to look at each entry while it can't be interrupted. */
+/* A node finds its table by the place in a weak list. A weak map would work too, but the collector
+   traverses it twice, and checks every entry in a step that cannot be interrupted. */
 
 void clua_remembertable(lua_State *L, clua_node *node, int table) {
   clua_places *places = &node->shared->places;
@@ -194,7 +195,7 @@ void clua_remembertable(lua_State *L, clua_node *node, int table) {
   lua_pushvalue(L, table);
   lua_rawseti(L, -2, place);
   lua_pop(L, 1);
-  // Memory was needed up to here only.
+  // Nothing from here on needs memory.
   if (!isnew) return;
   node->place = place;
   if (places->spare) places->spare--;
@@ -205,7 +206,7 @@ void clua_forgettable(lua_State *L, clua_node *node) {
   clua_places *places = &node->shared->places;
   if (!node->place) return;
   lua_rawgeti(L, LUA_REGISTRYINDEX, places->tables);
-  // Where the collector has cleared the place, it may take memory to write nil there.
+  // If the collector has cleared the place, writing nil there may need memory.
   if (lua_rawgeti(L, -1, node->place) != LUA_TNIL) {
     lua_pushnil(L);
     lua_rawseti(L, -3, node->place);
@@ -214,7 +215,7 @@ void clua_forgettable(lua_State *L, clua_node *node) {
   if (places->spare == places->room) {
     size_t room = places->room ? 2 * places->room : 64;
     uint32_t *grown = realloc(places->free, room * sizeof *grown);
-    // Without memory the place stays empty.
+    // If out of memory, the place stays empty.
     if (grown) {
       places->free = grown;
       places->room = room;
@@ -232,18 +233,18 @@ clua_node *clua_node_at(lua_State *L, int index) {
   return node->ended ? NULL : node;
 }
 
-/* How many metamethods the metatable at `user` has, where that is known. [-0, +0, -] */
+/* The number of metamethods of the metatable at `user`, as far as known. [-0, +0, -] */
 static int events_of(lua_State *L, int user) {
   clua_node *known = clua_node_at(L, user);
   if (!known || !known->asmetatable.known) return 0;
-  // A name is followed by a forwarder for `tostring`.
+  // With a name there is a forwarder for `tostring`, too.
   int count = (known->asmetatable.events >> CLUA_EVENT_NAME) & 1;
   for (uint32_t events = known->asmetatable.events; events; events &= events - 1) count++;
   return count;
 }
 
-/* Fills the private metatable of a table that has no other: nothing is forwarded. Indices are
-   absolute. [-0, +0, m] */
+/* Fills the private metatable of a table without another metatable: nothing is forwarded. Indices
+   are absolute. [-0, +0, m] */
 static void fill_plainly(lua_State *L, int table, int metatable, int userdata, int store) {
   lua_pushliteral(L, "__index");
   lua_pushvalue(L, store);
@@ -268,7 +269,7 @@ clua_node *clua_node_makelarge(lua_State *L, int index, int metamethods) {
   if (node) {
     clua_endifdead(L, node, top + 2);
     if (node->ended) {
-      // The node has ended; its table lives on. The values for its former watchers go.
+      // The node has ended, but its table lives on. Drop the values of its former watchers.
       lua_pushnil(L);
       lua_rawseti(L, top + 1, CLUA_OWN_VALUE);
       lua_pushnil(L);
@@ -292,11 +293,11 @@ clua_node *clua_node_makelarge(lua_State *L, int index, int metamethods) {
   node->shared = shared;
   node->records = node->inlined;
   node->capacity = CLUA_RECORDS_INLINE;
-  node->ended = true;  // until everything is there: an error on the way leaves nothing behind
+  node->ended = true;  // until the node is complete: an error on the way leaves nothing behind
   lua_createtable(L, 0, 1);
   lua_pushvalue(L, store);
   lua_setiuservalue(L, userdata, CLUA_NODE_STORE);
-  // `__index` and `__newindex`, and what forwards to the user's metatable.
+  // `__index`, `__newindex`, and the forwarders to the user's metatable.
   lua_createtable(L, CLUA_OWN_VALUE, 2 + metamethods + (inherits ? events_of(L, user) : 0));
   lua_pushvalue(L, userdata);
   lua_rawseti(L, metatable, CLUA_OWN_NODE);

@@ -1,6 +1,6 @@
 #include "store.h"
 
-/* Tables that are leaves for `**`: they are in a table of the registry, which holds them weakly. */
+/* Tables that are leaves for `**` are in a table of the registry, which holds them weakly. */
 
 static const char opaque_key;
 

@@ -4,14 +4,14 @@
 
 /* ---- Records -------------------------------------------------------------------------------- */
 
-/* Many records are in a block, which is a userdata, so that it lives as long as the node and the
-   code that writes to it. Lua may free it before the node. */
+/* Many records are in a block. It is a userdata, so it lives as long as the node and the code that
+   writes to it. Lua may free it before the node. */
 typedef struct tail {
   clua_node *node;
   clua_claim claim;
 } tail;
 
-/* The end of the block of the records; NULL where there is none. */
+/* The end of the block of records; NULL if the records are inlined. */
 static tail *tail_of(const clua_node *node) {
   return node->records == node->inlined ? NULL : (tail *)(node->records + node->capacity);
 }
@@ -32,17 +32,17 @@ void clua_unclaimrecords(lua_State *L, clua_node *node) {
 }
 
 /* A watched key that is an object is not held here: the observed object of each watcher holds it
-   (L6), and so does a value in the store. It is a weak value in the list of keys, under its
-   address, and a weak key in the map of places. The record of a key that was collected stays until
-   its slot is gone; another object may have its address then. A member whose membership is watched
-   is held (C6). */
+   (L6), and so does a value in the store. It is a weak value in the list of keys, at its address,
+   and a weak key in the map of places. The record of a collected key stays until its slot is gone;
+   another object may have the same address by then. A member whose membership is watched is held
+   (C6). */
 static inline bool is_weak(const clua_node *node, int type) {
   return node->kind != CLUA_KIND_SET
       && (type == LUA_TTABLE || type == LUA_TFUNCTION || type == LUA_TUSERDATA
           || type == LUA_TTHREAD);
 }
 
-/* Whether a record is that of the object at `key`. [-0, +0, -] */
+/* Whether a record belongs to the object at `key`. [-0, +0, -] */
 static inline bool has_key(lua_State *L, const clua_record *record, int key) {
   return record->type == lua_type(L, key) && record->pointer == lua_topointer(L, key);
 }
@@ -57,7 +57,7 @@ static clua_record *record_by_value(lua_State *L, clua_node *node, int userdata,
   if (!place || place > node->count) return NULL;
   clua_record *record = &node->records[place - 1];
   if (!is_weak(node, record->type)) return record;
-  // An object that a finalizer brought back is no weak value any more, and still a weak key.
+  // An object that a finalizer brought back is no longer a weak value, but still a weak key.
   if (!has_key(L, record, key)) return NULL;
   if (node->revived) return record;
   lua_getiuservalue(L, userdata, CLUA_NODE_KEYS);
@@ -97,7 +97,7 @@ bool clua_ispositive(lua_State *L, int key) {
   return exact && value > 0;
 }
 
-/* Pushes the object that has a place, nil where that was collected. [-0, +1, -] */
+/* Pushes the object at a place, or nil if it was collected. [-0, +1, -] */
 static void find_object(lua_State *L, int userdata, int place) {
   lua_getiuservalue(L, userdata, CLUA_NODE_PLACES);
   lua_pushnil(L);
@@ -106,12 +106,12 @@ static void find_object(lua_State *L, int userdata, int place) {
     lua_pop(L, 1);
     if (is_found) return lua_remove(L, -2);
   }
-  // The map is left, and no key.
+  // The loop leaves the map on the stack, and no key.
   lua_pop(L, 1);
   lua_pushnil(L);
 }
 
-/* Whether the object on top has a place. [-0, +0, -] */
+/* Whether the object on top has this place. [-0, +0, -] */
 static bool has_place(lua_State *L, int userdata, int place) {
   lua_getiuservalue(L, userdata, CLUA_NODE_PLACES);
   lua_pushvalue(L, -2);
@@ -121,7 +121,7 @@ static bool has_place(lua_State *L, int userdata, int place) {
   return has;
 }
 
-/* Replaces the list of keys by the object that is the key of a place, nil where that was collected.
+/* Replaces the list of keys by the object that is the key of a place, or nil if it was collected.
    [-1, +1, -] */
 static void push_object(lua_State *L, const clua_node *node, int userdata, int place) {
   lua_rawgetp(L, -1, node->records[place - 1].pointer);
@@ -146,8 +146,8 @@ static void weaken(lua_State *L) {
   lua_setmetatable(L, -2);
 }
 
-/* Adds the key at `key` for the next record. Most tables have one key, which needs no list.
-   [-0, +0, m] */
+/* Adds the key at `key` for the next record. Most tables have one observed key, which needs no
+   list. [-0, +0, m] */
 static void append_key(lua_State *L, clua_node *node, int userdata, int key) {
   bool object = is_weak(node, lua_type(L, key));
   if (node->count == 0 && !object) {
@@ -167,7 +167,7 @@ static void append_key(lua_State *L, clua_node *node, int userdata, int key) {
     node->onekey = false;
     lua_replace(L, -2);
   }
-  // Each place has a field, so that another key can take it without memory.
+  // Each place has a field, so that another key can take the place without memory.
   if (object) lua_pushboolean(L, true);
   else lua_pushvalue(L, key);
   lua_rawseti(L, -2, node->count + 1);
@@ -179,7 +179,7 @@ static void append_key(lua_State *L, clua_node *node, int userdata, int key) {
   lua_pop(L, 1);
 }
 
-/* Makes the two maps that are used where a scan would be slow. [-0, +0, m] */
+/* Makes the two maps that are used if a scan would be slow. [-0, +0, m] */
 static void index_records(lua_State *L, clua_node *node, int userdata) {
   if (node->indexed) return;
   lua_newtable(L);
@@ -234,7 +234,7 @@ clua_record *clua_preparerecord(lua_State *L, clua_node *node, int userdata, int
   return record;
 }
 
-/* Removes a key: the last key takes its place, or none is left. [-0, +0, -] */
+/* Removes a key: the last key takes its place, if there is another one. [-0, +0, -] */
 static void drop_key(lua_State *L, clua_node *node, int userdata, int place) {
   if (node->onekey) {
     lua_pushnil(L);
@@ -253,8 +253,8 @@ static void drop_key(lua_State *L, clua_node *node, int userdata, int place) {
   lua_pop(L, 1);
 }
 
-/* Pushes the map of places and the key of a place, which is in it; false, and nothing, where the
-   key was collected. [-0, +(0|2), -] */
+/* Pushes the map of places and the key of a place; returns false and pushes nothing if the key was
+   collected. [-0, +(0|2), -] */
 static bool push_placed(lua_State *L, clua_node *node, int userdata, int place) {
   lua_getiuservalue(L, userdata, CLUA_NODE_PLACES);
   clua_pushrecordkey(L, node, userdata, place);
@@ -263,8 +263,7 @@ static bool push_placed(lua_State *L, clua_node *node, int userdata, int place) 
   return false;
 }
 
-/* Removes a key from the maps: only fields that exist already are set, which needs no memory.
-   [-0, +0, -] */
+/* Removes a key from the maps. Sets only existing fields, which needs no memory. [-0, +0, -] */
 static void drop_from_index(lua_State *L, clua_node *node, int userdata, int place) {
   const clua_record *record = &node->records[place - 1], *last = &node->records[node->count - 1];
   if (push_placed(L, node, userdata, place)) {
@@ -316,7 +315,7 @@ clua_slot *clua_node_slot(lua_State *L, clua_node *node, int key) {
   key = lua_absindex(L, key);
   if (node->count == 0) return NULL;
   if (!node->indexed) {
-    // No key is found by its value then: the node itself isn't needed.
+    // No key is found by its value in this case, so the node itself is not needed.
     clua_record *record = clua_record_of(L, node, 0, key);
     return record ? record->slot : NULL;
   }
@@ -337,7 +336,7 @@ void clua_node_pushkey(lua_State *L, clua_node *node, const clua_slot *slot) {
   lua_pop(L, 2);
 }
 
-/* ---- Names by their addresses ---------------------------------------------------------------- */
+/* ---- Names by address ------------------------------------------------------------------------ */
 
 const void *clua_shortname(lua_State *L, int index) {
   return is_short(L, index) && !clua_ismetakey(L, index) ? lua_topointer(L, index) : NULL;
@@ -368,7 +367,7 @@ bool clua_node_pushvalueofname(lua_State *L, clua_node *node, int place) {
   if (node->records[place - 1].lazy || !clua_pushnode(L, node)) return false;
   clua_pushrecordkey(L, node, userdata, place);
   lua_getiuservalue(L, userdata, CLUA_NODE_STORE);
-  // A value that other code has written raw hides the one in the store.
+  // A raw value that other code wrote to the table hides the value in the store.
   lua_pushvalue(L, userdata + 1);
   bool hidden = lua_rawget(L, table) != LUA_TNIL;
   lua_pushvalue(L, userdata + 1);

@@ -3,8 +3,8 @@
 #include <string.h>
 
 /* Opening in place: while a tracked getter runs, each table that it reaches has all its keys in its
-   store, and a C function as `__index`, which reports each read and hands out the next table opened
-   too. The tables are the real ones throughout. The keys stay in the store afterwards. */
+   store, and a C function as `__index`, which reports each read and opens the next table as well.
+   The getter works with the real tables. The keys stay in the store afterwards. */
 
 bool clua_istracking(lua_State *L) {
   const clua_shared *shared = clua_shared_of(L);
@@ -15,13 +15,13 @@ static inline uint32_t stamp_of(const clua_shared *shared) {
   return shared->observation.stamp ? *shared->observation.stamp : 0;
 }
 
-/* Reports a read; the key is at `key`, or there is none for 0. [-0, +0, m] */
+/* Reports a read of the key at `key`; 0 for a read of no single key. [-0, +0, m] */
 static void note(lua_State *L, clua_node *node, clua_slot *slot, int key, clua_reading what) {
   clua_shared *shared = node->shared;
   if (!shared->observation.read) return;
   if (key) lua_pushvalue(L, key);
   else lua_pushnil(L);
-  // The key is popped.
+  // This pops the key.
   shared->observation.read(shared->observation.context, L, node, slot, what);
 }
 
@@ -38,8 +38,8 @@ void clua_notekey(lua_State *L, clua_node *node, int userdata, int key) {
   if (!slot || slot->stamp != stamp) note(L, node, slot, key, CLUA_READ_KEY);
 }
 
-/* The kind of read of the key at `key` of an array or a set, which is none of its elements: a
-   method may read all of it. [-0, +0, -] */
+/* The kind of read of the key at `key` of an array or a set, if it is not an element: a method may
+   read everything. [-0, +0, -] */
 static clua_reading reading_of(lua_State *L, int key) {
   bool size = lua_type(L, key) == LUA_TSTRING && strcmp(lua_tostring(L, key), "count") == 0;
   return size ? CLUA_READ_COUNT : CLUA_READ_EVERY;
@@ -100,7 +100,8 @@ void clua_untrack(lua_State *L) {
   int top = lua_gettop(L), list = top + 1, metatable = top + 2, userdata = top + 3;
   lua_rawgeti(L, LUA_REGISTRYINDEX, shared->tracked);
   while (shared->opened > 0) {
-    // What follows may run finalizers, which compute, and come here: this one is done for them.
+    // The calls below may run finalizers, which compute and come here: decrementing first hides
+    // this table from them.
     int last = shared->opened--;
     lua_rawgeti(L, list, last);
     lua_pushboolean(L, false);
@@ -108,7 +109,7 @@ void clua_untrack(lua_State *L) {
     clua_node *node = clua_pushnodeof(L, metatable);
     if (node) {
       node->opening = CLUA_OPENING_OVER;
-      // Only a field that exists is set, which needs no memory.
+      // Sets only an existing field, which needs no memory.
       clua_fillindex(L, node, metatable, userdata);
     }
     lua_settop(L, list);

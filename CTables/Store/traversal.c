@@ -1,23 +1,22 @@
 #include "store.h"
 
-/* The keys of an observed table are in two places, and a loop that is under way must not notice
-   when the key it stands at moves. Iterators have no state, so places are kept per table.
+/* The keys of an observed table are in two places, and an active loop must not notice when its
+   current key moves. Iterators have no state, so places are kept per table.
 
-   A chain (a key moved singly): one weak table. For a key k that moved it holds what followed k:
-   another key that moved, a key of the table, or the end. For a key x of the table, or the end, it
-   holds the first of the moved keys that stand directly before x. The order of a traversal is then
-   that of the table, with the moved keys at their old places, and after it the rest of the store. A
-   chain of one key is a pair of user values, and becomes a table when a loop follows it.
+   A chain (keys moved singly) is one weak table. For a moved key k it holds the successor of k:
+   another moved key, a key of the table, or the end. For a key x of the table, or the end, it holds
+   the first of the moved keys that stand directly before x. A traversal then has the order of the
+   table, with the moved keys at their old places, followed by the rest of the store. A chain of one
+   key is a pair of user values, and becomes a table when a loop follows it.
 
-   An order (the whole table moved): the list part came first, 1…prefix, then the keys as recorded;
-   what is new since comes last. */
+   An order (the whole table moved at once): the list part 1…prefix came first, then the keys as
+   recorded; newer keys come last. */
 
 static const char chain_end = 0;
 
 int clua_looping = 0;
 
-/* From so many links on, keys that are removed behind a loop's back are no longer looked for at
-   each step. */
+/* In chains of this length or more, steps no longer check for keys that were removed raw. */
 enum { CHAIN_CHECKED = 32 };
 
 /* ---- Keys of the table itself --------------------------------------------------------------- */
@@ -58,8 +57,8 @@ static int follow(lua_State *L, int chain, int key) {
   return lua_rawget(L, chain);
 }
 
-/* Puts the moved keys that stand before `from` before `to` instead, ahead of those of `to`.
-   [-0, +0, m] */
+/* Moves the moved keys that stand before `from` to before `to`, ahead of the keys that already
+   stand there. [-0, +0, m] */
 static void rehang(lua_State *L, int chain, int from, int to) {
   int top = lua_gettop(L);
   if (follow(L, chain, from) == LUA_TNIL) {
@@ -87,10 +86,10 @@ static void rehang(lua_State *L, int chain, int from, int to) {
   lua_settop(L, top);
 }
 
-/* The keys of a chain hang at keys of the table, and a script may remove those raw: then what hangs
-   at a removed key is hung at the next one that is there. But if the loop stands at a removed key
-   (`current`), nothing is changed: Lua does not say what follows it, so a key might be hung at a
-   place that the loop has passed already, and be left out. [-0, +0, m] */
+/* Keys of a chain hang at keys of the table, which a script may remove raw. Then they are hung at
+   the next existing key. But if the loop stands at a removed key (`current`), nothing changes: Lua
+   does not say which key follows it, so a key might be hung at a place that the loop has already
+   passed, and be skipped. [-0, +0, m] */
 static void repair_chain(lua_State *L, clua_node *node, int table, int userdata, int chain,
                          int current) {
   int top = lua_gettop(L);
@@ -122,20 +121,20 @@ static void repair_chain(lua_State *L, clua_node *node, int table, int userdata,
   }
 }
 
-/* Whether a key needs no weak table. */
+/* Whether a key does not need a weak table. */
 static inline bool is_plain(lua_State *L, int key) {
   int type = lua_type(L, key);
   return type == LUA_TSTRING || type == LUA_TNUMBER || type == LUA_TBOOLEAN || is_end(L, key);
 }
 
-/* Pushes a chain without keys. [-0, +1, m] */
+/* Pushes an empty chain. [-0, +1, m] */
 static void push_empty_chain(lua_State *L) {
   lua_createtable(L, 0, 2);
   clua_pushshared(L, CLUA_SHARED_WEAK);
   lua_setmetatable(L, -2);
 }
 
-/* Puts the key at `key` before the one at `next`, into the chain on top; absolute. [-0, +0, m] */
+/* Puts the key at `key` before the key at `next`, in the chain on top; absolute. [-0, +0, m] */
 static void begin_chain(lua_State *L, int key, int next) {
   lua_pushvalue(L, key);
   lua_pushvalue(L, next);
@@ -145,8 +144,8 @@ static void begin_chain(lua_State *L, int key, int next) {
   lua_rawset(L, -3);
 }
 
-/* Makes a table of a chain of one key. The collector may take a step, whose finalizers change the
-   node. [-0, +0, m] */
+/* Turns a pair into a chain table. The collector may take a step, whose finalizers change the node.
+   [-0, +0, m] */
 static void lengthen_chain(lua_State *L, clua_node *node, int userdata) {
   int top = lua_gettop(L), key = top + 2, next = top + 3;
   push_empty_chain(L);
@@ -171,12 +170,12 @@ static void push_chain_of(lua_State *L, clua_node *node, int userdata) {
 
 void clua_keepplace(lua_State *L, clua_node *node, int table, int userdata, int key) {
   int top = lua_gettop(L), next = top + 1, chain = top + 2;
-  // An absent key that still has a place in the table may be the current one of a loop that removed
+  // An absent key that still has a place in the table may be the current key of a loop that removed
   // it.
   if (!clua_successor(L, table, key)) {
     if (clua_ischained(node)) {
-      // What stood before it when it was the table's must not pass for what follows it in the
-      // store.
+      // Keys that stood before it while it was in the table must not be taken for its successors in
+      // the store.
       lua_pushlightuserdata(L, (void *)&chain_end);
       push_chain_of(L, node, userdata);
       rehang(L, chain, key, next);
@@ -186,7 +185,7 @@ void clua_keepplace(lua_State *L, clua_node *node, int table, int userdata, int 
   }
   if (clua_ischained(node)) {
     push_chain_of(L, node, userdata);
-    // Before `next` now stand: what stood before the key, the key, what stood before `next`.
+    // The order is now: the keys before `key`, `key`, the keys before `next`, `next`.
     lua_pushvalue(L, key);
     if (follow(L, chain, next) == LUA_TNIL) {
       lua_pop(L, 1);
@@ -229,7 +228,7 @@ void clua_forgetplaces(lua_State *L, clua_node *node, int userdata) {
 
 /* ---- One step ------------------------------------------------------------------------------- */
 
-/* The end of a step: the key is on top, its value is to be pushed. */
+/* The end of a step: the key is on top, its value has to be pushed. */
 enum { FOUND = 1, NOTFOUND = 0 };
 
 /* Steps through the store from the key on top (nil: from its start), past keys that have a place
@@ -253,8 +252,8 @@ static int next_stored(lua_State *L, clua_node *node, int store, int places) {
   return NOTFOUND;
 }
 
-/* Goes from the key on top, which is one of the chain, of the table, or the end, to the first that
-   has a value. [-1, +(2|0), m] */
+/* Moves from the key on top, which is in the chain, in the table, or the end, to the first key with
+   a value. [-1, +(2|0), m] */
 static int resolve(lua_State *L, clua_node *node, int table, int userdata, int store, int chain) {
   int key = lua_gettop(L);
   for (;;) {
@@ -268,7 +267,7 @@ static int resolve(lua_State *L, clua_node *node, int table, int userdata, int s
       if (lua_rawget(L, store) != LUA_TNIL) return FOUND;
       lua_pop(L, 1);
       if (follow(L, chain, key) == LUA_TNIL) {
-        // The key's place was lost with a key that was collected.
+        // The key's place was lost with a collected key.
         lua_replace(L, key);
         return next_stored(L, node, store, chain);
       }
@@ -278,7 +277,7 @@ static int resolve(lua_State *L, clua_node *node, int table, int userdata, int s
     lua_pushvalue(L, key);
     if (lua_rawget(L, table) != LUA_TNIL) return FOUND;
     lua_pop(L, 1);
-    // The key was removed meanwhile: the step goes on from where it was.
+    // The key was removed after the step began: continue from its former place.
     if (!clua_successor(L, table, key)) lua_pushlightuserdata(L, (void *)&chain_end);
     lua_replace(L, key);
     if (follow(L, chain, key) != LUA_TNIL) lua_replace(L, key);
@@ -314,12 +313,12 @@ static int next_chained(lua_State *L, clua_node *node, int table, int userdata, 
     lua_pop(L, 1);
     lua_pushvalue(L, next);
   }
-  // What stands before a removed key lies behind, and must stay there when the next goes too.
+  // Keys before a removed key have been passed, and must stay so when the next key is removed, too.
   if (removed) rehang(L, chain, key, next);
   return resolve(L, node, table, userdata, store, chain);
 }
 
-/* Pushes the value of a key wherever it is. [-0, +1, -] */
+/* Pushes the value of a key from the table or the store. [-0, +1, -] */
 static int value_of(lua_State *L, int table, int store, int key) {
   lua_pushvalue(L, key);
   if (clua_ismetakey(L, key)) return lua_rawget(L, table);
@@ -404,8 +403,8 @@ static int next_element(lua_State *L, int store) {
 
 int clua_nodenext(lua_State *L, clua_node *node, int table, int userdata) {
   int key = lua_gettop(L), store = key + 1, found;
-  // With room for what is called, too, no step of the collector is due from the first look at the
-  // table to the last.
+  // With room for the called functions, too, the collector takes no step between the first and the
+  // last access to the table.
   clua_checkstack(L, 24 + LUA_MINSTACK, NULL);
   if (node->order.kind == CLUA_ORDER_PAIR) lengthen_chain(L, node, userdata);
   bool recorded = node->order.kind == CLUA_ORDER_RECORDED;
@@ -427,9 +426,9 @@ int clua_nodenext(lua_State *L, clua_node *node, int table, int userdata) {
   return 1;
 }
 
-/* ---- Values that are no objects -------------------------------------------------------------- */
+/* ---- Values that are not objects ------------------------------------------------------------- */
 
-/* Whether the key at -2 is one of 1…length. */
+/* Whether the key at -2 is in 1…length. */
 static bool is_position(lua_State *L, lua_Integer length) {
   if (!lua_isinteger(L, -2)) return false;
   lua_Integer key = lua_tointeger(L, -2);
@@ -440,7 +439,7 @@ lua_Integer clua_node_countscalars(lua_State *L, clua_node *node, lua_Integer le
   int top = lua_gettop(L);
   lua_Integer count = node->all && clua_pushnode(L, node) ? 0 : -1;
   if (count == 0) lua_getiuservalue(L, top + 3, CLUA_NODE_STORE);
-  // The table itself has names of metamethods, and keys that code in C has written raw.
+  // The table itself has names of metamethods, and keys that C code has written raw.
   for (int at = top + 1; at <= top + 4 && count >= 0; at += 3) {
     lua_pushnil(L);
     while (lua_next(L, at)) {

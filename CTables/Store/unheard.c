@@ -2,15 +2,15 @@
 #include "clua_modules.h"
 #include "clua_places.h"
 
-/* Raw writes by C modules (M1). No code of the program may run in them, but watchers may be
-   immediate, and assigning to a lazy key may call a function. So the value is stored at once, and
-   what it replaced is noted in a queue. The notes are reported, in order, at the next write of an
-   observed key, read of a lazy key that is invalid, call of the engine, or flush: `clua_hear`.
-   Computed values that depend on the key become invalid at once.
+/* Raw writes by C modules (M1). They may run no code of the program, but watchers may be immediate,
+   and assigning to a lazy key may call a function. So the value is stored at once, and the old
+   value is noted in a queue. `clua_hear` reports the notes, in order, at the next write of an
+   observed key, read of an invalid lazy key, call of the engine, or flush. Computed values that
+   depend on the key become invalid at once.
 
-   A note of a single key has its old value. All writes of the list part of a table are one note,
-   with the old values by their positions, which becomes one edit. The log of a table says what is
-   noted already: the first old value counts. */
+   A note of a single key has its old value. All writes of the list part of a table are one note
+   with the old values by position; it becomes one edit. The log of a table lists its notes, since
+   only the first old value counts. */
 
 int clua_unheardcount = 0;
 
@@ -19,18 +19,18 @@ const int *clua_waitingwrites(void) { return &clua_unheardcount; }
 /// The fields of a note, from `place * NOTE_SIZE` on.
 enum { NOTE_TABLE = 1, NOTE_KIND, NOTE_KEY, NOTE_VALUE, NOTE_FUNCTION, NOTE_LINE, NOTE_SIZE = 6 };
 
-/// What a note is of.
+/// The kinds of notes.
 enum {
-  KIND_KEY,     // the value that a key had
-  KIND_ASSIGN,  // the value that a lazy key is to get
-  KIND_LIST,    // the values that positions of the list had
+  KIND_KEY,     // the old value of a key
+  KIND_ASSIGN,  // the value to assign to a lazy key
+  KIND_LIST,    // the old values of list positions
 };
 
 static const char list_key = 0, length_key = 0, absent = 0;
 
 /* ---- Notes ---------------------------------------------------------------------------------- */
 
-/* Pushes one of the state's tables of notes, which is made when it is used first. [-0, +1, m] */
+/* Pushes one of the state's tables of notes, which is created on first use. [-0, +1, m] */
 static void push_notes(lua_State *L, int which) {
   clua_pushshared(L, which);
   if (lua_type(L, -1) == LUA_TTABLE) return;
@@ -56,7 +56,7 @@ static void push_log(lua_State *L, int table) {
   lua_replace(L, -2);
 }
 
-/* Appends a note, with the place that runs now, and returns where it is. [-0, +0, m] */
+/* Appends a note with the place of the running code; returns its place in the queue. [-0, +0, m] */
 static lua_Integer append(lua_State *L, clua_shared *shared, int kind, int table, int key,
                           int value) {
   int top = lua_gettop(L), queue = top + 1, function = top + 2;
@@ -82,7 +82,7 @@ static lua_Integer append(lua_State *L, clua_shared *shared, int kind, int table
   return place;
 }
 
-/* Pushes the value of the key in the store, or what stands for none. [-0, +1, -] */
+/* Pushes the value of the key in the store, or the marker for no value. [-0, +1, -] */
 static void push_old(lua_State *L, int store, int key) {
   lua_pushvalue(L, key);
   if (lua_rawget(L, store) != LUA_TNIL) return;
@@ -90,7 +90,7 @@ static void push_old(lua_State *L, int store, int key) {
   lua_pushlightuserdata(L, (void *)&absent);
 }
 
-/* Notes what a position of the list has. [-0, +0, m] */
+/* Notes the value of a list position. [-0, +0, m] */
 static void note_position(lua_State *L, clua_node *node, int table, int store, int key) {
   int top = lua_gettop(L), log = top + 1, olds = top + 2;
   push_log(L, table);
@@ -112,7 +112,7 @@ static void note_position(lua_State *L, clua_node *node, int table, int store, i
   lua_settop(L, top);
 }
 
-/* Notes what a key has, or, for a lazy one, what it is to get. [-0, +0, m] */
+/* Notes the value of a key, or the new value for a lazy key. [-0, +0, m] */
 static void note_key(lua_State *L, clua_node *node, int kind, int table, int key, int value) {
   int top = lua_gettop(L), log = top + 1;
   push_log(L, table);
@@ -134,8 +134,8 @@ static void note_key(lua_State *L, clua_node *node, int kind, int table, int key
 
 /* ---- Writing -------------------------------------------------------------------------------- */
 
-/* Makes invalid what is computed from a key that was written: it may be read before the write is
-   reported. [-0, +0, -] */
+/* Invalidates values computed from a written key: they may be read before the write is reported.
+   [-0, +0, -] */
 static void outdate(lua_State *L, clua_node *node, clua_record *record, int table, int key, int old,
                     int value) {
   const clua_observation *observation = &node->shared->observation;
@@ -147,8 +147,8 @@ static void outdate(lua_State *L, clua_node *node, clua_record *record, int tabl
   observation->outdated(observation->context, L, &write);
 }
 
-/* Assigns to a lazy key: the engine does it when the note is heard, and until then the value can be
-   read in the store. [-0, +0, e] */
+/* Assigns to a lazy key: the engine assigns when the note is reported, and until then the value can
+   be read in the store. [-0, +0, e] */
 static void assign_unheard(lua_State *L, clua_node *node, clua_record *record, int table,
                            int userdata, int key, int value) {
   bool refused = (record->flags & (CLUA_LAZY_READONLY | CLUA_LAZY_UNCACHED)) &&
@@ -182,7 +182,7 @@ void clua_writeunheard(lua_State *L, clua_node *node, int table, int userdata, i
     lua_pushinteger(L, index);
     key = store + 1;
   }
-  // What was written past this hides the store.
+  // A raw value in the table hides the store.
   lua_pushvalue(L, key);
   bool hidden = lua_rawget(L, table) != LUA_TNIL && clua_isstored(L, node, userdata, key);
   lua_pop(L, 1);
@@ -230,15 +230,15 @@ void clua_writeunheard(lua_State *L, clua_node *node, int table, int userdata, i
 
 /* ---- Reporting ------------------------------------------------------------------------------ */
 
-/* A note that was taken out of the queue: its fields are on the stack from here on, followed by the
-   parts of the table's node. */
+/* A note taken out of the queue: its fields are on the stack, followed by the parts of the table's
+   node. */
 typedef struct note {
   clua_node *node;
   int table, key, value, function, userdata, store;
   lua_Integer line;
 } note;
 
-/* Reports a key: what it had is at `value`. */
+/* Reports a key; its old value is at `value`. */
 static void hear_key(lua_State *L, const note *note) {
   clua_record *record = clua_record_of(L, note->node, note->userdata, note->key);
   if (record && record->lazy) return;
@@ -255,7 +255,7 @@ static void hear_key(lua_State *L, const note *note) {
               lua_gettop(L), was, is);
 }
 
-/* The values that positions had, and their bounds. */
+/* The bounds of the noted positions, and their number. */
 typedef struct positions {
   lua_Integer low, high, count, length;
 } positions;
@@ -277,7 +277,7 @@ static positions read_positions(lua_State *L, int olds) {
   return all;
 }
 
-/* Pushes what was at a position. [-0, +1, -] */
+/* Pushes the old value of a position. [-0, +1, -] */
 static void push_before(lua_State *L, const note *note, lua_Integer position) {
   switch (lua_rawgeti(L, note->value, position)) {
   case LUA_TNIL:
@@ -293,7 +293,7 @@ static void push_before(lua_State *L, const note *note, lua_Integer position) {
   }
 }
 
-/* Pushes the list low…high as it was. [-0, +1, m] */
+/* Pushes the old list low…high. [-0, +1, m] */
 static void push_list(lua_State *L, const note *note, lua_Integer low, lua_Integer high) {
   lua_createtable(L, high - low < INT32_MAX ? (int)(high - low + 1) : 0, 0);
   for (lua_Integer position = low; position <= high; position++) {
@@ -302,7 +302,7 @@ static void push_list(lua_State *L, const note *note, lua_Integer low, lua_Integ
   }
 }
 
-/* Reports the positions that are far apart, or of a list that is not one any more, singly. */
+/* Reports positions singly: they are far apart, or the list is no longer a list. */
 static void hear_positions(lua_State *L, note *note) {
   int top = lua_gettop(L), olds = note->value;
   lua_pushnil(L);
@@ -400,7 +400,7 @@ static void hear_first(lua_State *L, clua_shared *shared) {
   clua_unsetwriter(L);
 }
 
-/* Forgets what is needed no longer. [-0, +0, -] */
+/* Clears the queue and the logs. [-0, +0, -] */
 static void forget_notes(lua_State *L, clua_shared *shared) {
   shared->heard = shared->noted = 0;
   clua_pushstate(L);
@@ -420,10 +420,10 @@ void clua_hear(lua_State *L) {
     clua_dropunheard(shared);
     return;
   }
-  // Getters may run to find immediate watchers. Reported now, a write would come out of order, and
-  // would seem to be made by the getter.
+  // Getters may run in a search for immediate watchers. Reported now, a write would come out of
+  // order, and would seem to be made by the getter.
   if (shared->observation.collectors && *shared->observation.collectors) return;
-  // What callbacks write raw is heard the next time: there is no end to that otherwise.
+  // Raw writes of callbacks are reported the next time; otherwise this might never end.
   for (lua_Integer end = shared->noted; shared->heard < end && end <= shared->noted;) {
     hear_first(L, shared);
     lua_settop(L, top);

@@ -8,7 +8,7 @@ const char *const clua_events[CLUA_EVENT_COUNT] = {
   "__idiv", "__band", "__bor", "__bxor", "__shl", "__shr",
 };
 
-/* ---- What it has ---------------------------------------------------------------------------- */
+/* ---- Its metamethods ------------------------------------------------------------------------- */
 
 uint32_t clua_eventsof(lua_State *L, int user, int shared) {
   uint32_t events = 0;
@@ -37,7 +37,7 @@ int clua_pushfield(lua_State *L, int userdata, const char *name) {
   return clua_takefield(L, name);
 }
 
-/* ---- Metatables that forward to it ---------------------------------------------------------- */
+/* ---- Metatables that forward to it ----------------------------------------------------------- */
 
 void clua_unwatchmetatable(clua_node *node) {
   clua_node *next = node->usermetatable.next, **previous = node->usermetatable.previous;
@@ -67,7 +67,7 @@ void clua_watchmetatable(lua_State *L, clua_node *node, int userdata) {
   lua_settop(L, top);
 }
 
-/* ---- Giving it back, and to a store --------------------------------------------------------- */
+/* ---- Restoring it, and setting it on a store ------------------------------------------------- */
 
 void clua_setunmarked(lua_State *L, int table) {
   int user = lua_gettop(L);
@@ -75,8 +75,8 @@ void clua_setunmarked(lua_State *L, int table) {
     lua_setmetatable(L, table);
     return;
   }
-  // lua_setmetatable marks a table that gets a metatable with `__gc`, so that field is hidden
-  // meanwhile.
+  // lua_setmetatable marks a table for finalization if the metatable has `__gc`, so that field is
+  // hidden.
   lua_pushstring(L, clua_events[CLUA_EVENT_GC]);
   lua_pushvalue(L, -1);
   if (lua_rawget(L, user) == LUA_TNIL) {
@@ -109,7 +109,7 @@ void clua_setstoremetatable(lua_State *L, clua_node *node, int userdata, int sto
   }
   lua_getiuservalue(L, userdata, CLUA_NODE_LAZYMETATABLE);
   if (node->weak || node->moded) {
-    // A weak table has a weak store. There is room for the field.
+    // A weak table has a weak store. The field fits into the metatable.
     lua_pushstring(L, clua_events[CLUA_EVENT_MODE]);
     node->moded = clua_pushfield(L, userdata, clua_events[CLUA_EVENT_MODE]) != LUA_TNIL;
     lua_rawset(L, -3);

@@ -55,7 +55,7 @@ bool clua_identical(lua_State *L, int a, int b) {
   if (!clua_same(L, a, b)) return false;
   if (lua_type(L, a) != LUA_TNUMBER) return true;
   if (lua_isinteger(L, a) || lua_isinteger(L, b)) return lua_isinteger(L, a) == lua_isinteger(L, b);
-  // A zero may be a negative one.
+  // A zero may be negative.
   lua_Number x = lua_tonumber(L, a), y = lua_tonumber(L, b);
   return x != x || signbit(x) == signbit(y);
 }
@@ -138,8 +138,8 @@ void clua_report(lua_State *L, clua_node *node, clua_slot *slot, int table, int 
     .length = node->size, .was = was, .is = is,
   };
   if (!wants) write.slot = write.every = NULL;
-  // A journal, and a transaction, has to know a number that became a float, and a value that was
-  // inherited before.
+  // Journals and transactions must know if an integer became a float, or if the old value was
+  // inherited.
   bool kept = (node->journaling || (node->every && node->every->wants)) &&
               (was != is || !clua_identical(L, old, new_));
   if (write.same && !kept && !(wants & CLUA_WANTS_WRITES)) return;
@@ -149,7 +149,7 @@ void clua_report(lua_State *L, clua_node *node, clua_slot *slot, int table, int 
   }
 }
 
-/* Stores a value of a key that is not lazy, and reports the write. [-0, +0, e] */
+/* Stores the value of a key that is not lazy, and reports the write. [-0, +0, e] */
 static void store_in(lua_State *L, int store, clua_node *node, clua_record *record, int table,
                      int userdata, int key, int value) {
   int old = lua_gettop(L) + 1, new_ = old + 1;
@@ -184,8 +184,8 @@ void clua_store(lua_State *L, clua_node *node, clua_record *record, int table, i
   lua_pop(L, 1);
 }
 
-/* Implements `__newindex` where the user has none. Upvalues: the node's userdata, its store. A
-   closure of its own per table saves three look-ups on every write. */
+/* Implements `__newindex` if the user has none. Upvalues: the node's userdata, its store. A
+   separate closure per table saves three look-ups on every write. */
 int clua_storenewindex(lua_State *L) {
   int userdata = lua_upvalueindex(1), store = lua_upvalueindex(2);
   clua_node *node = (clua_node *)lua_touserdata(L, userdata);
@@ -221,10 +221,10 @@ int clua_storenewindex(lua_State *L) {
   return 0;
 }
 
-/* ---- Raw writes of others ------------------------------------------------------------------- */
+/* ---- Raw writes by other code ---------------------------------------------------------------- */
 
-/* Whether the table itself has a value under the key on top whose home is the store; replaces the
-   key by both. [-1, +(2|0), -] */
+/* Whether the table itself has a value under the key on top, whose home is the store; replaces the
+   key by the key and the value. [-1, +(2|0), -] */
 static bool push_shadow(lua_State *L, int table) {
   lua_pushvalue(L, -1);
   if (lua_rawget(L, table) != LUA_TNIL) return true;
@@ -232,8 +232,7 @@ static bool push_shadow(lua_State *L, int table) {
   return false;
 }
 
-/* Pushes a key that is in the table, though its home is the store, and its value.
-   [-0, +(2|0), -] */
+/* Pushes a key whose home is the store but which the table has, and its value. [-0, +(2|0), -] */
 static bool find_shadow(lua_State *L, clua_node *node, int table, int userdata) {
   if (node->all) {
     lua_pushnil(L);
@@ -358,8 +357,8 @@ int clua_rawget(lua_State *L, int index) {
   int table = lua_absindex(L, index), key = lua_gettop(L);
   clua_node *node = clua_pushnodeat(L, table);
   if (!node) return lua_rawget(L, table);
-  // A key is in one place only, and absent keys are in none; values that other code wrote raw hide
-  // the store.
+  // A key is in one place only, and absent keys are in neither; values that other code wrote raw
+  // hide the store.
   lua_pushvalue(L, key);
   if (lua_rawget(L, table) == LUA_TNIL) {
     lua_getiuservalue(L, key + 2, CLUA_NODE_STORE);
@@ -407,7 +406,7 @@ int clua_next(lua_State *L, int index) {
 int clua_inheritedget(lua_State *L, int index) {
   int table = lua_absindex(L, index), key = lua_gettop(L);
   lua_pushvalue(L, table);
-  // The limit is the number of steps that Lua takes before it suspects a loop.
+  // Lua suspects a loop after the same number of steps.
   for (int step = 0; step < 2000; step++) {
     lua_pushvalue(L, key);
     if (clua_rawget(L, key + 1) != LUA_TNIL) break;

@@ -1,21 +1,21 @@
-/// What C modules see of an observed table (M1): all that scripts see of it, and nothing of how it
-/// is kept.
+/// Access of C modules to an observed table (M1): they see the same as scripts, and not how the
+/// table is stored.
 ///
-/// These are for a program that defines the functions of the library by their names, as C modules
-/// and the library itself call them. Each does the same as its namesake, on the table that a script
-/// sees: stored keys, the valid lazy ones, and the script's own metatable. None runs code of the
+/// These are for a program that defines the library's functions under their names, as C modules and
+/// the library itself call them. Each does the same as its namesake, on the table visible to
+/// scripts: stored keys, valid lazy keys, and the script's own metatable. None runs code of the
 /// program. Values are stored at once, and reported later: see clua_hear.
 #ifndef CLUA_MODULES_H
 #define CLUA_MODULES_H
 
 #include "clua.h"
 
-/// Set when the first table of the process is observed: until then the functions of the library do.
+/// Set when the process observes its first table: until then the library's functions suffice.
 extern int clua_observing;
-/// How many writes were not reported yet, of all states.
+/// The number of unreported writes in all states.
 extern int clua_unheardcount;
 
-/// Whether a table was ever observed in this process.
+/// Whether any table was ever observed in this process.
 static inline bool clua_isobserving(void) {
   return __atomic_load_n(&clua_observing, __ATOMIC_RELAXED) != 0;
 }
@@ -24,7 +24,7 @@ static inline bool clua_isunheard(void) {
   return __atomic_load_n(&clua_unheardcount, __ATOMIC_RELAXED) != 0;
 }
 
-/// Where that count is, for callers that ask often.
+/// The address of that count, for frequent callers.
 const int *clua_waitingwrites(void);
 
 int clua_modulenext(lua_State *L, int index);
@@ -37,13 +37,13 @@ void clua_modulerawsetp(lua_State *L, int index, const void *key);
 lua_Unsigned clua_modulerawlen(lua_State *L, int index);
 int clua_modulegetmetatable(lua_State *L, int index);
 int clua_modulesetmetatable(lua_State *L, int index);
-/// The metamethods of observed tables have the names that they have in plain ones.
+/// Metamethods of observed tables have the same names as in plain tables.
 int clua_modulegetinfo(lua_State *L, const char *what, lua_Debug *info);
 
-/// Reports the writes of C modules, in order; of the list part of a table as one edit. Watchers and
-/// functions of backed properties run in it. [-0, +0, e]
+/// Reports the writes of C modules, in order; writes to the list part of a table as one edit.
+/// Watchers and functions of backed properties run in it. [-0, +0, e]
 void clua_hear(lua_State *L);
-/// The same, protected. [-0, +(0|1), -]
+/// Does the same, protected. [-0, +(0|1), -]
 int clua_try_hear(lua_State *L);
 
 #endif

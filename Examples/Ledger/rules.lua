@@ -1,4 +1,4 @@
--- Adds up what is owed, and warns.
+-- Sums the unpaid totals, and warns.
 local obs = require "obs"
 local limit = 100
 
@@ -10,7 +10,7 @@ obs.observe(open, "@sum.total", function()
   if sum > limit then print("  ⚠ more than " .. limit .. " is owed") end
 end)
 
--- A customer that is known for it pays at once.
+-- A customer with this name pays at once.
 obs.observe(open, "*", function()
   for _, invoice in pairs(open) do
     if invoice.customer == "Quick" then invoice.isPaid = true end

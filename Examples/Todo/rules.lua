@@ -1,7 +1,7 @@
--- What the user of the app has made of it.
+-- The user's customizations of the app.
 local obs = require "obs"
 
--- An exclamation mark at the end makes it urgent.
+-- An exclamation mark at the end makes a todo urgent.
 obs.observe_edits(list.todos, function(todos, edits)
   for _, edit in ipairs(edits) do
     local todo = edit.kind == "insert" and edit.new
@@ -19,20 +19,20 @@ obs.observe(list, "todos.*.isDone", function(list)
   list.status = left == 0 and "all done" or left .. " left"
 end)
 
--- A task waits until there is nothing left, and has another idea.
+-- A task waits until everything is done, and adds another todo.
 obs.task(function()
   repeat obs.next_change(list, "status") until list.status == "all done"
   list:add "celebrate!"
 end)
 
--- Commands of its own.
+-- The user's own commands.
 function commands.sweep()
   for i = #list.todos, 1, -1 do
     if list.todos[i].isDone then list.todos:remove(i) end
   end
 end
 
--- The last line has a mistake, of which the app tells.
+-- The last line has an error, which the app reports.
 function commands.urgent(text)
   local todo = list.todos[math.tointeger(tonumber(text))]
   todo.isUrgnt = true

@@ -1,21 +1,21 @@
 /// A failure that a run of a fixture found, and its place.
 package struct FixtureFailure: Equatable {
-  /// The path of the file as it is shown; it may be a file that the fixture loaded.
+  /// The displayed path of the file, which may be a file that the fixture loaded.
   package let file: String
   package let line: Int
   package let message: String
 
-  /// The message with the place in front, unless Lua has put it there.
+  /// The message with the place in front, unless Lua has already added it.
   package var text: String {
     message.hasPrefix("\(file):\(line):") ? message : "\(file):\(line): \(message)"
   }
 }
 
-/// The line of a script that an error's texts name.
+/// The line of a script that an error blames.
 ///
-/// `name` is the name of the script in messages. The position in front of the message is the one
-/// that the script blames; else it is the innermost line of the traceback; else where the failing
-/// callback was registered, or what else the message names.
+/// `name` is the name of the script in messages. The position in front of the message is used
+/// first, then the innermost line of the traceback, then the place where the failing callback was
+/// registered, then any other line in the message.
 func line(of name: String, message: String, traceback: String?, site: String = "") -> Int? {
   func line(_ text: Substring) -> Int? {
     guard text.hasPrefix("\(name):") else { return nil }

@@ -2,14 +2,13 @@ package import Lua
 package import LuaObservables
 internal import Observables
 
-/// One run of a script that checks itself: a host and a loop of its own, and the failures that were
-/// found.
+/// One run of a script that checks itself, with a separate host and loop, and the failures found.
 ///
 /// Six of its properties are settings of the code that runs it.
 package final class FixtureRun {
-  /// What happens in a run.
+  /// An event in a run.
   ///
-  /// Cases are numbered from 1; 0 stands for the file outside of all cases.
+  /// Cases are numbered from 1; 0 is the file outside of all cases.
   package enum Event {
     case began(Int, sentence: String)
     case failed(Int, FixtureFailure)
@@ -18,30 +17,30 @@ package final class FixtureRun {
 
   package let host: LuaHost
   package private(set) var failures: [FixtureFailure] = []
-  /// Is notified of all that happens.
+  /// Called for every event.
   package var onEvent: (Event) -> Void = { _ in }
-  /// Whether a case that lies in no other is to run.
+  /// Whether an outermost case should run.
   package var runsCase: (_ sentence: String) -> Bool = { _ in true }
-  /// The error by which the file did not load, which is a failure, too.
+  /// The error that kept the file from loading, which is a failure, too.
   package private(set) var loadError: LuaError?
   private let loop: Loop
-  /// Whether a script that checks nothing fails; not where some of its cases are left out.
+  /// Whether a script without checks fails; false if some of its cases are skipped.
   package var needsChecks = true
-  /// Whether what a case has left behind makes it fail: watchers, timers, handlers and tasks that
-  /// were made in it, and have not ended.
+  /// Whether leaks make a case fail: watchers, timers, handlers and tasks that were made in it and
+  /// have not ended.
   package var findsLeaks = false
   private var caseCount = 0
-  /// The cases that have begun and not ended; the last one is that of errors in callbacks.
+  /// The cases that have begun and not ended; errors in callbacks belong to the last one.
   private var openCases: [OpenCase] = []
-  /// How much of what is live was reported by cases in tasks side by side.
+  /// How many of the live objects were already reported by cases in concurrent tasks.
   private var reportedLeaks: [LiveObject: Int] = [:]
   private var checks = 0
   private let path: String
-  /// The path of the script in messages, where long ones are shortened.
+  /// The path of the script in messages, which shorten long paths.
   private var shownPath = ""
-  /// Whether callbacks of the loop are under way, inside of which time must not pass.
+  /// Whether callbacks of the loop are running: time must not pass in them.
   private var isRunningLoop = false
-  /// The most failures that are reported for one script, which may fail in a loop.
+  /// The maximum number of reported failures per script, which may fail in a loop.
   private static let mostFailures = 100
 
   package init(_ path: String) throws {
@@ -56,7 +55,7 @@ package final class FixtureRun {
 
   package func close() { host.close() }
 
-  /// Offers the checks, and makes `require` find the files beside the fixture.
+  /// Adds the checks, and makes `require` find the files beside the fixture.
   private func install() throws {
     let state = host.state
     let core = try state.makeTable()
@@ -105,7 +104,7 @@ package final class FixtureRun {
     try library.set("path", to: pattern + library.get("path", as: String.self))
   }
 
-  /// Runs the script, and the loop until nothing is left to do.
+  /// Runs the script, and the loop until nothing remains to do.
   package func perform(timeLimit: Double) {
     do {
       try host.run(file: path)
@@ -120,7 +119,7 @@ package final class FixtureRun {
     }
   }
 
-  /// Returns whether it came to an end, at which nothing is left to do.
+  /// Returns whether the loop ended because nothing remains to do.
   private func runLoop(for seconds: Double) -> Bool {
     let end = loop.now + seconds
     isRunningLoop = true
@@ -140,7 +139,7 @@ package final class FixtureRun {
     return true
   }
 
-  /// Cases in tasks that wait for what never comes have not checked all that they were to check.
+  /// Fails cases in tasks that still wait at the end: they have not made all their checks.
   private func failOpenCases() {
     for open in openCases {
       fail(
@@ -150,7 +149,7 @@ package final class FixtureRun {
     }
   }
 
-  /// Lets time pass; returns the reason where that is not possible here.
+  /// Advances time; returns the reason if that is not possible here.
   private func advance(by seconds: Double) -> String? {
     if isRunningLoop || host.engine.isOccupied {
       return "advance cannot be called in a callback or a batch (a task may call obs.sleep)"
@@ -163,7 +162,7 @@ package final class FixtureRun {
 
   // MARK: Cases
 
-  /// Begins a case, and returns its number; nil if it is not to run.
+  /// Begins a case, and returns its number; nil if it should not run.
   private func begin(_ sentence: String, isOutermost: Bool, lines: ClosedRange<Int>) -> Int? {
     guard !isOutermost || runsCase(sentence) else {
       needsChecks = false
@@ -178,7 +177,8 @@ package final class FixtureRun {
     return caseCount
   }
 
-  /// Calls what is pending at the end of a case: a watcher that ends by its call has ended then.
+  /// Makes pending calls at the end of a case, so that watchers that end with their call have
+  /// ended.
   private func settle() {
     if !host.engine.isOccupied { loop.flush() }
   }
@@ -189,13 +189,13 @@ package final class FixtureRun {
     let sentence: String
     /// The lines of its function.
     let lines: ClosedRange<Int>
-    /// When it began; nil where it lies in another one, or leaks are not looked for.
+    /// When it began; nil for a nested case, or if leaks are not checked.
     let begin: LuaHost.Moment?
   }
 
-  /// Reports what an outermost case has left behind; the garbage is collected already.
+  /// Reports the leaks of an outermost case; garbage has already been collected.
   ///
-  /// Where other cases are under way in tasks, what was made in their lines is theirs.
+  /// While other cases run in tasks, objects made in the lines of such a case belong to it.
   private func reportLeaks(in number: Int) {
     guard let own = openCases.first(where: { $0.number == number }), let begin = own.begin
     else { return }
@@ -205,7 +205,7 @@ package final class FixtureRun {
     for object in host.live(since: begin) {
       let line = line(of: shownPath, message: "", traceback: nil, site: object.site)
       if let line, others.contains(where: { $0.lines.contains(line) }) { continue }
-      // A task outside of all cases may be the one in which another case is under way.
+      // Another case may be running in a task that is outside of all cases.
       let isOwn = line.map(own.lines.contains) ?? false
       if object.kind == .task, !others.isEmpty, !isOwn { continue }
       if counts[object] == nil { order.append(object) }
@@ -222,7 +222,7 @@ package final class FixtureRun {
     }
   }
 
-  // MARK: What was found
+  // MARK: Findings
 
   private func note(_ report: LuaReport) {
     let error = report.error

@@ -1,9 +1,9 @@
 internal import Observables
 
-/// The executor of the operations of awaited results, on a thread of its own.
+/// The executor for operations of awaited results, on a separate thread.
 ///
-/// A fixture keeps a thread of the pool that Swift's tasks share until it is done. If operations
-/// needed one, too, as many fixtures as there are threads would wait for ever.
+/// A fixture occupies a thread of the pool of Swift's tasks until it is done. If operations needed
+/// one too, as many fixtures as there are threads would wait forever.
 final class OperationThread: TaskExecutor {
   static let shared = OperationThread()
   private let thread = LoopThread { _ in }

@@ -1,5 +1,5 @@
 extension Array: LuaEncodable where Element: LuaEncodable {
-  /// A new table of the elements, from 1; of `[UInt8]` a string.
+  /// A new table of the elements, from 1; a string for `[UInt8]`.
   public func luaValue(in state: LuaState) throws(LuaError) -> LuaValue {
     if Element.self == UInt8.self { return .string(LuaString(bytes: self as! [UInt8])) }
     guard count <= Int32.max else { throw LuaError(.type, "\(count) elements are too many") }

@@ -1,4 +1,4 @@
-/// A key of a table where a coder has no `CodingKey` for it.
+/// A key of a table for which a coder has no `CodingKey`.
 struct CodingName: CodingKey {
   let stringValue: String
   let intValue: Int?
@@ -12,7 +12,7 @@ struct CodingName: CodingKey {
 }
 
 extension CodingKey {
-  /// The key as Lua has it.
+  /// The key as a Lua value.
   var luaKey: LuaValue {
     intValue.map { .integer(Int64($0)) } ?? .string(LuaString(stringValue))
   }
@@ -26,8 +26,8 @@ extension LuaError {
     return LuaError(code, "\(place): \(message)", underlying: underlying)
   }
 
-  /// This error with the part of the value in front, if a conversion has thrown it; else the error
-  /// itself.
+  /// Returns this error with the part of the value in front if a conversion threw it, and otherwise
+  /// the error itself.
   func located(in part: String) -> LuaError {
     isOfConversion ? LuaError(.type, "\(part): \(message)", underlying: underlying) : self
   }

@@ -14,7 +14,7 @@ extension Dictionary: LuaEncodable where Key: LuaEncodable, Value: LuaEncodable 
 }
 
 extension Dictionary: LuaDecodable where Key: LuaDecodable, Value: LuaDecodable {
-  /// The keys and values of a table, as `next` gives them.
+  /// The keys and values of a table, as returned by `next`.
   public init(luaValue: LuaValue) throws(LuaError) {
     var dictionary: [Key: Value] = [:]
     try LuaTable(luaValue: luaValue).forEach { key, value throws(LuaError) in
@@ -32,7 +32,7 @@ extension Dictionary: LuaDecodable where Key: LuaDecodable, Value: LuaDecodable 
 }
 
 extension LuaValue {
-  /// The name of the value in errors, where it is a key of a table.
+  /// The name of the value in errors about a key of a table.
   fileprivate var name: String {
     switch self {
     case .string(let name): name.description

@@ -1,10 +1,10 @@
 extension LuaValue {
-  /// Makes any `Decodable` value of a value of Lua: a structure of a table with its properties.
+  /// Converts a Lua value to any `Decodable` type: a table becomes a structure with its fields.
   ///
-  /// ``LuaDecodable`` types are converted as such. Lists count from 1; a field that is nil is
+  /// ``LuaDecodable`` types use their own conversion. Lists count from 1; a field that is nil is
   /// absent.
   ///
-  /// - Throws: `type` with the path to a part that doesn't fit, as in `address.zip: String
+  /// - Throws: `type` with the path to a part that does not fit, as in `address.zip: String
   ///   expected, got number`; `runtime` from a metamethod, `memory`, `closed`.
   /// - Complexity: O(size of the value).
   public func decode<Value: Decodable>(_ type: Value.Type = Value.self) throws(LuaError) -> Value {
@@ -36,7 +36,7 @@ extension LuaValue {
 }
 
 extension LuaError {
-  /// An error that a `Decodable` type has found itself.
+  /// Makes the error for one that a `Decodable` type reported itself.
   fileprivate init(decoding error: DecodingError) {
     let context: DecodingError.Context
     switch error {
@@ -58,7 +58,7 @@ private struct ValueDecoder: Decoder {
   let codingPath: [any CodingKey]
   var userInfo: [CodingUserInfoKey: Any] { [:] }
 
-  /// The greatest depth of nested tables: a script may pass a table that contains itself.
+  /// The maximum depth of nested tables: a script may pass a table that contains itself.
   private static var greatestDepth: Int { 200 }
 
   private func table() throws -> LuaTable {

@@ -1,30 +1,30 @@
-/// A type whose values can be given to Lua.
+/// A type whose values can be passed to Lua.
 ///
-/// Numbers, booleans and strings become those of Lua, `[UInt8]` a string, other arrays and
-/// dictionaries new tables, nil in an optional nil.
+/// Numbers, booleans and strings become Lua's own, `[UInt8]` becomes a string, other arrays and
+/// dictionaries new tables, and a nil optional becomes nil.
 public protocol LuaEncodable {
-  /// The value as Lua has it.
+  /// The value in Lua.
   ///
-  /// - Throws: `memory`, `closed`; `type` for what Lua cannot hold.
+  /// - Throws: `memory`, `closed`; `type` for a value that Lua cannot represent.
   func luaValue(in state: LuaState) throws(LuaError) -> LuaValue
 }
 
-/// A type whose values can be taken from Lua.
+/// A type whose values can be made from Lua values.
 ///
-/// Nothing is converted on the way: a number is no string, nor a string a number. Integers take
-/// floats that are whole.
+/// Nothing is converted implicitly: a number is not a string, nor a string a number. Integers
+/// accept whole floats.
 public protocol LuaDecodable {
-  /// Makes a value of a value of Lua.
+  /// Makes a value from a Lua value.
   ///
-  /// - Throws: `type` if that is not such a value; `memory`, `closed`.
+  /// - Throws: `type` if the value does not fit; `memory`, `closed`.
   init(luaValue: LuaValue) throws(LuaError)
 }
 
-/// A type whose values can be given to Lua and taken from it.
+/// A type whose values can be passed to Lua and made from Lua values.
 public typealias LuaConvertible = LuaEncodable & LuaDecodable
 
 extension LuaError {
-  /// The error for a value of another type than the expected one.
+  /// The error for a value of another type than expected.
   package static func mismatch(_ expected: String, _ given: LuaValue) -> LuaError {
     LuaError(.type, "\(expected) expected, got \(given.typeName)")
   }
@@ -42,7 +42,7 @@ extension LuaState {
   package func push<Value: LuaEncodable>(
     _ value: Value, to L: LuaStack
   ) throws(LuaError) {
-    // The common types are pushed directly; specialized, the comparisons cost nothing.
+    // The common types are pushed directly; in specialized code the comparisons cost nothing.
     if Value.self == String.self {
       try push(text: value as! String, to: L)
     } else {

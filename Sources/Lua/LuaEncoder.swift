@@ -1,10 +1,11 @@
 extension LuaState {
-  /// Makes a value of Lua of any `Encodable` value: a structure is a new table of its properties.
+  /// Converts any `Encodable` value to a Lua value: a structure becomes a new table of its
+  /// properties.
   ///
-  /// ``LuaEncodable`` types are converted as such. Lists count from 1, nil leaves no entry, and
+  /// ``LuaEncodable`` types use their own conversion. Lists count from 1, nil leaves no entry, and
   /// keys with an integer value are integers.
   ///
-  /// - Throws: `type` for what Lua cannot hold, with the path to it; `memory`, `closed`.
+  /// - Throws: `type` with the path to a part that Lua cannot represent; `memory`, `closed`.
   /// - Complexity: O(size of the value).
   public func encode(_ value: some Encodable) throws(LuaError) -> LuaValue {
     let encoded: Encoded
@@ -55,15 +56,15 @@ extension LuaState {
   }
 }
 
-/// An encoded value, before it is given to Lua.
+/// An encoded value before it becomes a Lua value.
 private enum Encoded {
   case value(LuaValue)
   case table(EncodedTable)
-  /// The value that an encoder, which was given to a type, holds in the end.
+  /// The final value of an encoder that was passed to a type.
   case pending(ValueEncoder)
 }
 
-/// A table in the making.
+/// A table under construction.
 private final class EncodedTable {
   var elements: [Encoded] = []
   var fields: [(key: LuaValue, value: Encoded)] = []
@@ -77,7 +78,7 @@ private final class ValueEncoder: Encoder {
 
   init(_ state: LuaState, _ path: [any CodingKey]) { (self.state, codingPath) = (state, path) }
 
-  /// The table that all containers of this encoder fill: a class and its parent share one.
+  /// The table that all containers of this encoder fill: a class and its superclass share one.
   private func table() -> EncodedTable {
     if case .table(let table)? = encoded { return table }
     let table = EncodedTable()

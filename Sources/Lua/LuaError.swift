@@ -1,51 +1,50 @@
-/// An error of a Lua state: one that a script raised, or one that the state itself reports.
+/// An error of a Lua state, raised by a script or reported by the state itself.
 ///
-/// Errors keep what they carried on their way through any number of calls between Swift and Lua:
-/// the Lua value that was raised, and the Swift error that a Swift function threw.
+/// Errors keep their contents through any number of calls between Swift and Lua: the Lua value that
+/// was raised, and the Swift error that a Swift function threw.
 public struct LuaError: Error, Sendable {
-  /// What kind of thing went wrong.
+  /// The kind of an error.
   public enum Code: Sendable, Hashable {
-    /// A chunk doesn't compile, or is bytecode where text was asked for.
+    /// A chunk does not compile, or is bytecode although text was expected.
     case syntax
-    /// A script or a Swift function called by it raised an error.
+    /// A script, or a Swift function called by it, raised an error.
     case runtime
-    /// Memory ran out, or the stack of the state.
+    /// Memory or stack space of the state ran out.
     case memory
-    /// An error occurred while an error was handled.
+    /// An error occurred while an error was being handled.
     case handler
     /// A file cannot be read.
     case file
     /// The state is closed.
     case closed
-    /// A value is not of the type that was asked for.
+    /// A value does not have the requested type.
     case type
     /// A value belongs to another state.
     case foreign
     /// The state belongs to another thread.
     case thread
-    /// Scripts have used more time than a turn of theirs may take.
+    /// Scripts have used more time than allowed in a turn.
     case timeLimit
-    /// The program has stopped the script: `LuaInterrupter`.
+    /// The program has stopped the script with a `LuaInterrupter`.
     case interrupted
-    /// Scripts have as many of something as they may have.
+    /// Scripts have reached the maximum number of some object.
     case quota
-    /// The loaded library of Lua is an earlier release than the program requires.
+    /// The loaded Lua library is an earlier release than the program requires.
     case release
   }
 
-  /// What kind of thing went wrong.
+  /// The kind of error.
   public let code: Code
-  /// What went wrong, in words, with the place in the script where that is known.
+  /// A description in words, with the place in the script if known.
   public let message: String
-  /// The calls that were active in Lua, as `debug.traceback` writes them; nil where none were.
+  /// The active calls in Lua, as in `debug.traceback`; nil if there were none.
   public let traceback: String?
-  /// The value that was raised; nil for errors that began in Swift.
+  /// The raised value; nil for errors that began in Swift.
   public let value: LuaValue
   /// The error that a Swift function threw, however many calls below this one.
   public let underlying: (any Error)?
 
-  /// Makes an error to be thrown by a Swift function: Lua sees a string, with its position in
-  /// front.
+  /// Makes an error for a Swift function to throw: Lua sees a string that begins with its position.
   public init(_ message: String) { self.init(.runtime, message) }
 
   /// Whether the script was stopped from outside: its time was up, or the program asked for it.
@@ -73,6 +72,6 @@ public struct LuaError: Error, Sendable {
 }
 
 extension LuaError: CustomStringConvertible {
-  /// The message, and the traceback on the lines below it.
+  /// The message, followed by the traceback on the next lines.
   public var description: String { traceback.map { "\(message)\n\($0)" } ?? message }
 }

@@ -1,18 +1,18 @@
 internal import CLua
 
-/// A function of Lua, kept alive by this handle.
+/// A Lua function, kept alive by this handle.
 ///
-/// To be used where its state is used; may be released anywhere. Two handles are equal if they mean
-/// the same function.
+/// Use it where its state is used; it may be released anywhere. Two handles are equal if they refer
+/// to the same function.
 public struct LuaFunction: Sendable, Hashable {
   package let pin: LuaPin
 
   package init(pin: LuaPin) { self.pin = pin }
 
-  /// Calls the function, and returns all its results.
+  /// Calls the function and returns all results.
   ///
-  /// Where the state belongs to a host, and no turn of its loop is under way, the call is one:
-  /// watchers are called when the function has returned.
+  /// If the state belongs to a host and no turn of its loop is active, the call is a turn: watchers
+  /// are called when the function has returned.
   ///
   /// - Throws: `runtime`, `memory`, `handler`, `closed`; `foreign` for a value of another state.
   @discardableResult
@@ -22,7 +22,7 @@ public struct LuaFunction: Sendable, Hashable {
     try pin.state.inTurn { () throws(LuaError) in try callPlainly(repeat each arguments) }
   }
 
-  /// Calls the function as `call` does, without making a turn.
+  /// Calls the function like `call`, without making a turn.
   package func callPlainly<each Argument: LuaEncodable>(
     _ arguments: repeat each Argument
   ) throws(LuaError) -> [LuaValue] {
@@ -39,10 +39,10 @@ public struct LuaFunction: Sendable, Hashable {
     }
   }
 
-  /// Calls the function, and returns its first result; the call is a turn, as for all results.
+  /// Calls the function and returns its first result; the call is a turn, as for all results.
   ///
   /// - Throws: `runtime`, `memory`, `handler`, `closed`; `foreign` for a value of another state;
-  ///   `type` if the result is another.
+  ///   `type` if the result has another type.
   public func call<each Argument: LuaEncodable, Result: LuaDecodable>(
     _ arguments: repeat each Argument, as type: Result.Type
   ) throws(LuaError) -> Result {
@@ -51,7 +51,7 @@ public struct LuaFunction: Sendable, Hashable {
     }
   }
 
-  /// Calls the function as `call` does, without making a turn.
+  /// Calls the function like `call`, without making a turn.
   package func callPlainly<each Argument: LuaEncodable, Result: LuaDecodable>(
     _ arguments: repeat each Argument, as type: Result.Type
   ) throws(LuaError) -> Result {
@@ -68,8 +68,8 @@ public struct LuaFunction: Sendable, Hashable {
     }
   }
 
-  /// Calls the function with any number of arguments, and returns all its results; the call is a
-  /// turn, as for declared arguments.
+  /// Calls the function with any number of arguments and returns all results; the call is a turn,
+  /// as for declared arguments.
   ///
   /// - Throws: `runtime`, `memory`, `handler`, `closed`; `foreign` for a value of another state.
   @discardableResult
@@ -77,7 +77,7 @@ public struct LuaFunction: Sendable, Hashable {
     try pin.state.inTurn { () throws(LuaError) in try callPlainly(arguments: arguments) }
   }
 
-  /// Calls the function as `call` does, without making a turn.
+  /// Calls the function like `call`, without making a turn.
   package func callPlainly(arguments: [LuaValue]) throws(LuaError) -> [LuaValue] {
     let state = try pin.state
     return try state.withStack { L throws(LuaError) in

@@ -1,10 +1,8 @@
 package import CLua
 
-/// Stops the scripts of a state; any thread may use it.
-///
-/// It also counts the time that they take.
+/// Stops the scripts of a state from any thread, and counts their time.
 public final class LuaInterrupter: Sendable {
-  // The state's thread uses the record; C makes what other threads read atomic.
+  // The state's thread uses the record; C makes fields that other threads read atomic.
   nonisolated(unsafe) let record: UnsafeMutablePointer<clua_guard>
 
   init() {
@@ -14,56 +12,56 @@ public final class LuaInterrupter: Sendable {
 
   deinit { record.deallocate() }
 
-  /// Stops what the state runs now, by an error of the code `interrupted` that scripts cannot catch
-  /// for long.
+  /// Stops the running code of the state with an error with the code `interrupted`, which scripts
+  /// can catch only briefly.
   ///
-  /// It ends the calls that are under way, and nothing else: the state can be used as before. Does
-  /// nothing where no script runs. A function in C or Swift that a script has called returns first.
+  /// It ends the active calls and nothing else: the state remains usable. Does nothing if no script
+  /// is running. A C or Swift function called by a script returns first.
   public func interrupt() { clua_guard_interrupt(record) }
 
-  /// The signal by which the threads of scripts are reached; `SIGURG` if it is not set.
+  /// The signal that reaches the threads of scripts; initially `SIGURG`.
   ///
-  /// To be set before any script runs.
+  /// Set it before any script runs.
   public static var signal: Int32 {
     get { clua_guard_signal() }
     set { clua_guard_setsignal(newValue) }
   }
 
-  /// Nanoseconds in a duration: at least one.
+  /// The number of nanoseconds in a duration, at least one.
   package static func nanoseconds(_ time: Duration) -> UInt64 {
     let (seconds, attoseconds) = time.components
     let (whole, overflows) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
     return overflows ? .max : UInt64(clamping: max(1, whole + attoseconds / 1_000_000_000))
   }
 
-  /// Whether the time of scripts can be limited on this system: on Linux.
+  /// Whether this system can limit the time of scripts: only Linux can.
   package static var canLimitTime: Bool { clua_guard_canlimit() }
 
-  /// Counts the time between two changes of `turn` as that of one turn.
+  /// Counts the time between two changes of `turn` as one turn.
   ///
-  /// The number must live as long as any script runs.
+  /// The number must live as long as scripts run.
   package func count(in turn: UnsafePointer<UInt64>) { record.pointee.turn = turn }
 
-  /// The calls of scripts that may be under way, one inside of the other; 0 for any number.
+  /// How deeply calls of scripts may nest; 0 for no limit.
   var callDepth: Int { Int(record.pointee.account?.pointee.calldepth ?? 0) }
 
-  /// Calls of scripts that are under way, one inside the other.
+  /// The number of active nested calls of scripts.
   var depth: Int { Int(record.pointee.depth) }
 
-  /// The account of scripts that have no other.
+  /// Sets the account of scripts without another account.
   package func begin(_ account: UnsafeMutablePointer<clua_account>) {
     record.pointee.account = account
   }
 
-  /// Runs what the engine does for scripts, unless it is called by one: it has some milliseconds in
-  /// a turn also after they were stopped.
+  /// Runs the engine's work for scripts, unless a script called it: it gets some milliseconds per
+  /// turn even after they were stopped.
   package func runEngine(_ L: LuaStack, _ body: () -> Void) {
     clua_enterengine(record, L.pointer)
     body()
     clua_leave(record, L.pointer)
   }
 
-  /// Runs what the engine does for a call of scripts: it takes their time, and ends with it.
+  /// Runs the engine's work for a call of scripts: it uses their time, and ends with the call.
   package func runForScripts<Failure: Error>(
     _ L: LuaStack, _ body: () throws(Failure) -> Void
   ) throws(Failure) {
@@ -72,35 +70,35 @@ public final class LuaInterrupter: Sendable {
     try body()
   }
 
-  /// Whether the engine is to give up what it does for the scripts.
+  /// Whether the engine has to abandon its work for the scripts.
   package var isEngineStopping: Bool { clua_isenginestopping(record) }
 
-  /// Points to a number that is not 0 while the scripts that run are to stop; as long as the state
-  /// lives.
+  /// A pointer, valid as long as the state, to a number that is not 0 while running scripts have to
+  /// stop.
   package var stopFlag: UnsafePointer<CInt> { clua_guard_stopflag(record) }
 
-  /// Scripts of another account run until `leave`.
+  /// Makes scripts of another account the running ones, until `leave`.
   package func enter(_ account: UnsafeMutablePointer<clua_account>) {
     _ = clua_guard_switch(record, account)
   }
 
-  /// Suspends the code that runs until `goOn`: calls on another account are neither stopped nor
+  /// Suspends the running code until `goOn`: calls on another account are neither stopped nor
   /// exempt with it.
   package func suspend() -> Caller { Caller(record: clua_guard_suspend(record)) }
 
-  /// Lets the caller go on, on its account.
+  /// Lets the caller continue on its account.
   package func goOn(_ caller: Caller, _ L: LuaStack) {
     withUnsafePointer(to: caller.record) { clua_guard_goon(record, $0, L.pointer) }
   }
 
-  /// Code that has caused a call on another account.
+  /// The suspended code that has caused a call on another account.
   package struct Caller { fileprivate let record: clua_caller }
 
-  /// The coroutine that runs, for `lend`.
+  /// The running coroutine, for `lend`.
   package var runningThread: LentThread { LentThread(thread: record.pointee.running) }
 
-  /// Hides a coroutine of other scripts from the code that runs on it from now on; returns the one
-  /// that was hidden before.
+  /// Hides a coroutine of other scripts from code that runs on it; returns the previously hidden
+  /// one.
   package func lend(_ lent: LentThread) -> LentThread {
     defer { record.pointee.lent = lent.thread }
     return LentThread(thread: record.pointee.lent)
@@ -115,11 +113,11 @@ public final class LuaInterrupter: Sendable {
     clua_guard_restore(record, account, L.pointer)
   }
 
-  /// What runs until `resume` is not stopped, also where scripts were: it counts for `exempt`.
+  /// Exempts the code up to `resume` from stops, even if scripts were stopped: it runs on `exempt`.
   package func exempt(_ exempt: UnsafeMutablePointer<clua_account>) -> Exemption {
     var outer: UnsafeMutablePointer<clua_account>?
     let stopped = clua_guard_exempt(record, exempt, &outer)
-    // Where exempt code has called scripts, which call exempt code again, memory is limited here.
+    // If exempt code called scripts that call exempt code again, memory is limited here.
     let isFreed = clua_guard_freememory(record)
     return Exemption(outer: outer, stopped: stopped, isFreed: isFreed)
   }
@@ -129,7 +127,7 @@ public final class LuaInterrupter: Sendable {
     if exemption.isFreed { _ = clua_guard_limitmemory(record) }
   }
 
-  /// Code of scripts that such code calls has the memory of scripts again.
+  /// Runs code of scripts, called by exempt code, with the scripts' limits of memory again.
   package func withLimitedMemory<Result, Failure: Error>(
     _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -138,7 +136,7 @@ public final class LuaInterrupter: Sendable {
     return try body()
   }
 
-  /// Runs code that must not fail for want of memory: what it takes is counted, and not refused.
+  /// Runs code that must not fail for lack of memory: its memory is counted, but not refused.
   package func withUnlimitedMemory<Result, Failure: Error>(
     _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -147,29 +145,29 @@ public final class LuaInterrupter: Sendable {
     return try body()
   }
 
-  /// Whether code runs that is not stopped.
+  /// Whether exempt code is running.
   package var isExempt: Bool {
     @inline(__always) get { record.pointee.exemption.account != nil }
   }
 
-  /// What was interrupted by code that must not be stopped.
+  /// The state to restore after exempt code.
   package struct Exemption {
     fileprivate let outer: UnsafeMutablePointer<clua_account>?
     fileprivate let stopped: CInt
-    /// Whether its end limits memory again.
+    /// Whether memory is limited again at the end.
     fileprivate let isFreed: Bool
   }
 
-  /// Whether the scripts that run now are to stop, or were stopped in this turn.
+  /// Whether the running scripts have to stop, or were stopped in this turn.
   package var isStopping: Bool { clua_isstopping(record) }
 
   /// Whether any scripts were stopped in this turn.
   package var hasStopped: Bool { clua_hasstopped(record) }
 
-  /// Remembers where scripts are, if code of the host is the first to notice that they are to stop.
+  /// Records the place of scripts that have to stop, if the host's code notices it first.
   func notePlace(_ L: LuaStack) { clua_guard_noteplace(record, L.pointer) }
 
-  /// Code of ours in Lua is not stopped for its next steps, which belong together.
+  /// Protects the next steps of our own Lua code, which belong together, from a stop.
   package func spare() { clua_guard_spare(record) }
 
   /// The account of the scripts that were stopped last.
@@ -178,14 +176,14 @@ public final class LuaInterrupter: Sendable {
   /// Whether the last stop was not reported yet.
   var isUnreported: Bool { record.pointee.culprit.map { !$0.pointee.isreported } ?? false }
 
-  /// Whether this is the first report of a stop; others of the same turn say nothing new.
+  /// Whether this is the first report of a stop; further ones in the same turn add nothing.
   func takeReport() -> Bool {
     guard let account = record.pointee.culprit else { return true }
     defer { account.pointee.isreported = true }
     return !account.pointee.isreported
   }
 
-  /// Why scripts were stopped last, and where.
+  /// Why and where scripts were last stopped.
   var lastStop: (code: LuaError.Code, message: String) {
     let size = Int(CLUA_STOP_MESSAGE_SIZE)
     let message = withUnsafeTemporaryAllocation(of: CChar.self, capacity: size) { text in

@@ -23,18 +23,18 @@ public struct LuaLibraries: OptionSet, Sendable {
   public static let math = LuaLibraries(rawValue: 1 << 7)
   /// `utf8`: characters of texts.
   public static let utf8 = LuaLibraries(rawValue: 1 << 8)
-  /// `debug`: what a debugger needs; not for scripts that are not trusted.
+  /// `debug`: functions for debuggers; not for untrusted scripts.
   public static let debug = LuaLibraries(rawValue: 1 << 9)
-  /// What is left of libraries for scripts that nobody trusts; see `safe`.
+  /// Restricts libraries to their functions for untrusted scripts; see `safe`.
   static let restricted = LuaLibraries(rawValue: 1 << 10)
-  /// The libraries for scripts that nobody trusts (S5).
+  /// The libraries for untrusted scripts (S5).
   ///
-  /// Nothing in them reaches outside of the state, crashes Lua, or cannot be stopped: there is no
-  /// `io`, `package`, `dofile`, `loadfile`, `string.dump`, `warn`; `load` takes text only, `os` has
-  /// `clock`, `date`, `difftime` and `time`, `debug` has `traceback`, `collectgarbage` counts, and
-  /// `setmetatable` refuses `__gc`. In a `LuaHost` the libraries are read-only. With a library
-  /// of Lua below 5.4.7 a malicious script can still crash its process by faults of Lua:
-  /// ``LuaRelease``.
+  /// Nothing in them reaches outside of the state, crashes Lua, or cannot be stopped. There is no
+  /// `io`, `package`, `dofile`, `loadfile`, `string.dump` or `warn`. `load` takes text only; `os`
+  /// has `clock`, `date`, `difftime` and `time`; `debug` has `traceback`; `collectgarbage` only
+  /// counts; and `setmetatable` refuses `__gc`. In a `LuaHost` the libraries are read-only. With a
+  /// Lua library before 5.4.7, a malicious script can still crash its process through faults of
+  /// Lua: ``LuaRelease``.
   public static let safe: LuaLibraries = [
     .base, .coroutine, .table, .os, .string, .math, .utf8, .debug, .restricted,
   ]

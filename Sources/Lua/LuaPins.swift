@@ -2,7 +2,7 @@ import Synchronization
 
 /// The slots through which Swift keeps Lua objects alive.
 ///
-/// The slots are confined to the thread of their state, but for `release(_:)`.
+/// The slots are confined to the thread of their state, except for `release(_:)`.
 package final class LuaPins: Sendable {
   private struct Released {
     var slots: [CInt] = []
@@ -12,14 +12,14 @@ package final class LuaPins: Sendable {
   private let released = Mutex(Released())
   private let hasReleased = Atomic(false)
 
-  // The reference is written where the state is made and closed, and read with its handles: all on
-  // the state's thread.
+  // The reference is written when the state is made and closed, and read with its handles, always
+  // on the state's thread.
   package nonisolated(unsafe) unowned(unsafe) var state: LuaState?
-  // The list is used on the state's thread only.
+  // The list is used only on the state's thread.
   nonisolated(unsafe) private var free: [CInt] = []
   nonisolated(unsafe) private(set) var capacity: CInt = 0
 
-  /// Gives a slot back; may be called on any thread, also after the state was closed.
+  /// Frees a slot; callable on any thread, even after the state was closed.
   func release(_ slot: CInt) {
     released.withLock { released in
       if released.isOpen { released.slots.append(slot) }
@@ -27,7 +27,7 @@ package final class LuaPins: Sendable {
     hasReleased.store(true, ordering: .releasing)
   }
 
-  /// A slot that nothing uses, nil if a new one has to be made.
+  /// An unused slot, or nil if a new one has to be made.
   func takeFree() -> CInt? { free.popLast() }
 
   func add(_ slots: ClosedRange<CInt>) {
@@ -35,7 +35,7 @@ package final class LuaPins: Sendable {
     free.append(contentsOf: slots.reversed())
   }
 
-  /// The slots that were given back since the last call.
+  /// The slots that were freed since the last call.
   func takeReleased() -> [CInt] {
     guard hasReleased.load(ordering: .relaxed) else { return [] }
     hasReleased.store(false, ordering: .relaxed)
@@ -57,13 +57,13 @@ package final class LuaPins: Sendable {
   }
 }
 
-/// One Lua object kept alive.
+/// A Lua object kept alive.
 ///
-/// A pin lives as long as it is referred to, and never calls Lua when it is freed.
+/// A pin never calls Lua when it is freed.
 package final class LuaPin: Sendable {
   package let pins: LuaPins
   package let slot: CInt
-  /// The address of the object, which no other object has while the pin lives.
+  /// The address of the object, which is unique while the pin lives.
   package let address: UInt
 
   init(pins: LuaPins, slot: CInt, address: UInt) {

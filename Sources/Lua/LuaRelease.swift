@@ -2,8 +2,8 @@ internal import CLua
 
 /// A release of Lua 5.4.
 ///
-/// Releases before 5.4.7 have faults by which a malicious script can crash its process, also with
-/// `.safe` libraries. `LuaHost(minimumLua:)` refuses them.
+/// Releases before 5.4.7 have faults through which a malicious script can crash its process, even
+/// with `.safe` libraries. `LuaHost(minimumLua:)` refuses them.
 public struct LuaRelease: Sendable, Hashable, Comparable, CustomStringConvertible {
   private let number: CInt
 
@@ -25,19 +25,19 @@ public struct LuaRelease: Sendable, Hashable, Comparable, CustomStringConvertibl
   public static let v5_4_6 = LuaRelease(number: 50406)
   /// Lua 5.4.7.
   public static let v5_4_7 = LuaRelease(number: 50407)
-  /// Lua 5.4.8, and later ones.
+  /// Lua 5.4.8 or later.
   public static let v5_4_8 = LuaRelease(number: 50408)
 
-  /// The release as which the loaded library behaves; the version that it returns is only 5.4.
+  /// The release as which the loaded library behaves; the library itself only reports 5.4.
   ///
-  /// The first use tests it, in less than a millisecond. A library with only some of the changes of
-  /// a release counts as the release before.
+  /// The first use tests it, in less than a millisecond. A library with only some changes of a
+  /// release counts as the release before.
   public static var loaded: LuaRelease { LuaRelease(number: clua_release()) }
 
   /// The faults of the release ``loaded`` that the loaded library does not have, as distributions
-  /// patch their libraries: such as "CVE-2022-28805".
+  /// patch their libraries; for example "CVE-2022-28805".
   ///
-  /// Only faults for which a test does no harm.
+  /// Includes only faults that can be tested without harm.
   public static var patches: [String] {
     (0...).lazy.map { clua_release_patch($0) }.prefix { $0 != nil }
       .map { String(cString: $0!) }
@@ -46,12 +46,14 @@ public struct LuaRelease: Sendable, Hashable, Comparable, CustomStringConvertibl
   /// Whether `a` came before `b`.
   public static func < (a: LuaRelease, b: LuaRelease) -> Bool { a.number < b.number }
 
-  /// The release as in "5.4.4".
+  /// The release, as in "5.4.4".
   public var description: String { "\(number / 10000).\(number / 100 % 100).\(number % 100)" }
 }
 
 extension LuaRelease {
-  /// - Throws: `release` if the loaded library is an earlier one.
+  /// Throws unless the loaded library is this release or a later one.
+  ///
+  /// - Throws: `release`.
   package func require() throws(LuaError) {
     let loaded = LuaRelease.loaded
     guard loaded < self else { return }

@@ -1,30 +1,30 @@
 public import CLua
 
-/// The stack of a coroutine, or of the main one: the arguments and results of functions.
+/// The stack of a coroutine or of the main thread: the arguments and results of functions.
 ///
-/// Nothing here raises an error of Lua, or asks for more slots than are free. Indices are those of
-/// Lua: from 1 upwards, or from the top, which is -1, downwards.
+/// Nothing here raises a Lua error, or needs more slots than are free. Indices are as in Lua: from
+/// 1 upwards, or from the top, which is -1, downwards.
 @frozen @usableFromInline package struct LuaStack {
-  /// The coroutine, as functions of C take it.
+  /// The coroutine, for C functions.
   @usableFromInline package let pointer: OpaquePointer
 
   @inlinable @inline(__always) package init(_ pointer: OpaquePointer) { self.pointer = pointer }
 
   /// The number of values. [-0, +0, -]
   ///
-  /// Setting it drops those above, or adds nil. [-n, +n, -]
+  /// Setting it drops values from the top, or adds nil. [-n, +n, -]
   package var height: CInt {
     @inlinable @inline(__always) get { lua_gettop(pointer) }
     @inlinable @inline(__always) nonmutating set { lua_settop(pointer, newValue) }
   }
 
-  /// Makes room for so many more values; false where there is no memory for it. [-0, +0, -]
+  /// Makes room for `count` more values; false if out of memory. [-0, +0, -]
   @inlinable @inline(__always) package func hasRoom(for count: CInt = LUA_MINSTACK) -> Bool {
-    // A request for one value is what distinguishes a chain of `__call` (chains.c).
+    // Only a chain of `__call` requests one value, which identifies it (chains.c).
     lua_checkstack(pointer, max(count, 2)) != 0
   }
 
-  /// The index from 1 upwards that means the same. [-0, +0, -]
+  /// The same index, counted from 1 upwards. [-0, +0, -]
   @inlinable @inline(__always) package func absolute(_ index: CInt) -> CInt {
     lua_absindex(pointer, index)
   }
@@ -37,13 +37,13 @@ public import CLua
   /// Drops values. [-count, +0, -]
   @inlinable @inline(__always) package func pop(_ count: CInt = 1) { clua_pop(pointer, count) }
 
-  /// Takes the value at an index out. [-1, +0, -]
+  /// Removes the value at an index. [-1, +0, -]
   @inlinable @inline(__always) package func remove(_ index: CInt) { clua_remove(pointer, index) }
 
-  /// Moves the top to an index, below what was there. [-1, +1, -]
+  /// Moves the top to an index, below the values from there on. [-1, +1, -]
   @inlinable @inline(__always) package func insert(_ index: CInt) { clua_insert(pointer, index) }
 
-  /// Puts a copy of one value in the place of another. [-0, +0, -]
+  /// Replaces a value by a copy of another one. [-0, +0, -]
   @inlinable @inline(__always) package func copy(from source: CInt, to target: CInt) {
     lua_copy(pointer, source, target)
   }
@@ -73,7 +73,7 @@ public import CLua
     lua_pushinteger(pointer, value)
   }
 
-  /// Pushes a number that Lua has as a float. [-0, +1, -]
+  /// Pushes a float. [-0, +1, -]
   @inlinable @inline(__always) package func push(_ value: lua_Number) {
     lua_pushnumber(pointer, value)
   }
@@ -85,26 +85,26 @@ public import CLua
 
   // MARK: Reading
 
-  /// Whether a value counts as true, as all do but false and nil. [-0, +0, -]
+  /// Whether a value counts as true: all do except false and nil. [-0, +0, -]
   @inlinable @inline(__always) package func boolean(at index: CInt) -> Bool {
     lua_toboolean(pointer, index) != 0
   }
 
-  /// The number at an index, if Lua has it as an integer. [-0, +0, -]
+  /// The number at an index, if its subtype is integer. [-0, +0, -]
   @inlinable @inline(__always) package func integer(at index: CInt) -> lua_Integer? {
     isInteger(at: index) ? lua_tointegerx(pointer, index, nil) : nil
   }
 
-  /// The number at an index, if it is an integer, however Lua has it. [-0, +0, -]
+  /// The number at an index, if it is an integer of either subtype. [-0, +0, -]
   @inlinable @inline(__always) package func wholeNumber(at index: CInt) -> lua_Integer? {
-    // A string would be taken for the number that it spells.
+    // A string would be converted to a number.
     guard isNumber(at: index) else { return nil }
     var isInteger: CInt = 0
     let number = lua_tointegerx(pointer, index, &isInteger)
     return isInteger != 0 ? number : nil
   }
 
-  /// Whether a number is at an index that Lua has as an integer. [-0, +0, -]
+  /// Whether the value at an index is a number of the subtype integer. [-0, +0, -]
   @inlinable @inline(__always) package func isInteger(at index: CInt) -> Bool {
     lua_isinteger(pointer, index) != 0
   }
@@ -119,19 +119,19 @@ public import CLua
     lua_topointer(pointer, index)
   }
 
-  /// The pointer of a light userdata, or the memory of another one; nil for other values.
+  /// The pointer of a light userdata, or the memory of a full one; nil for other values.
   /// [-0, +0, -]
   @inlinable @inline(__always) package func userdata(at index: CInt) -> UnsafeMutableRawPointer? {
     lua_touserdata(pointer, index)
   }
 
-  /// Whether two values are the same, without metamethods. [-0, +0, -]
+  /// Whether two values are equal without metamethods. [-0, +0, -]
   @inlinable @inline(__always) package func rawEqual(_ first: CInt, _ second: CInt) -> Bool {
     lua_rawequal(pointer, first, second) != 0
   }
 
   // MARK: The coroutine
 
-  /// Whether a function is running in the coroutine, of Lua or of C. [-0, +0, -]
+  /// Whether a Lua or C function is running in the coroutine. [-0, +0, -]
   @inlinable @inline(__always) package var isRunning: Bool { clua_isrunning(pointer) }
 }

@@ -1,13 +1,13 @@
 internal import CLua
 
 extension LuaState {
-  /// What a chunk may be.
+  /// The kinds of chunks to accept.
   public enum ChunkKind: Sendable {
-    /// Source text only: bytecode that was made to do so can crash a process.
+    /// Source text only: malicious bytecode can crash a process.
     case text
-    /// Bytecode only, from a source that is trusted.
+    /// Bytecode only, from a trusted source.
     case bytecode
-    /// Either, from a source that is trusted.
+    /// Either, from a trusted source.
     case any
 
     fileprivate var mode: String {
@@ -21,7 +21,7 @@ extension LuaState {
 
   /// Compiles a chunk.
   ///
-  /// `name` is what errors call it: after `@` the path of a file, after `=` a name as it is;
+  /// `name` is the chunk's name in errors: after `@` the path of a file, after `=` a literal name;
   /// otherwise, and by default, the text itself.
   /// - Throws: `syntax`, `memory`, `closed`.
   /// - Complexity: O(*n*).
@@ -49,7 +49,7 @@ extension LuaState {
 
   /// Compiles the chunk in a file, without its first line if that begins with `#`.
   ///
-  /// - Throws: `file` if it can't be read, `syntax`, `memory`, `closed`.
+  /// - Throws: `file` if it cannot be read, `syntax`, `memory`, `closed`.
   /// - Complexity: O(*n*).
   public func loadFile(
     _ path: String, kind: ChunkKind = .text
@@ -63,7 +63,7 @@ extension LuaState {
     }
   }
 
-  /// Compiles the chunk of text that was read from a file, as ``loadFile(_:kind:)`` does.
+  /// Compiles the text of a file that was already read, like ``loadFile(_:kind:)``.
   package func load(contents: [UInt8], of path: String) throws(LuaError) -> LuaFunction {
     var length = contents.count
     let start = contents.withUnsafeBufferPointer { contents in
@@ -84,14 +84,15 @@ extension LuaState {
 
   /// Compiles and runs a chunk of text, and returns its first result.
   ///
-  /// - Throws: `syntax`, `runtime`, `memory`, `handler`, `closed`; `type` if the result is another.
+  /// - Throws: `syntax`, `runtime`, `memory`, `handler`, `closed`; `type` if the result has another
+  ///   type.
   public func run<Result: LuaDecodable>(
     _ source: String, name: String? = nil, as type: Result.Type
   ) throws(LuaError) -> Result {
     try load(source, name: name).callPlainly(as: type)
   }
 
-  /// Compiles and runs the chunk in a file, which gets `arguments` as `...`.
+  /// Compiles and runs the chunk in a file, which receives `arguments` as `...`.
   ///
   /// - Throws: `file`, `syntax`, `runtime`, `memory`, `handler`, `closed`.
   @discardableResult

@@ -1,6 +1,6 @@
 internal import CLua
 
-/// The object in an error value of Lua that keeps an error which a Swift function threw.
+/// The object in a Lua error value that holds an error thrown by a Swift function.
 private final class ThrownError {
   let error: any Error
   init(_ error: any Error) { self.error = error }
@@ -14,7 +14,7 @@ extension LuaState {
     if status != LUA_OK { throw takeError(status, L) }
   }
 
-  /// Makes a Swift error of the error value on top.
+  /// Pops the error value on top and makes a Swift error of it.
   ///
   /// A failed operation may leave the stack full: this makes room itself. [-1, +0, -]
   package func takeError(_ status: CInt, _ L: LuaStack) -> LuaError {
@@ -41,7 +41,7 @@ extension LuaState {
       default: .runtime
       }
     var underlying = underlyingError(at: top, of: L)
-    // The error may be that there is no memory, so the value is kept where that is possible.
+    // If the error is a lack of memory, keeping the value may fail.
     let value = (try? value(at: top, of: L)) ?? .nil
     if bySwift, let inner = reraised {
       code = inner.code
@@ -54,8 +54,9 @@ extension LuaState {
       code, describe(at: top, of: L), traceback: traceback, value: value, underlying: underlying)
   }
 
-  /// The error for the value at an index, if that says that scripts were stopped; the program's
-  /// answer to that is given now.
+  /// The error for the value at an index if it says that scripts were stopped.
+  ///
+  /// In this case the program reacts to the stop now.
   package func stopError(
     at index: CInt, of L: LuaStack, traceback: String?
   ) -> LuaError? {
@@ -65,8 +66,9 @@ extension LuaState {
     return LuaError(code, message, traceback: traceback)
   }
 
-  /// The error for the last stop, if no script has raised it and none runs that will; the program's
-  /// answer to that is given now.
+  /// The error for the last stop, if no script has raised it and no running script will.
+  ///
+  /// In this case the program reacts to the stop now.
   package func unreportedStop() -> LuaError? {
     guard interrupter.depth == 0, interrupter.isUnreported else { return nil }
     let (code, message) = interrupter.lastStop
@@ -75,13 +77,13 @@ extension LuaState {
     return LuaError(code, message)
   }
 
-  /// What the value at an index says about why scripts were stopped; nil for any other value.
+  /// The code and message of the stop if the value at an index is the stop error; nil otherwise.
   private func stop(at index: CInt, of L: LuaStack) -> (LuaError.Code, String)? {
     guard clua_isstop(L.pointer, index) else { return nil }
     return interrupter.lastStop
   }
 
-  /// The error that a Swift function has thrown, if that is the error value at an index.
+  /// The error thrown by a Swift function, if the error value at an index holds one.
   ///
   /// [-0, +0, -]
   package func underlyingError(at index: CInt, of L: LuaStack) -> (any Error)? {
@@ -90,7 +92,7 @@ extension LuaState {
     }
   }
 
-  /// A traceback without the lines of our own code in Lua; as it is where there is no memory.
+  /// A traceback without the lines of our own Lua code; unchanged if out of memory.
   package func withoutOwnCode(_ traceback: String) -> String {
     let shown = try? withStack { L throws(LuaError) in
       try push(text: traceback, to: L)
@@ -120,7 +122,7 @@ extension LuaState {
 
   /// Pushes the error value for an error that a Swift function threw.
   ///
-  /// The value has to be raised at once. This cannot fail: where memory runs out, the value is that
+  /// The value has to be raised at once. This cannot fail: if memory runs out, the value is that
   /// error. Needs five free slots. [-0, +1, -]
   package func pushError(_ error: any Error, to L: LuaStack) {
     reraised = nil

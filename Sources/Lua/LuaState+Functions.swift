@@ -1,7 +1,6 @@
 internal import CLua
 
-/// A Swift function as Lua calls it: the arguments are on the stack, and the results go on top of
-/// it.
+/// The body of a Swift function for Lua: the arguments are on the stack, and the results go on top.
 private final class FunctionBody {
   typealias Body = (LuaState, LuaStack) throws -> CInt
   let body: Body
@@ -12,12 +11,12 @@ extension LuaState {
   /// Makes a Lua function of a Swift function.
   ///
   /// Lua calls it on the state's thread. Arguments of another type raise "bad argument" errors in
-  /// the script, absent ones count as nil, surplus ones are dropped. An error that `body` throws is
-  /// raised in the script, where it reads as its description; if it comes back to Swift it is
-  /// ``LuaError/underlying``, or the same value if it was a ``LuaError`` to begin with. The closure
-  /// lives until the function is collected or the state closed; one that captures the state itself
-  /// should do so `unowned`, or it keeps the state alive until `close()`. `name` is what error
-  /// messages call the function.
+  /// the script, missing ones count as nil, surplus ones are dropped. An error that `body` throws
+  /// is raised in the script, where its text is its description. If it returns to Swift it is
+  /// ``LuaError/underlying``, or the same value if it was a ``LuaError``. The closure lives until
+  /// the function is collected or the state closed; a closure that captures the state should do so
+  /// `unowned`, or it keeps the state alive until `close()`. `name` is the function's name in error
+  /// messages.
   /// - Throws: `memory`, `closed`.
   public func function<each Argument: LuaDecodable, Result: LuaEncodable>(
     _ name: String, _ body: @escaping (repeat each Argument) throws -> Result
@@ -30,9 +29,9 @@ extension LuaState {
     }
   }
 
-  /// Makes a Lua function of a Swift function without result.
+  /// Makes a Lua function of a Swift function without a result.
   ///
-  /// All else is as for functions with a result.
+  /// Otherwise like a function with a result.
   /// - Throws: `memory`, `closed`.
   public func function<each Argument: LuaDecodable>(
     _ name: String, _ body: @escaping (repeat each Argument) throws -> Void
@@ -46,7 +45,7 @@ extension LuaState {
 
   /// Makes a Lua function of a Swift function that takes and returns any number of values.
   ///
-  /// All else is as for functions with declared arguments.
+  /// Otherwise like a function with declared arguments.
   /// - Throws: `memory`, `closed`.
   public func variadicFunction(
     _ name: String, _ body: @escaping ([LuaValue]) throws -> [LuaValue]
@@ -68,8 +67,8 @@ extension LuaState {
 
   /// Pushes a Lua function that runs `body`.
   ///
-  /// `body` finds its arguments from index 1 and leaves as many results on top as it says. At least
-  /// 20 slots are free for it. [-0, +1, -]
+  /// `body` finds its arguments from index 1, leaves its results on top, and returns their number.
+  /// It has at least 20 free slots. [-0, +1, -]
   package func pushFunction(
     _ body: @escaping (LuaState, LuaStack) throws -> CInt,
     to L: LuaStack
@@ -93,7 +92,7 @@ extension LuaState {
     }
     let function = Unmanaged<FunctionBody>.fromOpaque(context).takeUnretainedValue()
     return state.entered(from: L) {
-      // A failure may leave operands; the error value goes where they were.
+      // A failure may leave operands; the error value replaces them.
       let height = L.height
       do {
         if L.hasLost { state.recoverLost(L) }
@@ -107,7 +106,7 @@ extension LuaState {
   }
 }
 
-/// The message about an argument that is absent: Lua says "no value" there, not "nil".
+/// The message about a missing argument: Lua says "no value" for it, not "nil".
 package func absent(_ message: String) -> String {
   message.hasSuffix("got nil") ? message.dropLast(3) + "no value" : message
 }
@@ -131,7 +130,7 @@ private struct FunctionArguments {
     _ type: Argument.Type
   ) throws(LuaError) -> Argument {
     index += 1
-    // Beyond the arguments are free slots, which are no valid indices for everything done here.
+    // Indices after the arguments are free slots, which not all operations here accept.
     guard index <= count else {
       do throws(LuaError) { return try Argument(luaValue: .nil) } catch {
         guard error.isOfConversion else { throw error }

@@ -3,7 +3,8 @@ internal import CLua
 extension LuaState {
   /// Pushes a value.
   ///
-  /// Needs five free slots, as everything here does; throws with the stack as it was. [-0, +1, -]
+  /// Like all functions here, needs five free slots, and throws with the stack unchanged.
+  /// [-0, +1, -]
   package func push(
     _ value: LuaValue, to L: LuaStack
   ) throws(LuaError) {
@@ -75,24 +76,24 @@ extension LuaState {
     }
   }
 
-  /// The bytes of the string at an index; it must be one. [-0, +0, -]
+  /// The bytes of the value at an index, which must be a string. [-0, +0, -]
   package func bytes(at index: CInt, of L: LuaStack) -> [UInt8] {
     withBytes(at: index, of: L) { Array($0) }
   }
 
-  /// The string at an index as text, with U+FFFD where it isn't; it must be one. [-0, +0, -]
+  /// The text of the string at an index, with U+FFFD for invalid UTF-8. [-0, +0, -]
   package func text(at index: CInt, of L: LuaStack) -> String {
     withBytes(at: index, of: L) { String(decoding: $0, as: UTF8.self) }
   }
 
-  /// The first characters of the string at an index as text; it must be one. [-0, +0, -]
+  /// The first characters of the string at an index. [-0, +0, -]
   ///
   /// - Complexity: O(1).
   package func beginning(at index: CInt, of L: LuaStack, bytes: Int) -> String {
     withBytes(at: index, of: L) { String(decoding: $0.prefix(bytes), as: UTF8.self) }
   }
 
-  /// The string at an index as text, nil if it isn't valid UTF-8; it must be one. [-0, +0, -]
+  /// The text of the string at an index, or nil if it is not valid UTF-8. [-0, +0, -]
   package func validText(at index: CInt, of L: LuaStack) -> String? {
     withBytes(at: index, of: L) { String(utf8: $0) }
   }
@@ -124,17 +125,17 @@ extension LuaState {
 }
 
 extension UnsafeRawBufferPointer {
-  /// The bytes as `CChar`; never nil, also where there are none.
+  /// The bytes as `CChar`; never nil, even if there are no bytes.
   fileprivate var chars: UnsafePointer<CChar> {
     baseAddress?.assumingMemoryBound(to: CChar.self) ?? UnsafePointer(bitPattern: 1)!
   }
 }
 
 extension String {
-  /// The text whose UTF-8 is `bytes`; nil where they are none.
+  /// Makes a text from UTF-8 bytes; nil if they are not valid.
   @inline(__always)
   package init?(utf8 bytes: UnsafeBufferPointer<UInt8>) {
-    // The initializer that validates goes through generic code, which takes longer than all of a
+    // The validating initializer goes through generic code, which takes longer than the rest for a
     // short text; most texts are ASCII.
     if bytes.allSatisfy({ $0 < 0x80 }) {
       self.init(decoding: bytes, as: UTF8.self)

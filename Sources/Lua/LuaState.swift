@@ -3,51 +3,51 @@ internal import CSandbox
 
 /// A Lua state: a world of values, with its scripts.
 ///
-/// Confined to one thread (or one loop, or one queue): the code that uses it or its handles makes
-/// sure of that. The state of a `LuaHost` belongs where its loop lives; elsewhere it throws
-/// `thread`.
+/// It is confined to one thread (or one loop, or one queue): the code that uses it or its handles
+/// must ensure that. The state of a `LuaHost` belongs to the thread of its loop; elsewhere it
+/// throws `thread`.
 ///
-/// Handles (``LuaTable``, ``LuaFunction``, …) may be released anywhere, also after the state was
-/// closed. No function here leaves anything on the stack of Lua, and no error of Lua jumps over
-/// Swift. <doc:Calculator> uses one.
+/// Handles (``LuaTable``, ``LuaFunction``, …) may be released anywhere, even after the state was
+/// closed. No function here leaves anything on Lua's stack, and no Lua error jumps over Swift.
+/// <doc:Calculator> uses a state.
 public final class LuaState {
-  // It has more fields than most types: entering and leaving the state touches each of them, so an
-  // object of its own for some would add a step to every call.
+  // It has more fields than most types: entering and leaving the state touches each of them, so
+  // moving some into a separate object would add a step to every call.
 
   package let pins: LuaPins
-  /// Where the registry has the table that holds the pins.
+  /// The registry index of the table that holds the pins.
   package let pinTable: CInt
   private let main: OpaquePointer
   let allocator: UnsafeMutablePointer<clua_allocator>
   private let home: UnsafeMutablePointer<clua_home>
-  /// Stops the scripts that run, from any thread.
+  /// Stops the running scripts, from any thread.
   public let interrupter = LuaInterrupter()
-  /// The stack of the coroutine that runs now: the one in which Lua called Swift last.
+  /// The stack of the running coroutine, in which Lua last called Swift.
   package var stack: LuaStack {
     @inlinable get { LuaStack(current.pointee) }
     @inlinable set { current.pointee = newValue.pointer }
   }
-  // This is in memory of its own: each write reads it, where a checked field would cost too much.
+  // This has separately allocated memory: each write reads it, and a checked field would cost too
+  // much.
   @usableFromInline package let current: UnsafeMutablePointer<OpaquePointer>
   @exclusivity(unchecked) private var depth = 0
   /// Whether `close()` was called.
   @exclusivity(unchecked) public private(set) var isClosed = false
-  /// Whether the memory is freed: `close()` may have to wait for calls that are under way.
+  /// Whether the memory is freed: `close()` may have to wait for active calls.
   @exclusivity(unchecked) package private(set) var isFreed = false
   private var isWaiting = false
-  /// Whether the calling code may use the state; nil where its user makes sure of that.
+  /// Whether the calling code may use the state; nil if its user ensures that.
   private var isHere: (@Sendable () -> Bool)?
-  /// The object that a bridge builds around the state; it sets this to nil when it goes.
+  /// The object that a bridge builds around the state; the bridge sets this to nil when it ends.
   package unowned(unsafe) var attachment: AnyObject?
-  /// The object that makes turns of calls; it sets this to nil when it goes.
+  /// The object that makes turns of calls; it sets this to nil when it ends.
   package unowned(unsafe) var turns: (any LuaTurns)?
   /// The error that a Swift function threw last, if that came out of Lua.
   var reraised: LuaError?
 
-  /// Makes a state.
+  /// Makes a state with the given standard `libraries`.
   ///
-  /// Scripts find the standard `libraries` that are named, and may use as many bytes as
-  /// `memoryLimit` says.
+  /// Scripts may use at most `memoryLimit` bytes.
   /// - Throws: `memory`.
   public convenience init(
     libraries: LuaLibraries = .all, memoryLimit: Int? = nil
@@ -55,7 +55,7 @@ public final class LuaState {
     try self.init(libraries: libraries, memoryLimit: memoryLimit, refusing: nil)
   }
 
-  /// `refusing` are the requests for memory that fail, counted from the first.
+  /// Makes a state in which the requests for memory in `refusing`, counted from the first, fail.
   package init(
     libraries: LuaLibraries, memoryLimit: Int?, refusing: ClosedRange<UInt64>?
   ) throws(LuaError) {
@@ -88,7 +88,7 @@ public final class LuaState {
     self.allocator = allocator
     clua_guard_usememory(interrupter.record, allocator)
     pins.state = self
-    // The pins are released when the state is freed: finalizers may look for them until then.
+    // The pins are released when the state is freed: finalizers may use them until then.
     home.pointee.host = Unmanaged.passRetained(pins).toOpaque()
   }
 
@@ -101,17 +101,18 @@ public final class LuaState {
 
   /// Closes the state: calls the finalizers of its objects and frees its memory.
   ///
-  /// From then on the state and its handles throw `closed`. Called by a Swift function that a
-  /// script runs, it takes effect when the outermost call into the state returns. Dropping the last
-  /// reference to the state closes it too; only then finalizers can't call Swift functions. What
-  /// functions of Swift hold is released after the finalizers have run. Closing twice does nothing.
+  /// From then on the state and its handles throw `closed`. When a Swift function called by a
+  /// script closes the state, this takes effect when the outermost call into the state returns.
+  /// Dropping the last reference to the state also closes it, but then finalizers cannot call Swift
+  /// functions. Objects held by Swift functions are released after the finalizers have run. Closing
+  /// twice does nothing.
   public func close() {
     isClosed = true
     if depth == 0 { free() }
   }
 
-  /// Closes the state as `close()` does, for a bridge that is in the middle of calls which are not
-  /// counted: the memory is freed by the next `close()`.
+  /// Closes the state like `close()`, for a bridge in the middle of calls that are not counted: the
+  /// next `close()` frees the memory.
   package func closeLater() {
     isClosed = true
     // This counts as a call that never ends.
@@ -133,7 +134,7 @@ public final class LuaState {
     isFreed = true
     isClosed = true
     stack = LuaStack(main)
-    // Calls by finalizers are not to close the state once more.
+    // Calls by finalizers must not close the state again.
     depth += 1
     clua_closestate(main)
     pins.close()
@@ -144,12 +145,12 @@ public final class LuaState {
     home.deallocate()
   }
 
-  /// The bytes that the state uses.
+  /// The bytes in use by the state.
   public var memoryInUse: Int { isFreed ? 0 : Int(clamping: allocator.pointee.whole.used) }
 
-  /// The bytes that the state may use, nil for no limit.
+  /// The bytes that the state may use, or nil for no limit.
   ///
-  /// Beyond it Lua raises "not enough memory".
+  /// Beyond the limit Lua raises "not enough memory".
   public var memoryLimit: Int? {
     get {
       isFreed || allocator.pointee.whole.limit == 0
@@ -158,17 +159,17 @@ public final class LuaState {
     set { if !isFreed { clua_meter_limit(&allocator.pointee.whole, Self.limit(newValue)) } }
   }
 
-  /// A limit as C has it: 0 is none.
+  /// A limit for C, in which 0 is no limit.
   static func limit(_ bytes: Int?) -> Int { bytes.map { max(1, $0) } ?? 0 }
 
-  /// Replaces the functions by which scripts could go on after they were stopped.
+  /// Replaces the functions with which scripts could continue after they were stopped.
   package func prepareStops() throws(LuaError) {
     try withStack { L throws(LuaError) in try check(clua_try_guard_install(L.pointer), L) }
   }
 
-  /// For loops over what scripts have made.
+  /// Throws if scripts have to stop; for loops over data made by scripts.
   ///
-  /// - Throws: the error that stops scripts, where they are to stop.
+  /// - Throws: the error that stops scripts.
   package func checkStop() throws(LuaError) {
     guard interrupter.isStopping else { return }
     if stack.hasRoom(for: 10) { interrupter.notePlace(stack) }
@@ -176,18 +177,18 @@ public final class LuaState {
     throw LuaError(code, message)
   }
 
-  /// Ends what belonged to objects that Lua has freed, where Swift is entered; once scripts are to
-  /// stop the rest is left to later calls.
+  /// Ends everything that belonged to objects freed by Lua, whenever Swift is entered.
   ///
-  /// No error is thrown: what has begun must be ended also where scripts are stopped.
+  /// Once scripts have to stop, the rest waits for later calls. Throws nothing: ending an object
+  /// must be completed even if scripts are stopped.
   package func recoverLost(_ L: LuaStack) {
     while clua_recover(L.pointer), !interrupter.isStopping {}
   }
 
-  /// Whether a stop of scripts is to be reported: only the first one of a turn.
+  /// Whether to report a stop of scripts: only the first one of a turn is reported.
   package func takeStopReport() -> Bool { interrupter.takeReport() }
 
-  /// Refuses `count` requests for memory from the `first`th on, counted from now; 0 refuses none.
+  /// Refuses `count` requests for memory starting with the `first`th from now; 0 refuses none.
   package func refuseAllocations(from first: UInt64, count: UInt64) {
     guard first > 0, count > 0 else {
       allocator.pointee.refuse_from = 0
@@ -198,22 +199,22 @@ public final class LuaState {
     allocator.pointee.refuse_to = count > .max - next ? .max : next + count - 1
   }
 
-  /// Collects all garbage there is and calls the finalizers that are due.
+  /// Collects all garbage and calls the finalizers that are due.
   ///
   /// - Throws: `closed`.
   public func collectGarbage() throws(LuaError) {
     try withStack { L throws(LuaError) in clua_collect(L.pointer) }
   }
 
-  /// The state that a coroutine belongs to; nil once it is closed, or if it is no `LuaState`.
+  /// The state of a coroutine; nil if the state is closed, or not a `LuaState`.
   package static func owner(of L: LuaStack) -> LuaState? {
     guard let host = clua_host(L.pointer) else { return nil }
     return Unmanaged<LuaPins>.fromOpaque(host)._withUnsafeGuaranteedRef { pins in pins.state }
   }
 
-  /// Runs `body` with at least 20 free slots, and puts the stack back to the height that it had.
+  /// Runs `body` with at least 20 free slots, and restores the height of the stack.
   ///
-  /// - Throws: `closed`, `memory` if the stack cannot grow, and what `body` throws.
+  /// - Throws: `closed`, `memory` if the stack cannot grow, and errors of `body`.
   package func withStack<Result>(
     _ body: (LuaStack) throws(LuaError) -> Result
   ) throws(LuaError) -> Result {
@@ -233,7 +234,7 @@ public final class LuaState {
     return try body(L)
   }
 
-  /// Makes the state throw `thread` from now on where `isHere` is false.
+  /// Makes the state throw `thread` from now on if `isHere` returns false.
   package func confine(to isHere: @escaping @Sendable () -> Bool) { self.isHere = isHere }
 
   /// Whether the calling code may use the state.
@@ -243,7 +244,7 @@ public final class LuaState {
     if !isOnThread { throw .otherThread }
   }
 
-  /// Runs `body` as something that Lua called in the coroutine `L`, which becomes the current one.
+  /// Runs `body` as a call by Lua in the coroutine `L`, which becomes the current one.
   package func entered<Result>(
     from L: LuaStack, _ body: () -> Result
   ) -> Result {
@@ -258,15 +259,14 @@ public final class LuaState {
     return body()
   }
 
-  /// Runs a call that Swift makes: in a turn of its own where there are turns, and none is under
-  /// way.
+  /// Runs a call made by Swift, as a turn if the state has turns and none is active.
   func inTurn<Result>(_ body: () throws(LuaError) -> Result) throws(LuaError) -> Result {
     guard let turns, !isClosed, isOnThread, depth == 0, !turns.isUnderWay else { return try body() }
     return try turns.run(body)
   }
 
-  /// Lets go of the objects whose last handles are gone; otherwise the next handle that is made
-  /// does. [-0, +0, -]
+  /// Releases the objects whose last handles are gone; otherwise making the next handle does.
+  /// [-0, +0, -]
   package func recycleReleased(_ L: LuaStack) {
     for slot in pins.takeReleased() {
       L.push(false)
@@ -288,7 +288,7 @@ public final class LuaState {
     if let slot = pins.takeFree() { return slot }
     let (first, last) = (pins.capacity + 1, max(16, pins.capacity * 2))
     let status = clua_try_growpins(L.pointer, pinTable, first, last)
-    // Finalizers may have used up what was free, or added slots: only the present state counts.
+    // Finalizers may have used all free slots, or added some: only the current state counts.
     guard status == LUA_OK else {
       L.pop()
       throw .noMemory
@@ -300,12 +300,12 @@ public final class LuaState {
 
 /// The turns of the loop that a state belongs to.
 package protocol LuaTurns: AnyObject {
-  /// Whether a turn is under way, or something that belongs to one.
+  /// Whether a turn, or a part of one, is active.
   var isUnderWay: Bool { get }
   /// Runs `body` as a turn.
   func run<Result>(_ body: () throws(LuaError) -> Result) throws(LuaError) -> Result
-  /// Called when an error shows that scripts were stopped; perhaps more than once for one stop.
+  /// Called when an error shows that scripts were stopped, possibly several times for one stop.
   func scriptsWereStopped()
-  /// Called when an error shows that scripts met a limit of memory or number, or were stopped.
+  /// Called when an error shows that scripts reached a limit of memory or number, or were stopped.
   func scriptsMetLimit()
 }

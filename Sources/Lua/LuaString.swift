@@ -1,6 +1,6 @@
-/// A string of Lua: bytes, which often are text in UTF-8 and need not be.
+/// A Lua string: bytes, often but not necessarily UTF-8 text.
 public struct LuaString: Sendable, Hashable {
-  /// The bytes, zero bytes included.
+  /// The bytes, including zero bytes.
   public let bytes: [UInt8]
 
   /// Makes a string of bytes.
@@ -13,14 +13,14 @@ public struct LuaString: Sendable, Hashable {
   /// - Complexity: O(*n*).
   public init(_ text: String) { bytes = Array(text.utf8) }
 
-  /// The text, nil if the bytes are not valid UTF-8.
+  /// The text, or nil if the bytes are not valid UTF-8.
   ///
   /// - Complexity: O(*n*).
   public var text: String? { String(validating: bytes, as: UTF8.self) }
 }
 
 extension LuaString: CustomStringConvertible, ExpressibleByStringLiteral {
-  /// The text, with U+FFFD in place of what is not valid UTF-8.
+  /// The text, with U+FFFD for invalid UTF-8.
   ///
   /// - Complexity: O(*n*).
   public var description: String { String(decoding: bytes, as: UTF8.self) }

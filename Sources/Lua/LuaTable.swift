@@ -1,16 +1,16 @@
 internal import CLua
 internal import CTables
 
-/// A table of Lua, kept alive by this handle.
+/// A Lua table, kept alive by this handle.
 ///
-/// To be used where its state is used; may be released anywhere. Two handles are equal if they mean
-/// the same table.
+/// Use it where its state is used; it may be released anywhere. Two handles are equal if they refer
+/// to the same table.
 public struct LuaTable: Sendable, Hashable {
   package let pin: LuaPin
 
   package init(pin: LuaPin) { self.pin = pin }
 
-  /// The value of a key, as `t[key]` returns it, metamethods included.
+  /// The value of a key, like `t[key]` in Lua, including metamethods.
   ///
   /// - Throws: `runtime` from a metamethod, `memory`, `closed`, `foreign` for a key of another
   ///   state.
@@ -18,9 +18,10 @@ public struct LuaTable: Sendable, Hashable {
     get throws(LuaError) { try get(key) }
   }
 
-  /// The value of a key as a Swift value, as `t[key]` returns it, metamethods included.
+  /// The value of a key as a Swift value, like `t[key]` in Lua, including metamethods.
   ///
-  /// - Throws: `type` if it is another; `runtime` from a metamethod, `memory`, `closed`, `foreign`.
+  /// - Throws: `type` if the value has another type; `runtime` from a metamethod, `memory`,
+  ///   `closed`, `foreign`.
   public func get<Value: LuaDecodable>(
     _ key: some LuaEncodable, as type: Value.Type = Value.self
   ) throws(LuaError) -> Value {
@@ -31,7 +32,7 @@ public struct LuaTable: Sendable, Hashable {
     }
   }
 
-  /// Assigns the value of a key, as `t[key] = value` does, metamethods included.
+  /// Assigns the value of a key, like `t[key] = value` in Lua, including metamethods.
   ///
   /// - Throws: `runtime` for nil and NaN as keys and from a metamethod; `memory`, `closed`,
   ///   `foreign`.
@@ -45,7 +46,7 @@ public struct LuaTable: Sendable, Hashable {
     }
   }
 
-  /// The length, as `#t` returns it.
+  /// The length, like `#t` in Lua.
   ///
   /// - Throws: `runtime` from a metamethod, `memory`, `closed`.
   public var length: Int {
@@ -56,10 +57,11 @@ public struct LuaTable: Sendable, Hashable {
     }
   }
 
-  /// Calls `body` with each key and value, as `next` returns them: metamethods are not called.
+  /// Calls `body` with each key and value, like `next`, without metamethods.
   ///
-  /// `body` may assign to keys that exist. An error that it throws ends the loop.
-  /// - Throws: `runtime` if a key was added meanwhile, `memory`, `closed`, and what `body` throws.
+  /// `body` may assign to existing keys. An error that it throws ends the loop.
+  /// - Throws: `runtime` if a key was added during the loop, `memory`, `closed`, and errors of
+  ///   `body`.
   public func forEach(
     _ body: (LuaValue, LuaValue) throws(LuaError) -> Void
   ) throws(LuaError) {
@@ -76,9 +78,9 @@ public struct LuaTable: Sendable, Hashable {
     }
   }
 
-  /// The metatable, nil if there is none.
+  /// The metatable, or nil if the table has none.
   ///
-  /// Assigning is `setMetatable(_:)`.
+  /// Assign it with `setMetatable(_:)`.
   ///
   /// - Throws: `memory`, `closed`.
   public var metatable: LuaTable? {
@@ -90,7 +92,7 @@ public struct LuaTable: Sendable, Hashable {
     }
   }
 
-  /// Gives the table a metatable, or removes it.
+  /// Sets or removes the metatable.
   ///
   /// - Throws: `memory`, `closed`, `foreign`.
   public func setMetatable(_ metatable: LuaTable?) throws(LuaError) {

@@ -1,7 +1,7 @@
-/// A coroutine of Lua, kept alive by this handle.
+/// A Lua coroutine, kept alive by this handle.
 ///
-/// To be used where its state is used; may be released anywhere. Two handles are equal if they mean
-/// the same coroutine.
+/// Use it where its state is used; it may be released anywhere. Two handles are equal if they refer
+/// to the same coroutine.
 public struct LuaThread: Sendable, Hashable {
   package let pin: LuaPin
 

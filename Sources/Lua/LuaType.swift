@@ -1,6 +1,6 @@
 public import CLua
 
-/// A type of values, as Lua distinguishes them.
+/// A Lua type of values.
 @frozen @usableFromInline package struct LuaType: Equatable {
   @usableFromInline let rawValue: CInt
 
@@ -24,19 +24,19 @@ public import CLua
 }
 
 extension LuaStack {
-  /// What kind of value is at an index. [-0, +0, -]
+  /// The type of the value at an index. [-0, +0, -]
   @inlinable @inline(__always) package func type(at index: CInt) -> LuaType {
-    // 0 is no index: Lua would read the slot above the top of the stack.
+    // 0 is not a valid index: Lua would read the slot above the top of the stack.
     assert(index != 0)
     return LuaType(rawValue: lua_type(pointer, index))
   }
 
-  /// The name that Lua has for the type of a value. [-0, +0, -]
+  /// Lua's name for the type of a value. [-0, +0, -]
   package func typeName(at index: CInt) -> String {
     String(cString: lua_typename(pointer, lua_type(pointer, index)))
   }
 
-  /// Whether nil is at an index; not where no value is. [-0, +0, -]
+  /// Whether nil is at an index; false if there is no value. [-0, +0, -]
   @inlinable @inline(__always) package func isNil(at index: CInt) -> Bool {
     type(at: index) == .nil
   }
@@ -61,7 +61,7 @@ extension LuaStack {
     type(at: index) == .function
   }
 
-  /// Whether a userdata that is no light one is at an index. [-0, +0, -]
+  /// Whether a full userdata is at an index. [-0, +0, -]
   @inlinable @inline(__always) package func isUserdata(at index: CInt) -> Bool {
     type(at: index) == .userdata
   }

@@ -2,14 +2,14 @@ internal import CLua
 
 /// A full userdata of Lua, kept alive by this handle.
 ///
-/// To be used where its state is used; may be released anywhere. Two handles are equal if they mean
-/// the same userdata.
+/// Use it where its state is used; it may be released anywhere. Two handles are equal if they refer
+/// to the same userdata.
 public struct LuaUserdata: Sendable, Hashable {
   package let pin: LuaPin
 
   package init(pin: LuaPin) { self.pin = pin }
 
-  /// The metatable, nil if there is none.
+  /// The metatable, or nil if the userdata has none.
   ///
   /// - Throws: `memory`, `closed`.
   public var metatable: LuaTable? {

@@ -1,14 +1,14 @@
 extension LuaValue: LuaEncodable, LuaDecodable {
-  /// The value as Lua has it.
+  /// The value in Lua.
   public func luaValue(in state: LuaState) throws(LuaError) -> LuaValue { self }
-  /// Makes a value of what Lua holds.
+  /// Makes a value from a Lua value.
   public init(luaValue: LuaValue) throws(LuaError) { self = luaValue }
 }
 
 extension Bool: LuaEncodable, LuaDecodable {
-  /// The value as Lua has it.
+  /// The value in Lua.
   public func luaValue(in state: LuaState) throws(LuaError) -> LuaValue { .boolean(self) }
-  /// Makes a value of what Lua holds.
+  /// Makes a value from a Lua value.
   public init(luaValue: LuaValue) throws(LuaError) {
     guard case .boolean(let value) = luaValue else { throw .mismatch("boolean", luaValue) }
     self = value
@@ -16,11 +16,11 @@ extension Bool: LuaEncodable, LuaDecodable {
 }
 
 extension String: LuaEncodable, LuaDecodable {
-  /// The value as Lua has it.
+  /// The value in Lua.
   public func luaValue(in state: LuaState) throws(LuaError) -> LuaValue {
     .string(LuaString(self))
   }
-  /// Makes a value of what Lua holds.
+  /// Makes a value from a Lua value.
   public init(luaValue: LuaValue) throws(LuaError) {
     guard case .string(let value) = luaValue else { throw .mismatch("string", luaValue) }
     guard let text = value.text else {
@@ -31,9 +31,9 @@ extension String: LuaEncodable, LuaDecodable {
 }
 
 extension LuaString: LuaEncodable, LuaDecodable {
-  /// The value as Lua has it.
+  /// The value in Lua.
   public func luaValue(in state: LuaState) throws(LuaError) -> LuaValue { .string(self) }
-  /// Makes a value of what Lua holds.
+  /// Makes a value from a Lua value.
   public init(luaValue: LuaValue) throws(LuaError) {
     guard case .string(let value) = luaValue else { throw .mismatch("string", luaValue) }
     self = value
@@ -41,9 +41,9 @@ extension LuaString: LuaEncodable, LuaDecodable {
 }
 
 extension Double: LuaEncodable, LuaDecodable {
-  /// The value as Lua has it.
+  /// The value in Lua.
   public func luaValue(in state: LuaState) throws(LuaError) -> LuaValue { .number(self) }
-  /// Makes a value of what Lua holds.
+  /// Makes a value from a Lua value.
   public init(luaValue: LuaValue) throws(LuaError) {
     switch luaValue {
     case .number(let value): self = value
@@ -54,9 +54,9 @@ extension Double: LuaEncodable, LuaDecodable {
 }
 
 extension Float: LuaEncodable, LuaDecodable {
-  /// The value as Lua has it.
+  /// The value in Lua.
   public func luaValue(in state: LuaState) throws(LuaError) -> LuaValue { .number(Double(self)) }
-  /// Makes a value of what Lua holds.
+  /// Makes a value from a Lua value.
   public init(luaValue: LuaValue) throws(LuaError) {
     let value = try Double(luaValue: luaValue)
     guard let float = Float(inRange: value) else {
@@ -65,16 +65,16 @@ extension Float: LuaEncodable, LuaDecodable {
     self = float
   }
 
-  /// The nearest value; nil where that would be infinite, and `value` is not.
+  /// Makes the nearest value; nil if that would be infinite although `value` is not.
   package init?(inRange value: Double) {
     self.init(value)
     if isInfinite && value.isFinite { return nil }
   }
 }
 
-/// Integers take integers of Lua, and floats that are whole; both must be within range.
+/// Integers accept Lua integers and whole floats, both within range.
 extension FixedWidthInteger where Self: LuaEncodable, Self: LuaDecodable {
-  /// The value as Lua has it.
+  /// The value in Lua.
   public func luaValue(in state: LuaState) throws(LuaError) -> LuaValue {
     guard let value = Int64(exactly: self) else {
       throw LuaError(.type, "\(self) does not fit into an integer of Lua")
@@ -82,7 +82,7 @@ extension FixedWidthInteger where Self: LuaEncodable, Self: LuaDecodable {
     return .integer(value)
   }
 
-  /// Makes a value of what Lua holds.
+  /// Makes a value from a Lua value.
   public init(luaValue: LuaValue) throws(LuaError) {
     let exact: Self?
     switch luaValue {
@@ -113,7 +113,7 @@ extension UInt32: LuaEncodable, LuaDecodable {}
 extension UInt64: LuaEncodable, LuaDecodable {}
 
 extension Optional: LuaEncodable where Wrapped: LuaEncodable {
-  /// The value as Lua has it.
+  /// The value in Lua.
   public func luaValue(in state: LuaState) throws(LuaError) -> LuaValue {
     guard let value = self else { return .nil }
     return try value.luaValue(in: state)
@@ -121,16 +121,16 @@ extension Optional: LuaEncodable where Wrapped: LuaEncodable {
 }
 
 extension Optional: LuaDecodable where Wrapped: LuaDecodable {
-  /// Makes a value of what Lua holds.
+  /// Makes a value from a Lua value.
   public init(luaValue: LuaValue) throws(LuaError) {
     self = luaValue == .nil ? nil : try Wrapped(luaValue: luaValue)
   }
 }
 
 extension LuaTable: LuaEncodable, LuaDecodable {
-  /// The value as Lua has it.
+  /// The value in Lua.
   public func luaValue(in state: LuaState) throws(LuaError) -> LuaValue { .table(self) }
-  /// Makes a value of what Lua holds.
+  /// Makes a value from a Lua value.
   public init(luaValue: LuaValue) throws(LuaError) {
     guard case .table(let value) = luaValue else { throw .mismatch("table", luaValue) }
     self = value
@@ -138,9 +138,9 @@ extension LuaTable: LuaEncodable, LuaDecodable {
 }
 
 extension LuaFunction: LuaEncodable, LuaDecodable {
-  /// The value as Lua has it.
+  /// The value in Lua.
   public func luaValue(in state: LuaState) throws(LuaError) -> LuaValue { .function(self) }
-  /// Makes a value of what Lua holds.
+  /// Makes a value from a Lua value.
   public init(luaValue: LuaValue) throws(LuaError) {
     guard case .function(let value) = luaValue else { throw .mismatch("function", luaValue) }
     self = value
@@ -148,9 +148,9 @@ extension LuaFunction: LuaEncodable, LuaDecodable {
 }
 
 extension LuaUserdata: LuaEncodable, LuaDecodable {
-  /// The value as Lua has it.
+  /// The value in Lua.
   public func luaValue(in state: LuaState) throws(LuaError) -> LuaValue { .userdata(self) }
-  /// Makes a value of what Lua holds.
+  /// Makes a value from a Lua value.
   public init(luaValue: LuaValue) throws(LuaError) {
     guard case .userdata(let value) = luaValue else { throw .mismatch("userdata", luaValue) }
     self = value
@@ -158,9 +158,9 @@ extension LuaUserdata: LuaEncodable, LuaDecodable {
 }
 
 extension LuaThread: LuaEncodable, LuaDecodable {
-  /// The value as Lua has it.
+  /// The value in Lua.
   public func luaValue(in state: LuaState) throws(LuaError) -> LuaValue { .thread(self) }
-  /// Makes a value of what Lua holds.
+  /// Makes a value from a Lua value.
   public init(luaValue: LuaValue) throws(LuaError) {
     guard case .thread(let value) = luaValue else { throw .mismatch("thread", luaValue) }
     self = value

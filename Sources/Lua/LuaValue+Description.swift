@@ -1,11 +1,10 @@
 import Glibc
 
 extension LuaValue: CustomStringConvertible, CustomDebugStringConvertible {
-  /// The value as `print` of Lua writes it: `1`, `1.0`, `1e+100`, `-nan`, the text of a string,
-  /// `table: 0x55…`.
+  /// The value as printed by Lua: `1`, `1.0`, `1e+100`, `-nan`, the text of a string, `table:
+  /// 0x55…`.
   ///
-  /// May be used on any thread, and calls no `__tostring`. Bytes that are not UTF-8 are replaced by
-  /// U+FFFD.
+  /// Usable on any thread; calls no `__tostring`. Bytes that are not UTF-8 are replaced by U+FFFD.
   ///
   /// - Complexity: O(length) of a string, else O(1).
   public var description: String {
@@ -24,7 +23,7 @@ extension LuaValue: CustomStringConvertible, CustomDebugStringConvertible {
     }
   }
 
-  /// As ``description``, with strings in quotes.
+  /// The same as ``description``, but with strings in quotes.
   public var debugDescription: String {
     if case .string(let value) = self { return value.description.debugDescription }
     return description
@@ -36,7 +35,7 @@ extension LuaValue: CustomStringConvertible, CustomDebugStringConvertible {
     "\(typeName): 0x\(String(address, radix: 16))"
   }
 
-  /// A float as Lua writes it: 14 digits, and never as an integer.
+  /// A float as written by Lua: 14 digits, and never as an integer.
   private static func text(of value: Double) -> String {
     let text = withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) { buffer in
       withVaList([value]) { arguments in

@@ -1,9 +1,9 @@
-/// Any value of Lua.
+/// Any Lua value.
 ///
-/// A value that is given to a state comes back as the same: integers stay integers, 1.0 stays a
+/// A value that is passed to a state comes back unchanged: integers stay integers, 1.0 stays a
 /// float, strings are bytes, and a table is the same table.
 ///
-/// Two values are equal as `rawequal` has it, except that 1 and 1.0 differ here and NaN equals
+/// Two values are equal as in `rawequal`, except that 1 and 1.0 differ here, and NaN equals
 /// nothing.
 public enum LuaValue: Sendable, Hashable {
   /// No value.
@@ -27,7 +27,7 @@ public enum LuaValue: Sendable, Hashable {
   /// A light userdata: an address.
   case lightUserdata(LuaAddress)
 
-  /// The name that `type` of Lua gives, such as "number".
+  /// The name of the type, as returned by `type` in Lua, such as "number".
   public var typeName: String {
     switch self {
     case .nil: "nil"
@@ -63,7 +63,7 @@ extension LuaValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral,
 public struct LuaAddress: Sendable, Hashable {
   private let bits: UInt
 
-  /// Makes a light userdata of an address.
+  /// Makes a light userdata from an address.
   public init(_ pointer: UnsafeMutableRawPointer?) { bits = UInt(bitPattern: pointer) }
 
   /// The address.

@@ -1,13 +1,12 @@
-// The standard library's functions of these names print nothing in release builds. These functions
-// hide them.
+// The standard library's functions with these names print nothing in release builds. These
+// functions hide them.
 //
-// Observables has its own: neither target may know the other. In this one they are internal, since
-// a target that imports both would find each name twice.
+// Observables has its own copies: neither target may depend on the other. Here they are internal,
+// since a target that imports both would otherwise find each name twice.
 
-/// Ends the program where its caller has broken a rule, with a sentence on the standard error
-/// stream.
+/// Ends the program if its caller has broken a rule, with a sentence on the standard error stream.
 ///
-/// - Complexity: that of the condition: the sentence is made where that is false.
+/// - Complexity: the condition's; the sentence is made only if the condition is false.
 @inline(__always)
 func precondition(
   _ condition: @autoclosure () -> Bool, _ sentence: @autoclosure () -> String,
@@ -16,7 +15,7 @@ func precondition(
   if !condition() { misuse(sentence(), file: file, line: line) }
 }
 
-/// Ends the program where its caller has broken a rule, with a sentence on the standard error
+/// Ends the program because its caller has broken a rule, with a sentence on the standard error
 /// stream.
 @inline(__always)
 func preconditionFailure(
@@ -26,7 +25,7 @@ func preconditionFailure(
 }
 
 /// Ends the program with a sentence; all mistakes of callers are reported here.
-// Of the standard library's functions only `fatalError` prints in release builds, too.
+// Among the standard library's functions, only `fatalError` prints in release builds, too.
 @inline(never)
 func misuse(_ sentence: String, file: StaticString, line: UInt) -> Never {
   fatalError("Misuse: \(sentence)", file: file, line: line)

@@ -1,7 +1,7 @@
 extension Set: LuaEncodable where Element: LuaEncodable {
   /// A new list of the members, in any order.
   public func luaValue(in state: LuaState) throws(LuaError) -> LuaValue {
-    // A set of bytes is a list of members, too: an array of bytes would be a string.
+    // A set of bytes is a list of members, too; an array of bytes would become a string.
     guard Element.self == UInt8.self else { return try Array(self).luaValue(in: state) }
     return try map { LuaValue.integer(Int64($0 as! UInt8)) }.luaValue(in: state)
   }

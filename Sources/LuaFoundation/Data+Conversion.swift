@@ -1,7 +1,7 @@
 public import Foundation
 public import Lua
 
-/// Data is a string of its bytes.
+/// Data becomes a string of its bytes.
 extension Data: LuaEncodable, LuaDecodable {
   /// The bytes.
   public func luaValue(in state: LuaState) throws(LuaError) -> LuaValue {

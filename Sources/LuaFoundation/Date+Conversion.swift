@@ -1,14 +1,14 @@
 public import Foundation
 public import Lua
 
-/// A date is the number of seconds since 1970 in UTC, as `os.time` gives it.
+/// A date becomes the number of seconds since 1970 in UTC, as in `os.time`.
 extension Date: LuaEncodable, LuaDecodable {
   /// The seconds since 1970, a float.
   public func luaValue(in state: LuaState) throws(LuaError) -> LuaValue {
     .number(timeIntervalSince1970)
   }
 
-  /// The date that is so many seconds after 1970.
+  /// The date this many seconds after 1970.
   public init(luaValue: LuaValue) throws(LuaError) {
     let seconds = try Double(luaValue: luaValue)
     guard seconds.isFinite else {

@@ -1,10 +1,10 @@
 public import Foundation
 public import Lua
 
-/// A decimal number is a number of Lua where that has the same digits, and their text otherwise.
+/// A decimal number becomes a Lua number if one has the same digits, and otherwise text.
 ///
-/// So 0.1 is the number 0.1, and an amount of twenty digits is a string, which Lua's arithmetic
-/// takes as well, with the precision of its floats.
+/// So 0.1 becomes the number 0.1, and an amount of twenty digits becomes a string. Lua's arithmetic
+/// accepts it too, with the precision of floats.
 extension Decimal: LuaEncodable, LuaDecodable {
   /// An integer, a float whose shortest text has these digits, or a string.
   public func luaValue(in state: LuaState) throws(LuaError) -> LuaValue {
@@ -15,7 +15,7 @@ extension Decimal: LuaEncodable, LuaDecodable {
     return .string(LuaString(text))
   }
 
-  /// The number with the shortest text of a float, or with the digits of a string.
+  /// Makes a number from the shortest text of a float, or from the digits of a string.
   public init(luaValue: LuaValue) throws(LuaError) {
     switch luaValue {
     case .integer(let value): self.init(value)
@@ -37,20 +37,19 @@ extension Decimal: LuaEncodable, LuaDecodable {
     if number.isNaN {
       self = .nan
     } else {
-      // The shortest text has the digits that are meant: the float nearest to 3.133 has 49 others
-      // behind them.
+      // The shortest text has the intended digits: the float nearest to 3.133 has 49 more digits.
       guard number.isFinite, let decimal = Decimal(text: "\(number)") else { return nil }
       self = decimal
     }
   }
 
-  /// Makes a number of its text; nil where it is too large.
+  /// Makes a number from its text; nil if it is too large.
   private init?(text: String) {
     guard let decimal = Decimal(string: text), !decimal.isNaN else { return nil }
     self = decimal
   }
 
-  /// Whether all of a text is a number: Foundation ignores what follows a number.
+  /// Whether a text is a number as a whole: Foundation ignores text after a number.
   private static func isNumber(_ text: String) -> Bool {
     text.wholeMatch(of: /[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?/.asciiOnlyDigits()) != nil
   }

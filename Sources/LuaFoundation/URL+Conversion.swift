@@ -1,14 +1,14 @@
 public import Foundation
 public import Lua
 
-/// A URL is its text.
+/// A URL becomes its text.
 extension URL: LuaEncodable, LuaDecodable {
-  /// The text, that of the base included.
+  /// The text, including the base URL.
   public func luaValue(in state: LuaState) throws(LuaError) -> LuaValue {
     .string(LuaString(absoluteString))
   }
 
-  /// Makes a URL of its text.
+  /// Makes a URL from its text.
   public init(luaValue: LuaValue) throws(LuaError) {
     let text = try String(luaValue: luaValue)
     guard let url = URL(string: text, encodingInvalidCharacters: false) else {

@@ -4,7 +4,7 @@
   public import Observables
   internal import Lua
 
-  /// A store as scripts see it.
+  /// A store for scripts.
   ///
   /// ```swift
   /// let records = try ScriptRecords(store, for: host, [
@@ -14,14 +14,14 @@
   /// ```
   ///
   /// ```lua
-  /// local open = store:query("Invoice", { where = "total > ?", args = { 100 }, order = "total
-  /// desc" }) store:insert("Item", { product = "tea", quantity = 2, price = 1.5, invoice = open[1]
-  /// })
+  /// local options = { where = "total > ?", args = { 100 }, order = "total desc" }
+  /// local open = store:query("Invoice", options)
+  /// store:insert("Item", { product = "tea", quantity = 2, price = 1.5, invoice = open[1] })
   /// ```
   ///
   /// Confined to the loop's thread.
   public final class ScriptRecords: ScriptModel {
-    /// No properties; scripts use the methods.
+    /// There are no properties; scripts use the methods.
     public static let properties = ModelProperties(for: ScriptRecords.self) {}
     /// `query`, `find`, `insert`, `delete` and `save`.
     public static let methods = ModelMethods(for: ScriptRecords.self) {
@@ -37,7 +37,7 @@
       Method("delete") { (records: ScriptRecords, object: LuaValue) in try records.delete(object) }
       Method("save") { (records: ScriptRecords) in try records.store.save() }
     }
-    /// The record of the watchers.
+    /// The watchers of the object.
     public let observation = ModelObservation()
 
     /// The store.
@@ -47,10 +47,10 @@
 
     /// Lets the scripts of a host use classes of a store.
     ///
-    /// From now on the scripts of this host change only rows of classes with
-    /// ``RecordRights/write``, however they come by them.
+    /// From now on, the scripts of this host can change rows only of classes with
+    /// ``RecordRights/write``, wherever the rows come from.
     ///
-    /// - Precondition: the host has one such object, made before its scripts meet rows.
+    /// - Precondition: the host has only one such object, created before its scripts get rows.
     /// - Throws: `RecordError` for a class that does not match its table, and errors of the
     ///   database.
     public init(_ store: RecordStore, for host: LuaHost, _ classes: [ScriptRecord]) throws {
@@ -124,7 +124,7 @@
       }
       for reference in references {
         if let column = schema.column(of: reference.name), columns[column] == nil {
-          // The row that is referred to may have no key yet.
+          // The referenced row may have no key yet.
           columns[column] = reference.object.recordState.keyValue ?? 0
         }
       }
@@ -168,14 +168,14 @@
     }
   }
 
-  /// The options of a query of a script.
+  /// The options of a script's query.
   struct QueryOptions {
     private(set) var condition: WhereClause?
     private(set) var order: String?
     private(set) var limit: Int?
 
     private static let names = ["where", "args", "order", "limit"]
-    /// How many values a statement of SQLite takes.
+    /// The maximum number of values in a statement of SQLite.
     private static let maximumCount = 32_766
 
     init(_ options: LuaTable?, _ record: any ObservableRecord.Type) throws {
@@ -223,7 +223,7 @@
 
   private func wrong(_ text: String) -> LuaError { LuaError(text) }
 
-  /// The value of a script as the database stores it.
+  /// Converts a value of a script for the database.
   private func databaseValue(_ value: LuaValue, what: String) throws(LuaError) -> DatabaseValue {
     switch value {
     case .nil: return .null

@@ -2,7 +2,7 @@
   internal import Observables
   internal import ObservableRecords
 
-  /// A condition as SQL; its values are arguments, so that no text of a script becomes SQL.
+  /// A condition in SQL; its values are arguments, so that no text of a script becomes SQL.
   struct WhereClause: Equatable {
     var sql = ""
     var arguments: [DatabaseValue] = []
@@ -21,7 +21,7 @@
     private var depth = 0
     private var clause = WhereClause()
 
-    /// How deep parentheses and `not` may be nested.
+    /// The maximum nesting of parentheses and `not`.
     static let maximumDepth = 100
 
     private init(
@@ -33,7 +33,7 @@
       tokens = try WhereTokens.split(text, as: option)
     }
 
-    /// The condition in a text, with the values of its parameters.
+    /// Parses a condition, with the values of its parameters.
     static func condition(
       _ text: String, _ values: [DatabaseValue], columns: [String], of className: String
     ) throws(WhereError) -> WhereClause {
@@ -51,7 +51,7 @@
       return parser.clause
     }
 
-    /// The order in a text: columns with `asc` or `desc`.
+    /// Parses an order: columns with `asc` or `desc`.
     static func order(
       _ text: String, columns: [String], of className: String
     ) throws(WhereError) -> String {
@@ -179,7 +179,7 @@
         emit("AND")
         return try operand()
       }
-      // A column by itself is a condition, if it has true and false.
+      // A column alone is a condition, by its truth value.
       if isColumn, !isNegated { return }
       place = start
       throw error("a comparison was expected, not \(given)")

@@ -1,5 +1,5 @@
 #if Records
-  /// A part of the text of a condition, with the place where it begins.
+  /// A token of a condition, with its position.
   struct WhereToken: Equatable {
     enum Kind: Equatable {
       case name(String)
@@ -7,7 +7,7 @@
       case integer(Int64)
       case number(Double)
       case text(String)
-      /// A comparison, as SQL writes it.
+      /// A comparison, as written in SQL.
       case comparison(String)
       case parameter
       case open
@@ -21,13 +21,13 @@
     }
 
     let kind: Kind
-    /// The place of its first character, from 1.
+    /// The index of the first character, from 1.
     let position: Int
-    /// The token as it is written.
+    /// The token as written.
     let text: String
   }
 
-  /// What is wrong with the text of a condition, and where.
+  /// An error in the text of a condition, with its position.
   struct WhereError: Error, CustomStringConvertible {
     let option: String
     let position: Int
@@ -46,7 +46,7 @@
       (characters, self.option) = (Array(text), option)
     }
 
-    /// The tokens of a text; `option` is what errors call it.
+    /// Splits a text into tokens; `option` is its name in errors.
     static func split(_ text: String, as option: String) throws(WhereError) -> [WhereToken] {
       var tokens = WhereTokens(text, option)
       var all: [WhereToken] = []

@@ -1,30 +1,32 @@
 #if Macros
-  /// A property that is computed when it is read, and kept until one of the key paths changes (Z2).
+  /// A property that is computed when it is read, and kept until one of its key paths changes (Z2).
   ///
   /// ```swift
   /// @Computed("first", "address.zip") var label: String
   /// private func makeLabel() -> String { "\(first), \(address?.zip ?? "")" }
   /// ```
   ///
-  /// The value comes from the method `make…` of the same class, which may throw (Z8); a value in
-  /// the declaration stands in for errors. Without key paths it depends on what the method has read
-  /// when it ran last (Z10). Assigning overrides it until the next change (Z5), also by name,
-  /// unless its setter is private. `isCached: false` computes at each read (Z3). Runs on the thread
-  /// of the loop; `$label` has the rest, see `Lazy`.
+  /// The method `make…` of the same class computes the value. It may throw (Z8); if it does, the
+  /// property has the value given in its declaration. Without key paths, the property depends on
+  /// everything its method read in the last run (Z10). Assigning overrides the value until the next
+  /// change (Z5). Assigning by name does the same, unless the setter is private. `isCached: false`
+  /// computes at each read (Z3). The method runs on the thread of the loop. `$label` gives access
+  /// to the other features of `Lazy`.
   @attached(peer)
   public macro Computed(_ paths: Dependency..., isCached: Bool = true) =
     #externalMacro(module: "ObservableModelsMacros", type: "MarkerMacro")
 
-  /// A property that the method `make…` computes when it is read for the first time, and that is
-  /// kept until it is invalidated (Z1).  Where that method is `static` it creates the value (Z7):
-  /// the property is optional, the method that `configure` names runs once, with the new value or
-  /// without an argument, and assigning nil makes the next read create another one.
+  /// A property that the method `make…` computes on first read, and that is kept until it is
+  /// invalidated (Z1).
+  ///
+  /// If `make…` is `static`, it creates the value (Z7): the property is optional, and the method
+  /// named by `configure` runs once, with the new value or without an argument. Assigning nil makes
+  /// the next read create another value.
   @attached(peer)
   public macro LazyProperty(configure: String = "") =
     #externalMacro(module: "ObservableModelsMacros", type: "MarkerMacro")
 
-  /// A property that the static method `make…` creates from `argument` when it is read for the
-  /// first time (Z7).
+  /// A property that the static method `make…` creates from `argument` on first read (Z7).
   ///
   /// ```swift
   /// @LazyProperty(configure: "fill", with: Style.plain) var card: Card?
@@ -32,14 +34,14 @@
   /// private func fill(_ card: Card, _ style: Style) { card.text = title }
   /// ```
   ///
-  /// The method that `configure` names runs once, with the new value and the argument, with the
-  /// value alone, or without either. All else is as without an argument, which is evaluated once
-  /// for the class.
+  /// The method named by `configure` runs once. It takes the new value and the argument, the value
+  /// alone, or nothing. The argument is evaluated once for the class. Otherwise the property works
+  /// like one without an argument.
   @attached(peer)
   public macro LazyProperty<Argument>(configure: String = "", with argument: Argument) =
     #externalMacro(module: "ObservableModelsMacros", type: "MarkerMacro")
 
-  /// A property that is stored by a method, which gets its name and may serve many properties (Z6).
+  /// A property that a method stores. The method gets the name, and may serve many properties (Z6).
   ///
   /// ```swift
   /// @LazyProperty(loader: "load") var size: Int

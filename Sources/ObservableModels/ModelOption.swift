@@ -1,16 +1,16 @@
-/// Says that several threads use a model.
+/// The option of models that several threads use.
 public enum ModelThreadSafety: Sendable {
   /// Several threads may read and write its properties (T8).
   case threadSafe
 }
 
-/// Says that another framework observes a model, too.
+/// The option of models that another framework observes, too.
 public enum ModelFramework: Sendable {
   /// The toolchain's Observation.
   case observable
 }
 
-/// One of these options, or another one, as `@ObservableModel` hands it on to the properties.
+/// An option of a model, as `@ObservableModel` passes it to the properties.
 @_documentation(visibility: internal)
 public enum ModelOption: Sendable {
   /// `ModelThreadSafety.threadSafe`.

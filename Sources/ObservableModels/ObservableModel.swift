@@ -2,8 +2,8 @@ import Observation
 @_exported public import Observables
 
 #if Macros
-  /// Makes a class an `ObservableModel` of `Observables`: its stored properties can be observed by
-  /// key path, and used by scripts.
+  /// Makes a class an `ObservableModel`: its stored properties can be observed by key path and used
+  /// by scripts.
   ///
   /// ```swift
   /// @ObservableModel final class User {
@@ -14,13 +14,13 @@ import Observation
   /// }
   /// ```
   ///
-  /// A stored `var` that is not private gets a slot, and accessors that report its writes and
-  /// reads; a `let`, and what has a private setter, is read-only by name. The class gets
-  /// `properties`, `observation` and the conformance, and `CodingKeys` where it says that it is
-  /// `Codable`. A subclass of a model says `@ObservableModel` again for its own properties. Private
-  /// properties, `lazy`, static and computed ones are left as they are. The model is confined to
-  /// the thread of the loop that observes it; one of `@MainActor` belongs to the loops of the main
-  /// thread, such as `Loop.main`.
+  /// Each stored `var` that is not private gets a slot, and accessors that report its writes and
+  /// reads. A `let`, and a property with a private setter, is read-only by name. The class gets
+  /// `properties`, `observation` and the conformance, and `CodingKeys` if it declares `Codable`. A
+  /// subclass of a model needs `@ObservableModel` again for its own properties. The macro leaves
+  /// private, `lazy`, static and computed properties as they are. The model is confined to the
+  /// thread of the loop that observes it. A model with `@MainActor` belongs to the loops of the
+  /// main thread, such as `Loop.main`.
   @attached(
     member, conformances: ObservableModel,
     names: named(properties), named(modelProperties), named(observation), named(firstModelSlot),
@@ -31,12 +31,13 @@ import Observation
   public macro ObservableModel() =
     #externalMacro(module: "ObservableModelsMacros", type: "ObservableModelMacro")
 
-  /// Makes a class a model that several threads read and write (T8), and `Sendable`.
+  /// Makes a class a model that several threads can read and write (T8), and `Sendable`.
   ///
-  /// All else is as for ``ObservableModel()``. The observed properties are guarded by a lock, in
-  /// which `willSet` and `didSet` run, and are `Sendable`, as constants are. Others are guarded by
-  /// the class, which says so by `nonisolated(unsafe)`. `count += 1` is one step for other threads.
-  /// Watchers are called on the thread of their loop.
+  /// A lock guards the observed properties; their `willSet` and `didSet` run inside the lock.
+  /// Observed properties and constants must be `Sendable`. The class guards its other properties
+  /// itself, and marks them `nonisolated(unsafe)`. `count += 1` is one step for other threads.
+  /// Watchers are called on the thread of their loop. Otherwise the model is like
+  /// ``ObservableModel()``.
   @attached(
     member, conformances: ObservableModel, Sendable,
     names: named(properties), named(modelProperties), named(observation), named(firstModelSlot),
@@ -47,10 +48,10 @@ import Observation
   public macro ObservableModel(_ use: ModelThreadSafety) =
     #externalMacro(module: "ObservableModelsMacros", type: "ObservableModelMacro")
 
-  /// Makes a class a model that is `Observable` for the toolchain's Observation as well.
+  /// Makes a class a model that is also `Observable` for the toolchain's Observation.
   ///
-  /// All else is as for ``ObservableModel()``. Both are notified of each write, and do not disturb
-  /// each other.
+  /// Both are notified of each write, and do not disturb each other. Otherwise the model is like
+  /// ``ObservableModel()``.
   @attached(
     member, conformances: ObservableModel, Observation.Observable,
     names: named(properties), named(modelProperties), named(observation), named(firstModelSlot),
@@ -61,7 +62,7 @@ import Observation
   public macro ObservableModel(_ framework: ModelFramework) =
     #externalMacro(module: "ObservableModelsMacros", type: "ObservableModelMacro")
 
-  /// Makes a class a model that several threads use, and that is `Observable` as well.
+  /// Makes a class a model that several threads can use, and that is also `Observable`.
   @attached(
     member, conformances: ObservableModel, Sendable, Observation.Observable,
     names: named(properties), named(modelProperties), named(observation), named(firstModelSlot),
@@ -72,24 +73,25 @@ import Observation
   public macro ObservableModel(_ use: ModelThreadSafety, _ framework: ModelFramework) =
     #externalMacro(module: "ObservableModelsMacros", type: "ObservableModelMacro")
 
-  /// Leaves a stored property as it is: it is not observed, and has no name for paths and scripts.
+  /// Leaves a stored property as it is: it is not observed, and paths and scripts cannot name it.
   ///
-  /// It is still encoded where the class is `Codable`, as it is stored.
+  /// A `Codable` class still encodes it, as it is stored.
   @attached(peer)
   public macro Ignored() = #externalMacro(module: "ObservableModelsMacros", type: "MarkerMacro")
 
   /// Observes a stored property although it is private.
   ///
-  /// Tracked properties depend on it then, and paths can name it.
+  /// Tracked properties can depend on it, and paths can name it.
   @attached(peer)
   public macro Observed() = #externalMacro(module: "ObservableModelsMacros", type: "MarkerMacro")
 
-  /// Keeps `**` in key paths from following the objects of a stored property (X1); which object it
-  /// has is heard as ever.
+  /// Keeps `**` in key paths from following the objects of a stored property (X1).
+  ///
+  /// Replacing the object is still reported.
   @attached(peer)
   public macro Opaque() = #externalMacro(module: "ObservableModelsMacros", type: "MarkerMacro")
 
-  /// The attribute that `@ObservableModel` writes at each stored property that it observes.
+  /// The attribute that `@ObservableModel` adds to each stored property that it observes.
   @_documentation(visibility: internal)
   @attached(accessor, names: named(init), named(get), named(set), named(_modify))
   @attached(peer, names: prefixed(_))

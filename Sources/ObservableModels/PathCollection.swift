@@ -1,13 +1,13 @@
 public import Observables
 
-/// A collection that `#path` leads into: its elements, and operators over them.
+/// A collection as a part of a `#path`: its elements, and operators over them.
 ///
-/// What this protocol adds to a collection exists for the compiler, which checks the key path that
-/// `#path` spells as text: `\.items.every.price` is `items.*.price`. Outside of `#path` it traps.
-/// `count`, `first` and `last` are those of the collection itself.
+/// The members that this protocol adds to a collection exist for the compiler, which checks the key
+/// path that `#path` spells as text: `\.items.every.price` is `items.*.price`. Outside of `#path`
+/// they trap. `count`, `first` and `last` are the ordinary members of the collection.
 public protocol PathCollection<PathElement> {
-  /// What wildcards and operators go over: the elements of a list or set, the values of a
-  /// dictionary.
+  /// The members that wildcards and operators go over: the elements of a list or set, the values of
+  /// a dictionary.
   associatedtype PathElement
 }
 
@@ -16,32 +16,32 @@ extension PathCollection {
   public var every: PathEvery<PathElement> { onlyInPath() }
   /// `@sum`: the sum of numbers.
   public var sum: PathSum<PathElement> { onlyInPath() }
-  /// `@avg`: the average of numbers; nil where there are none.
+  /// `@avg`: the average of numbers; nil for an empty collection.
   public var avg: PathAverage<PathElement> { onlyInPath() }
-  /// `@min`: the smallest number or string; nil where there is none.
+  /// `@min`: the smallest number or string; nil for an empty collection.
   public var min: PathExtreme<PathElement> { onlyInPath() }
-  /// `@max`: the largest number or string; nil where there is none.
+  /// `@max`: the largest number or string; nil for an empty collection.
   public var max: PathExtreme<PathElement> { onlyInPath() }
-  /// `@any`: whether one of the values is true.
+  /// `@any`: whether at least one value is true.
   public var any: PathTest<PathElement> { onlyInPath() }
-  /// `@all`: whether all of the values are true.
+  /// `@all`: whether all values are true.
   public var all: PathTest<PathElement> { onlyInPath() }
-  /// `@unionOfObjects`: the values as a list.
+  /// `@unionOfObjects`: a list of the values.
   public var unionOfObjects: PathUnion<PathElement> { onlyInPath() }
-  /// `@distinctUnionOfObjects`: the values as a list, each once.
+  /// `@distinctUnionOfObjects`: a list of the distinct values.
   public var distinctUnionOfObjects: PathUnion<PathElement> { onlyInPath() }
-  /// `@unionOfArrays`: the elements of lists, as one list.
+  /// `@unionOfArrays`: the elements of all lists, in one list.
   public var unionOfArrays: PathUnionOfCollections<PathElement> { onlyInPath() }
-  /// `@distinctUnionOfArrays`: the elements of lists, as one list, each once.
+  /// `@distinctUnionOfArrays`: the distinct elements of all lists, in one list.
   public var distinctUnionOfArrays: PathUnionOfCollections<PathElement> { onlyInPath() }
-  /// `@unionOfSets`: the elements of sets, as a list, each once.
+  /// `@unionOfSets`: a list of the distinct elements of all sets.
   public var unionOfSets: PathUnionOfCollections<PathElement> { onlyInPath() }
-  /// `@distinctUnionOfSets`: the elements of sets, as a list, each once.
+  /// `@distinctUnionOfSets`: a list of the distinct elements of all sets.
   public var distinctUnionOfSets: PathUnionOfCollections<PathElement> { onlyInPath() }
 
-  /// `#n`: the slot n of a list, whatever is in it, or nothing.
+  /// `#n`: the slot `n` of a list, which may be empty.
   ///
-  /// An index without this label is the object that is there at registration.
+  /// An index without this label follows the object that has this index at registration.
   public subscript(slot index: Int) -> PathElement? { onlyInPath() }
 }
 

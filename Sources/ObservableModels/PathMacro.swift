@@ -1,10 +1,11 @@
 public import Observables
 
 #if Macros
-  // The root is any class: where a file is compiled without that of the class, as after an edit,
-  // the compiler does not know conformances that follow from one which a macro writes.
+  // The root can be any class: when the compiler compiles a file without the file of the class, as
+  // after an edit, it does not know conformances that follow from a conformance written by a macro.
 
-  /// A key path that the compiler has checked, as `observe` and others take it without `try` (P10).
+  /// A key path that the compiler has checked, for `observe` and other methods, without `try`
+  /// (P10).
   ///
   /// ```swift
   /// customer.observe(#path(\.address?.zip)) { customer in … }
@@ -12,21 +13,22 @@ public import Observables
   /// let zip: KeyPathTo<Customer, String?> = #path(\.address?.zip)
   /// ```
   ///
-  /// The class is inferred from where the path is used, or written: `#path(\Customer.name)`. A
-  /// misspelt name is an error of the compiler, which says most where the class is written.
+  /// The class is inferred from the use of the path, or written: `#path(\Customer.name)`. A
+  /// misspelt name is a compile-time error; its message is the most helpful if the class is
+  /// written.
   ///
   /// Wildcards and operators are spelled as properties of collections: `\.items.every.price` is
   /// `items.*.price`, `\.items.sum.price` is `items.@sum.price`, `\.items.first?.name` is
   /// `items.@first.name`. An index or a key in brackets has to be a literal: `\.items[0].name` is
-  /// `items.0.name`, and follows the object that is there when it is registered; `\.items[slot: 0]`
-  /// is the slot `items.#0`.
+  /// `items.0.name`, and follows the object that has index 0 at registration; `\.items[slot: 0]` is
+  /// the slot `items.#0`.
   ///
-  /// A path with `every` stands for many values: it can be observed, and not read.
+  /// A path with `every` leads to many values: it can be observed, but not read.
   ///
-  /// That each name is a property that its model observes is checked when the path is made: a
-  /// private or ignored one is a programming error and traps, with the sentence of P9. Behind
-  /// values that are no models, such as structures, only their stored properties can be read. May
-  /// be used on any thread.
+  /// Making the path checks that each name is an observed property of its model: a private or
+  /// ignored property is a programming error and traps, with the message of P9. Behind values that
+  /// are not models, such as structures, only their stored properties can be read. Paths can be
+  /// used on any thread.
   ///
   /// - Complexity: O(length of the path), each time.
   @freestanding(expression)
@@ -37,9 +39,9 @@ public import Observables
 
   /// A key path to the value of an operator that the compiler has checked.
   ///
-  /// All else is as for other paths. The value of `sum` has the type of the numbers, that of `avg`
-  /// is `Double?`, those of `min` and `max` are nil where there are none, and those of `any` and
-  /// `all` are `Bool`.
+  /// The value of `sum` has the type of the numbers, the value of `avg` is a `Double?`. `min` and
+  /// `max` are nil for an empty collection. `any` and `all` are `Bool`. Otherwise the path is like
+  /// other paths.
   @freestanding(expression)
   public macro path<Root: AnyObject, Operator: PathOperator>(
     _ path: KeyPath<Root, Operator>
@@ -47,10 +49,10 @@ public import Observables
     #externalMacro(module: "ObservableModelsMacros", type: "PathMacro")
 #endif
 
-/// A component of a path as `#path` has read it.
+/// A component of a path, as read by `#path`.
 @_documentation(visibility: internal)
 public enum PathStep: Sendable {
-  /// `.name`: a property, or a wildcard or operator where it is one of a collection.
+  /// `.name`: a property, or a wildcard or operator of a collection.
   case property(String)
   /// `["name"]`.
   case key(String)
@@ -60,9 +62,9 @@ public enum PathStep: Sendable {
   case slot(Int)
 }
 
-/// The path with these components, for the code that `#path` writes.
+/// Makes the path with these components, for the code that `#path` writes.
 ///
-/// Each component has the key path that ends before it; the last key path is the whole one.
+/// Each component comes with the key path that ends before it. The last key path is the whole one.
 ///
 /// - Complexity: O(length of the path).
 @_documentation(visibility: internal)
@@ -86,7 +88,7 @@ public func path<Root, Value>(
 }
 
 extension PathStep {
-  /// The component, which is applied to objects of a type.
+  /// The component, as applied to objects of a type.
   fileprivate func component(in type: Any.Type) -> Path.Component {
     switch self {
     case .property(let name):
@@ -106,7 +108,7 @@ extension PathStep {
   }
 }
 
-/// The type without optionals around it, and behind wildcards and operators that of the members.
+/// The type without optionals around it; behind wildcards and operators, the type of the members.
 private func memberType(_ type: Any.Type) -> Any.Type {
   let type = unwrapped(type)
   guard let members = type as? any PathMembers.Type else { return type }

@@ -1,4 +1,4 @@
-/// Values of which a wildcard or operator of `#path` is made, for the compiler.
+/// Values behind a wildcard or operator of `#path`, for the compiler.
 public protocol PathMembers<Member> {
   /// The type of each value.
   associatedtype Member
@@ -26,22 +26,22 @@ extension Optional: PathOperator where Wrapped: PathOperator {
 
 /// The values behind a `*` of `#path`, for the compiler.
 ///
-/// They are many: a path to them can be observed, and has no value to read.
+/// A path to them can be observed, but has no single value to read.
 @dynamicMemberLookup
 public struct PathEvery<Member>: PathMembers {
   private init() {}
 
-  /// A property of each.
+  /// A property of each value.
   public subscript<Value>(dynamicMember path: KeyPath<Member, Value>) -> PathEvery<Value> {
     onlyInPath()
   }
 
-  /// A property of each that may be nil, and `?` leads on.
+  /// An optional property of each value, which the path can follow with `?`.
   public subscript<Value>(dynamicMember path: KeyPath<Member, Value?>) -> PathEvery<Value>? {
     onlyInPath()
   }
 
-  /// A wildcard or an operator over what each has.
+  /// A wildcard or an operator over the collection that each value has.
   public subscript<Members: PathMembers>(
     dynamicMember path: KeyPath<Member, Members>
   ) -> PathEvery<Members.Member> { onlyInPath() }
@@ -57,22 +57,22 @@ public struct PathSum<Member>: PathMembers, PathOperator {
   /// The type of the numbers.
   public typealias OptionalPathValue = Member?
 
-  /// A property of each.
+  /// A property of each value.
   public subscript<Value>(dynamicMember path: KeyPath<Member, Value>) -> PathSum<Value> {
     onlyInPath()
   }
 
-  /// A property of each that may be nil, and `?` leads on.
+  /// An optional property of each value, which the path can follow with `?`.
   public subscript<Value>(dynamicMember path: KeyPath<Member, Value?>) -> PathSum<Value>? {
     onlyInPath()
   }
 
-  /// A wildcard or an operator over what each has.
+  /// A wildcard or an operator over the collection that each value has.
   public subscript<Members: PathMembers>(
     dynamicMember path: KeyPath<Member, Members>
   ) -> PathSum<Members.Member> { onlyInPath() }
 
-  /// An average of what each has.
+  /// An average that each value has.
   public subscript<Value>(
     dynamicMember path: KeyPath<Member, PathAverage<Value>>
   ) -> PathAverage<Value> { onlyInPath() }
@@ -83,53 +83,53 @@ public struct PathSum<Member>: PathMembers, PathOperator {
 public struct PathAverage<Member>: PathMembers, PathOperator {
   private init() {}
 
-  /// A number; nil where there are no values.
+  /// A number; nil for an empty collection.
   public typealias PathValue = Double?
-  /// A number; nil where there are no values.
+  /// A number; nil for an empty collection.
   public typealias OptionalPathValue = Double?
 
-  /// A property of each.
+  /// A property of each value.
   public subscript<Value>(dynamicMember path: KeyPath<Member, Value>) -> PathAverage<Value> {
     onlyInPath()
   }
 
-  /// A property of each that may be nil, and `?` leads on.
+  /// An optional property of each value, which the path can follow with `?`.
   public subscript<Value>(dynamicMember path: KeyPath<Member, Value?>) -> PathAverage<Value>? {
     onlyInPath()
   }
 
-  /// A wildcard or an operator over what each has.
+  /// A wildcard or an operator over the collection that each value has.
   public subscript<Members: PathMembers>(
     dynamicMember path: KeyPath<Member, Members>
   ) -> PathAverage<Members.Member> { onlyInPath() }
 }
 
-/// The smallest or largest of values, behind `min` and `max` of `#path`, for the compiler.
+/// The smallest or largest value, behind `min` and `max` of `#path`, for the compiler.
 @dynamicMemberLookup
 public struct PathExtreme<Member>: PathMembers, PathOperator {
   private init() {}
 
-  /// The type of the values; nil where there are none.
+  /// The type of the values; nil for an empty collection.
   public typealias PathValue = Member?
-  /// The type of the values; nil where there are none.
+  /// The type of the values; nil for an empty collection.
   public typealias OptionalPathValue = Member?
 
-  /// A property of each.
+  /// A property of each value.
   public subscript<Value>(dynamicMember path: KeyPath<Member, Value>) -> PathExtreme<Value> {
     onlyInPath()
   }
 
-  /// A property of each that may be nil, and `?` leads on.
+  /// An optional property of each value, which the path can follow with `?`.
   public subscript<Value>(dynamicMember path: KeyPath<Member, Value?>) -> PathExtreme<Value>? {
     onlyInPath()
   }
 
-  /// A wildcard or an operator over what each has.
+  /// A wildcard or an operator over the collection that each value has.
   public subscript<Members: PathMembers>(
     dynamicMember path: KeyPath<Member, Members>
   ) -> PathExtreme<Members.Member> { onlyInPath() }
 
-  /// An average of what each has.
+  /// An average that each value has.
   public subscript<Value>(
     dynamicMember path: KeyPath<Member, PathAverage<Value>>
   ) -> PathAverage<Value> { onlyInPath() }
@@ -140,22 +140,22 @@ public struct PathExtreme<Member>: PathMembers, PathOperator {
 public struct PathTest<Member>: PathMembers, PathOperator {
   private init() {}
 
-  /// Whether one, or all of them are true.
+  /// Whether one value, or all values, are true.
   public typealias PathValue = Bool
-  /// Whether one, or all of them are true.
+  /// Whether one value, or all values, are true.
   public typealias OptionalPathValue = Bool?
 
-  /// A property of each.
+  /// A property of each value.
   public subscript<Value>(dynamicMember path: KeyPath<Member, Value>) -> PathTest<Value> {
     onlyInPath()
   }
 
-  /// A property of each that may be nil, and `?` leads on.
+  /// An optional property of each value, which the path can follow with `?`.
   public subscript<Value>(dynamicMember path: KeyPath<Member, Value?>) -> PathTest<Value>? {
     onlyInPath()
   }
 
-  /// A wildcard or an operator over what each has.
+  /// A wildcard or an operator over the collection that each value has.
   public subscript<Members: PathMembers>(
     dynamicMember path: KeyPath<Member, Members>
   ) -> PathTest<Members.Member> { onlyInPath() }
@@ -171,17 +171,17 @@ public struct PathUnion<Member>: PathMembers, PathOperator {
   /// The values.
   public typealias OptionalPathValue = [Member]?
 
-  /// A property of each.
+  /// A property of each value.
   public subscript<Value>(dynamicMember path: KeyPath<Member, Value>) -> PathUnion<Value> {
     onlyInPath()
   }
 
-  /// A property of each that may be nil, and `?` leads on.
+  /// An optional property of each value, which the path can follow with `?`.
   public subscript<Value>(dynamicMember path: KeyPath<Member, Value?>) -> PathUnion<Value>? {
     onlyInPath()
   }
 
-  /// A wildcard or an operator over what each has.
+  /// A wildcard or an operator over the collection that each value has.
   public subscript<Members: PathMembers>(
     dynamicMember path: KeyPath<Member, Members>
   ) -> PathUnion<Members.Member> { onlyInPath() }
@@ -192,21 +192,21 @@ public struct PathUnion<Member>: PathMembers, PathOperator {
 public struct PathUnionOfCollections<Member>: PathMembers {
   private init() {}
 
-  /// A property of each.
+  /// A property of each value.
   public subscript<Value>(dynamicMember path: KeyPath<Member, Value>) -> PathUnionOfCollections<
     Value
   > {
     onlyInPath()
   }
 
-  /// A property of each that may be nil, and `?` leads on.
+  /// An optional property of each value, which the path can follow with `?`.
   public subscript<Value>(dynamicMember path: KeyPath<Member, Value?>) -> PathUnionOfCollections<
     Value
   >? {
     onlyInPath()
   }
 
-  /// A wildcard or an operator over what each has.
+  /// A wildcard or an operator over the collection that each value has.
   public subscript<Members: PathMembers>(
     dynamicMember path: KeyPath<Member, Members>
   ) -> PathUnionOfCollections<Members.Member> { onlyInPath() }

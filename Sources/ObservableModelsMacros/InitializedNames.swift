@@ -1,9 +1,9 @@
 import SwiftSyntax
 
-/// The names that the initializers of a class mention, and so may give a first value.
+/// The names that the initializers of a class mention, and to which they may give a first value.
 struct InitializedNames {
   private var names: Set<String> = []
-  /// Whether there may be initializers, or statements in them, that cannot be seen here.
+  /// Whether there may be initializers, or statements in them, that the macro cannot see.
   private var isUnknown = false
 
   init(_ declaration: ClassDeclSyntax) {
@@ -14,7 +14,7 @@ struct InitializedNames {
 
   /// Whether an initializer of the class may give the property its first value.
   ///
-  /// An accessor for that takes the compiler time that grows with the square of their number.
+  /// The compiler's time for `init` accessors grows with the square of their number.
   func mayInitialize(_ variable: VariableDeclSyntax) -> Bool {
     guard let (binding, name) = variable.onlyBinding else { return true }
     let type = binding.typeAnnotation?.type
@@ -63,7 +63,7 @@ struct InitializedNames {
 }
 
 extension AttributeListSyntax {
-  /// Whether one of the attributes may be a macro of somebody else.
+  /// Whether one of the attributes may be a macro of another library.
   fileprivate var mayBeMacro: Bool {
     contains { element in
       guard let attribute = element.as(AttributeSyntax.self) else { return true }

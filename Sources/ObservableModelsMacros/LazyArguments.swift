@@ -4,7 +4,7 @@ import SwiftSyntax
 /// The arguments of `@Computed` or `@LazyProperty`.
 struct LazyArguments {
   let isComputed: Bool
-  /// The key paths that the value comes from, as they are written.
+  /// The key paths of the dependencies, as they are written.
   let paths: [ExprSyntax]
   private let labeled: [String: ExprSyntax]
 
@@ -25,7 +25,7 @@ struct LazyArguments {
   /// The literal that names the method which configures the created value.
   var configure: ExprSyntax? { labeled["configure"] }
 
-  /// What the methods that create and configure the value are given.
+  /// The argument of the methods that create and configure the value.
   var with: ExprSyntax? { labeled["with"] }
 
   /// The entry in the list of properties, without the part that computes it.
@@ -42,6 +42,6 @@ struct LazyArguments {
 }
 
 extension ExprSyntax {
-  /// The text that a string literal stands for.
+  /// The value of a string literal.
   var literalText: String? { self.as(StringLiteralExprSyntax.self)?.representedLiteralValue }
 }

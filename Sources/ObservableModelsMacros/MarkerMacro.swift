@@ -1,7 +1,7 @@
 import SwiftSyntax
 import SwiftSyntaxMacros
 
-/// An attribute that `@ObservableModel` reads, and that adds nothing by itself.
+/// An attribute that `@ObservableModel` reads; it adds nothing by itself.
 struct MarkerMacro: PeerMacro {
   static func expansion(
     of node: AttributeSyntax, providingPeersOf declaration: some DeclSyntaxProtocol,

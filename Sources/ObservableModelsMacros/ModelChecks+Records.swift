@@ -165,7 +165,7 @@ extension ModelChecks {
     }
   }
 
-  /// Reports a property that is no column and gets no value where a row is read.
+  /// Reports a property that is not a column and gets no value when a row is read.
   private func check(valueOf variable: VariableDeclSyntax) {
     guard variable.attributes.making == nil, variable.attributes.relation == nil,
       let (binding, name) = variable.onlyBinding, binding.initializer == nil,

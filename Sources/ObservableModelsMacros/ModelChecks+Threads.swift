@@ -31,7 +31,7 @@ extension ModelChecks {
     }
     let isGuarded =
       variable.isConstant || variable.isUnchecked || variable.attributes.making != nil
-      // The reason why a visible property is not observed was reported already.
+      // Another check has reported why a visible property is not observed.
       || !variable.isHidden && variable.attributes.named("Ignored") == nil
       || variable.attributes.named("Observed") != nil
     if !isGuarded { context.diagnose(.unguarded(variable)) }
@@ -46,7 +46,7 @@ extension VariableDeclSyntax {
 }
 
 extension MemberBlockSyntax {
-  /// The variables, also those that are declared under a condition.
+  /// The variables, including variables inside of `#if`.
   var variables: [VariableDeclSyntax] { members.flatMap(\.variables) }
 }
 

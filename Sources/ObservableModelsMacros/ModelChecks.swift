@@ -5,7 +5,7 @@ import SwiftSyntaxMacros
 /// Finds declarations that cannot work in a class with `@ObservableModel`.
 struct ModelChecks {
   let model: ModelClass
-  /// Whether the class inherits no properties, which could not be seen here.
+  /// Whether the class inherits no properties; the macro cannot see inherited ones.
   let isRoot: Bool
   let context: any MacroExpansionContext
 
@@ -30,7 +30,7 @@ struct ModelChecks {
     }
   }
 
-  /// Reports a `deinit` of a model of the main actor that is not isolated to that.
+  /// Reports a `deinit` that is not isolated in a model of the main actor.
   private func checkActor() {
     if model.mainActor != nil, isRoot, let deinitializer = model.deinitializer,
       !deinitializer.modifiers.contains(where: { $0.name.text == "isolated" })
@@ -41,8 +41,9 @@ struct ModelChecks {
 
   // MARK: Stored properties
 
-  /// Reports properties under a condition: whether they are compiled is not known here, and slots
-  /// would count missing ones.
+  /// Reports properties inside of `#if`.
+  ///
+  /// The macro does not know whether they are compiled, and the slots would count missing ones.
   private func check(_ condition: IfConfigDeclSyntax) {
     for clause in condition.clauses {
       guard case .decls(let members)? = clause.elements else { continue }
@@ -180,7 +181,7 @@ struct ModelChecks {
     }
   }
 
-  /// Reports a literal that names no method of the class.
+  /// Reports a literal that does not name a method of the class.
   private func check(
     method literal: ExprSyntax, _ type: TypeSyntax, what: String,
     fits: (FunctionDeclSyntax) -> Bool
@@ -209,7 +210,7 @@ struct ModelChecks {
 
   // MARK: Key paths
 
-  /// Reports a key path whose first name is no property of this class.
+  /// Reports a key path whose first name is not a property of this class.
   private func check(path literal: ExprSyntax) {
     guard let text = literal.literalText else { return }
     let components = pathComponents(text)
@@ -242,7 +243,7 @@ struct ModelChecks {
   }
 }
 
-/// The components of a key path as they are written, without escapes of dots.
+/// Splits a key path into components as they are written, without the escapes of dots.
 func pathComponents(_ text: String) -> [String] {
   var components = [""]
   var isEscaped = false

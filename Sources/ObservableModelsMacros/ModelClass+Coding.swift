@@ -2,7 +2,7 @@ import SwiftSyntax
 import SwiftSyntaxBuilder
 
 extension ModelClass {
-  /// The members with which the compiler can write `Codable` although the properties are stored
+  /// The members from which the compiler can derive `Codable` although the properties are stored
   /// under other names.
   func codingMembers(isRoot: Bool) -> [DeclSyntax] {
     guard needsCodingKeys else { return [] }
@@ -19,7 +19,8 @@ extension ModelClass {
     ]
   }
 
-  /// Whether the class needs `CodingKeys`: the compiler would take the names of the storage.
+  /// Whether the class needs `CodingKeys`: without them, the compiler uses the names of the
+  /// storage.
   var needsCodingKeys: Bool {
     inherits("Codable", "Encodable", "Decodable") && !declaresCodingKeys
   }
@@ -31,7 +32,7 @@ extension ModelClass {
     }
   }
 
-  /// The stored properties of an instance: the names of the storage, and their own names.
+  /// The stored properties of an instance: the names of their storage, and the declared names.
   private var storedNames: [(stored: String, name: String)] {
     declaration.memberBlock.members.flatMap { member -> [(stored: String, name: String)] in
       guard let variable = member.decl.as(VariableDeclSyntax.self), variable.isStoredInInstance,

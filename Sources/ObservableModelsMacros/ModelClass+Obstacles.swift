@@ -2,11 +2,12 @@ import SwiftSyntax
 import SwiftSyntaxMacros
 
 extension ModelClass {
-  /// Errors that leave no place for the code of the macro: where there are any, it writes none, so
-  /// that no further errors follow.
+  /// Errors that leave no place for the code of the macro.
+  ///
+  /// If there are any, the macro writes no code, so that no further errors follow.
   var obstacles: [PlacedDiagnostic] { takenNames + contradictions }
 
-  /// Members that have the names of members that the macro writes.
+  /// Errors about members that have the names of generated members.
   private var takenNames: [PlacedDiagnostic] {
     let stored = members.filter {
       if case .stored(isConstant: true) = $0.kind { false } else { true }
@@ -27,7 +28,7 @@ extension ModelClass {
     }
   }
 
-  /// Variables, and functions that can be called by the same names.
+  /// The variables, and the functions whose calls look like them.
   private var declaredNames: [(name: TokenSyntax, isOfType: Bool)] {
     declaration.memberBlock.members.flatMap { member -> [(name: TokenSyntax, isOfType: Bool)] in
       if let function = member.decl.as(FunctionDeclSyntax.self) {
@@ -80,8 +81,8 @@ extension ModelClass {
 }
 
 extension MacroExpansionContext {
-  /// Whether the class is inside of a function, where the compiler refuses models: they cannot be
-  /// extended there.
+  /// Whether the class is inside of a function, where a model cannot be extended, so the compiler
+  /// refuses it.
   var isLocal: Bool {
     lexicalContext.contains {
       $0.is(FunctionDeclSyntax.self) || $0.is(InitializerDeclSyntax.self)

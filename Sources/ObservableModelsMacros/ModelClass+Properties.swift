@@ -2,11 +2,12 @@ import SwiftSyntax
 import SwiftSyntaxBuilder
 
 extension ModelClass {
-  /// The observation, the slots and the list of properties; for a class that inherits from
-  /// `parent`, behind those of `parent`.
+  /// The observation, the slots and the list of properties.
+  ///
+  /// The slots of a class that inherits from `parent` follow the slots of `parent`.
   func propertyMembers(inheriting parent: String?, isGeneric: Bool) -> [DeclSyntax] {
     var result: [DeclSyntax] = []
-    // The state of a record makes its observation when that is needed.
+    // The state of a record creates its observation on demand.
     if parent == nil, !isRecord {
       let options = options.isThreadSafe ? ".threadSafe" : ""
       result.append(
@@ -21,7 +22,7 @@ extension ModelClass {
       """
     let type = "Observables.ModelProperties"
     if isGeneric {
-      // A generic class has no place for a static list.
+      // A generic class cannot store a static list.
       result.append(
         """
         \(raw: head(parent))var properties: \(raw: type) {
@@ -47,10 +48,10 @@ extension ModelClass {
     "\(raw: closedAccess)let modelRegistrar = ObservableModels.ModelRegistrar()"
   }
 
-  /// The access level of members that other code can see and not override.
+  /// The access level of members that other code can see but not override.
   private var closedAccess: String { access == "open " ? "public " : access }
 
-  /// Where the slots of this class begin.
+  /// The first slot of this class.
   private func firstSlot(behind parent: String?, isGeneric: Bool) -> DeclSyntax {
     guard let parent else { return "private static var firstModelSlot: Int { 0 }" }
     let count = "\(parent).properties.names.count"
@@ -65,7 +66,7 @@ extension ModelClass {
   }
 }
 
-/// Every line but the first moved to the right.
+/// Moves every line but the first to the right.
 func indented(_ text: String, by count: Int) -> String {
   text.split(separator: "\n", omittingEmptySubsequences: false)
     .joined(separator: "\n" + String(repeating: " ", count: count))

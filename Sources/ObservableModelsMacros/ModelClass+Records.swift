@@ -5,7 +5,7 @@ extension ModelClass {
   /// Whether its objects are rows of a table.
   var isRecord: Bool { inherits("ObservableRecord") }
 
-  /// What the class of rows has beyond that of a model.
+  /// The additional members of a record.
   var recordMembers: [DeclSyntax] {
     if !isRecord { return [] }
     return [
@@ -73,7 +73,7 @@ extension ModelClass {
       """
   }
 
-  /// Whether a computed property is a column, too.
+  /// Whether a computed property is also a column.
   func isStoredColumn(_ member: ModelMember) -> Bool {
     declaration.memberBlock.variables.contains { variable in
       self.member(of: variable)?.name == member.name && variable.attributes.named("Stored") != nil
@@ -100,8 +100,9 @@ extension ModelClass {
     "self._" + spelling.filter { $0 != "`" }
   }
 
-  /// The initializer for new rows, where the class has none: one parameter for each column whose
-  /// type is written.
+  /// The initializer for new rows, if the class has none.
+  ///
+  /// It has one parameter for each column with a written type.
   private var memberwiseInitializer: [DeclSyntax] {
     let hasOwn = declaration.memberBlock.members.contains { $0.decl.is(InitializerDeclSyntax.self) }
     if hasOwn { return [] }

@@ -2,34 +2,36 @@ import SwiftSyntax
 import SwiftSyntaxBuilder
 import SwiftSyntaxMacros
 
-/// The further members of a class that says which threads may use it.
+/// The additional members of a class with a declared thread use.
 extension ModelClass {
   /// The attribute by which the class belongs to the main thread.
   var mainActor: AttributeSyntax? { declaration.attributes.named("MainActor") }
 
-  /// The main actor, as it is written in a conformance.
+  /// The main actor, as written in a conformance.
   var actor: String? { mainActor.map { "@\($0.attributeName.trimmedDescription) " } }
 
-  /// The text in a conformance by which a class belongs to no actor.
+  /// The text in a conformance that frees it from any actor.
   ///
-  /// An extension of a module whose default is the main actor would belong to that.
+  /// In a module whose default is the main actor, an extension belongs to that actor otherwise.
   var noActor: String {
     options.isThreadSafe || declaration.modifiers.has(.nonisolated) ? "nonisolated " : ""
   }
 
-  /// A model of the main actor may be released on any thread; its watchers end on the main one.
+  /// The isolated `deinit` of a model of the main actor.
+  ///
+  /// Any thread may release the model; its watchers end on the main thread.
   func isolatedMembers(isRoot: Bool) -> [DeclSyntax] {
     mainActor != nil && isRoot && deinitializer == nil ? ["isolated deinit {\n}"] : []
   }
 
-  /// The members that make the compiler check whether constants are `Sendable`; for observed
-  /// properties the accessors do that.
+  /// The members by which the compiler checks that constants are `Sendable`; the accessors check
+  /// observed properties.
   func sharedMembers(in context: some MacroExpansionContext) -> [DeclSyntax] {
     guard options.isThreadSafe else { return [] }
     let names = declaration.memberBlock.members
       .compactMap { $0.decl.as(VariableDeclSyntax.self) }
       .filter {
-        // For functions the macro itself has reported the error.
+        // The macro itself has reported functions.
         $0.isConstant && $0.isStoredInInstance && !$0.isUnchecked && !$0.isConfinedFunction
       }
       .flatMap { $0.bindings.flatMap(\.names) }
@@ -44,15 +46,15 @@ extension ModelClass {
   }
 }
 
-/// The call that refuses a value which is not `Sendable`; the compiler shows the line with the
-/// advice in it.
+/// The call by which the compiler rejects a value that is not `Sendable`; its error shows the line
+/// with the advice.
 func sendableCheck(of name: String) -> String {
   let advice = "or keep it in a 'Mutex', or in a private 'nonisolated(unsafe) var' and guard it"
   return "ObservableModels.requireSendable(\(name))  // \(advice)"
 }
 
 extension PatternBindingSyntax {
-  /// The names of the variables that are declared: several by a pattern.
+  /// The names of the declared variables; a pattern declares several.
   fileprivate var names: [String] {
     let names = Names(viewMode: .sourceAccurate)
     names.walk(pattern)

@@ -7,20 +7,21 @@ struct ModelClass {
   let declaration: ClassDeclSyntax
   /// The access level of its new members, so that they can be seen wherever the class can.
   let access: String
-  /// The properties in the order of their slots, behind those of a superclass.
+  /// The properties in the order of their slots, which follow the slots of a superclass.
   let members: [ModelMember]
   let options: ModelOptions
-  /// The places in `members` of those with observed accessors, by name.
+  /// The indexes in `members` of the properties with observed accessors, by name.
   private let slots: [String: Int]
-  /// What the initializers of the class may give a first value.
+  /// The names to which the initializers of the class may give a first value.
   let initialized: InitializedNames
 
-  /// The class that was asked for last.
+  /// The class of the last expansion.
   ///
-  /// The compiler asks about each member of a class by itself, and gives the whole class each time.
+  /// The compiler expands each member of a class separately, and passes the whole class each time.
   private static let last = Mutex<Known?>(nil)
 
-  // The trees of swift-syntax are immutable. This one is kept, so that no other has its identity.
+  // The trees of swift-syntax are immutable. Keeping the tree ensures that no other tree has its
+  // identity.
   private struct Known: @unchecked Sendable {
     let model: ModelClass
     let obstacles: [PlacedDiagnostic]
@@ -28,7 +29,7 @@ struct ModelClass {
     let extending: String
   }
 
-  /// The class, and what leaves no place for the code of the macro.
+  /// Returns the class, and the errors that leave no place for the code of the macro.
   static func known(
     _ declaration: ClassDeclSyntax, _ attribute: AttributeSyntax,
     in context: some MacroExpansionContext
@@ -57,7 +58,7 @@ struct ModelClass {
     in context: some MacroExpansionContext
   ) {
     self.declaration = declaration
-    // An extension may state the access level for all its members.
+    // The access level may be stated at the extension around the class.
     access =
       declaration.modifiers.hasAccess
       ? declaration.modifiers.access : Self.outerAccess(context)
@@ -73,7 +74,7 @@ struct ModelClass {
   var name: String { declaration.name.trimmed.text }
   var isFinal: Bool { declaration.modifiers.has(.final) }
 
-  /// The superclass and protocols, each by itself.
+  /// The superclass and protocols; a composition is split into its parts.
   var inherited: [TypeSyntax] {
     declaration.inheritanceClause?.inheritedTypes.flatMap { $0.type.parts } ?? []
   }
@@ -82,8 +83,9 @@ struct ModelClass {
     inherited.contains { names.contains($0.shortName) }
   }
 
-  /// The call of the method of `model` that a literal names, with one argument of a type; empty
-  /// where there is none that takes it, which was reported already.
+  /// The call, with one argument, of the `model` method that a literal names.
+  ///
+  /// A statement without a call if no method takes the argument; that error has been reported.
   func call(_ literal: ExprSyntax, with argument: String, _ type: TypeSyntax) -> String {
     guard let name = literal.literalText, let method = method(name, fits: { $0.takes(type) }),
       method.takes(type)
@@ -91,8 +93,9 @@ struct ModelClass {
     return "\(method.attempt)model.\(name)(\(argument))"
   }
 
-  /// The call of the method of `model` that a literal names, and that configures `value`; empty
-  /// where there is none, which was reported already.
+  /// The call of the `model` method that a literal names, and that configures `value`.
+  ///
+  /// A statement without a call if there is no such method; that error has been reported.
   func configuration(
     _ literal: ExprSyntax, of type: TypeSyntax, _ arguments: LazyArguments
   ) -> String {
@@ -105,7 +108,8 @@ struct ModelClass {
     return "\(method.attempt)model.\(name)(\(given))"
   }
 
-  /// The method of that name, if it is declared in the class itself; of several the one that fits.
+  /// The method with this name that the class itself declares; an overload that fits, if there is
+  /// one.
   func method(_ name: String, fits: (FunctionDeclSyntax) -> Bool) -> FunctionDeclSyntax? {
     let methods = declaration.memberBlock.members
       .compactMap { $0.decl.as(FunctionDeclSyntax.self) }
@@ -121,8 +125,10 @@ struct ModelClass {
     }
   }
 
-  /// The one key path whose value a computed property has, as the class has no method for it, and
-  /// none whose name looks as if it was meant for it.
+  /// The single key path of a computed property that has the value at this path.
+  ///
+  /// nil if the class has a method for the property, or a method with a similar name, which was
+  /// probably meant for it.
   func valuePath(of member: ModelMember, _ arguments: LazyArguments) -> ExprSyntax? {
     guard arguments.isComputed, arguments.paths.count == 1 else { return nil }
     let others = members.map(\.maker)
@@ -139,24 +145,24 @@ struct ModelClass {
       .first
   }
 
-  /// The property of the model that is declared so.
+  /// The property that this variable declares.
   func member(of variable: VariableDeclSyntax) -> ModelMember? {
     guard variable.isStoredInInstance, let name = variable.onlyBinding?.name else { return nil }
     return members.first { $0.name == plainName(name) }
   }
 
-  /// The stored property with observed accessors that is declared so, and its slot.
+  /// The slot of the property that this variable declares, if it is stored with observed accessors.
   func slot(of variable: VariableDeclSyntax) -> Int? {
     variable.onlyBinding.flatMap { slots[plainName($0.name)] }
   }
 
-  /// The property that `member` becomes, if it becomes one.
+  /// The property that `member` declares, if it declares one.
   private static func member(_ member: DeclSyntax) -> ModelMember? {
     guard let variable = member.as(VariableDeclSyntax.self), variable.isStoredInInstance,
       variable.attributes.named("Ignored") == nil, let (_, name) = variable.onlyBinding,
-      // Locks and atomic values can be neither read nor written as values.
+      // Locks and atomic values cannot be read or written as values.
       !variable.isConstantOfSynchronization,
-      // Properties of opaque types are refused with an error.
+      // Another check reports opaque types.
       variable.bindings.first?.typeAnnotation?.type.isOpaque != true,
       !variable.isConstant || variable.attributes.making == nil
     else { return nil }
@@ -185,7 +191,7 @@ struct ModelClass {
 struct ModelOptions {
   /// Whether several threads may write.
   let isThreadSafe: Bool
-  /// Whether the toolchain's Observation tracks the model, too.
+  /// Whether the toolchain's Observation also tracks the model.
   let isObservable: Bool
   /// Whether an initializer of the class may give the property its first value.
   let isInitialized: Bool
@@ -204,7 +210,7 @@ struct ModelOptions {
 }
 
 extension AttributeListSyntax {
-  /// The attribute by which a method computes a property.
+  /// The attribute of a property that a method computes.
   var making: AttributeSyntax? { named("Computed") ?? named("LazyProperty") }
 }
 
@@ -215,7 +221,7 @@ extension VariableDeclSyntax {
       && !bindings.contains(where: \.isComputed)
   }
 
-  /// Whether it is a constant with a lock or an atomic value, which cannot be copied.
+  /// Whether it is a constant whose value is a lock or atomic, which cannot be copied.
   var isConstantOfSynchronization: Bool {
     guard isConstant, let (binding, _) = onlyBinding else { return false }
     let type =
@@ -224,7 +230,7 @@ extension VariableDeclSyntax {
     return type.map { ["Mutex", "Atomic", "AtomicLazyReference"].contains($0) } ?? false
   }
 
-  /// An attribute that may be a property wrapper, which leaves no place for other accessors.
+  /// An attribute that may be a property wrapper, which rules out other accessors.
   var foreignWrapper: AttributeSyntax? {
     attributes.lazy.compactMap { $0.as(AttributeSyntax.self) }.first { attribute in
       guard let first = attribute.shortName.first, first.isUppercase else { return false }
@@ -237,7 +243,7 @@ extension VariableDeclSyntax {
 }
 
 extension FunctionCallExprSyntax {
-  /// The name that is called, without module and generic arguments: `Mutex` of `Mutex<[Int]>([])`.
+  /// The called name without module and generic arguments: `Mutex` of `Mutex<[Int]>([])`.
   fileprivate var calledName: String? {
     let called =
       calledExpression.as(GenericSpecializationExprSyntax.self)?.expression ?? calledExpression

@@ -1,15 +1,15 @@
 import SwiftSyntax
 import SwiftSyntaxBuilder
 
-/// A member of a class that becomes a property of the model, with a slot of its own.
+/// A member of a class that becomes a property of the model, with its own slot.
 struct ModelMember {
-  /// Where the value comes from.
+  /// The source of the value.
   enum Kind {
-    /// The property is stored; a constant has no accessors to expand.
+    /// A stored property; a constant has no accessors to expand.
     case stored(isConstant: Bool)
-    /// `@Computed` or `@LazyProperty`: a method computes it; the type is the one that is written.
+    /// `@Computed` or `@LazyProperty`: a method computes the value; the type is as written.
     case lazy(LazyArguments, TypeSyntax?)
-    /// `@HasMany`, `@HasOne` or `@BelongsTo`: rows of a table, which a record's store loads.
+    /// `@HasMany`, `@HasOne` or `@BelongsTo`: rows of a table, which the record's store loads.
     case relation(RelationArguments, TypeSyntax)
   }
 
@@ -31,7 +31,7 @@ struct ModelMember {
       return "Observables.Property(\(stringLiteral(name)), get: { $0.\(spelling) }\(setter))"
         + (isOpaque ? ".opaque" : "")
     case .lazy(let arguments, let type):
-      // What is assigned would be saved, and be wrong.
+      // An assigned value would be saved, and would be wrong.
       let isStored = model.isRecord && model.isStoredColumn(self)
       return computed(by: arguments, type, in: model)
         + (isReadOnly || isStored ? ".readOnlyByName" : "")
@@ -40,8 +40,10 @@ struct ModelMember {
     }
   }
 
-  /// The entry of a lazy property; types of closures and values are written out, so that the
-  /// compiler reports a method with another type.
+  /// The entry of a lazy property.
+  ///
+  /// The types of closures and values are written out, so that the compiler reports a method with
+  /// another type.
   private func computed(
     by arguments: LazyArguments, _ type: TypeSyntax?, in model: ModelClass
   ) -> String {
@@ -59,7 +61,7 @@ struct ModelMember {
       !method.result.isOther(than: type), type.isOptional || !method.isOfType,
       method.isOfType || arguments.with == nil
     else {
-      // The missing or wrong part was reported already.
+      // The missing or wrong part has been reported.
       return "\(head), get: { _ in fatalError() })"
     }
     guard method.isOfType else {
@@ -86,17 +88,17 @@ struct ModelMember {
     "let value: \(type) = \(call)\nreturn value"
   }
 
-  /// The method that computes the property, if it is lazy.
+  /// The name of the method that computes the property, if it is lazy.
   var maker: String { "make" + name.prefix(1).uppercased() + name.dropFirst() }
 }
 
-/// `text` as a literal of Swift.
+/// `text` as a Swift literal.
 func stringLiteral(_ text: String) -> String {
   let escaped = text.map { $0 == "\\" || $0 == "\"" ? "\\\($0)" : String($0) }.joined()
   return "\"\(escaped)\""
 }
 
-/// The text of a name without the backticks around it.
+/// The text of a name, without backticks.
 func plainName(_ token: TokenSyntax) -> String {
   token.text.count > 2 && token.text.hasPrefix("`")
     ? String(token.text.dropFirst().dropLast())
@@ -107,17 +109,18 @@ extension FunctionDeclSyntax {
   var isOfType: Bool { modifiers.has(.static) || modifiers.has(.class) }
   var result: TypeSyntax { signature.returnClause?.type ?? "Void" }
 
-  /// The `try` with which a call begins, if the function throws.
+  /// `try `, if the function throws; otherwise empty.
   var attempt: String { signature.effectSpecifiers?.throwsClause == nil ? "" : "try " }
 
-  /// Whether it can be called at any time, without arguments.
+  /// Whether it can be called synchronously, without arguments.
   var takesNothing: Bool {
     signature.parameterClause.parameters.isEmpty
       && signature.effectSpecifiers?.asyncSpecifier == nil
   }
 
-  /// Whether it can make the value of a lazy property, as far as that is known here: what `with`
-  /// gives is its argument.
+  /// Whether it can make the value of a lazy property, as far as the macro can see.
+  ///
+  /// Its argument is the value of `with`.
   func makes(_ arguments: LazyArguments) -> Bool {
     if arguments.with == nil { return takesNothing }
     let parameters = signature.parameterClause.parameters
@@ -125,8 +128,8 @@ extension FunctionDeclSyntax {
       && signature.effectSpecifiers?.asyncSpecifier == nil
   }
 
-  /// Whether it can configure a value of a type, as far as that is known here: it takes nothing,
-  /// the value, or the value and what `with` gives.
+  /// Whether it can configure a value of a type, as far as the macro can see: it takes nothing, the
+  /// value, or the value and the argument of `with`.
   func configures(_ type: TypeSyntax, _ arguments: LazyArguments) -> Bool {
     let parameters = signature.parameterClause.parameters
     return parameters.count <= (arguments.with == nil ? 1 : 2)
@@ -135,7 +138,7 @@ extension FunctionDeclSyntax {
       && signature.effectSpecifiers?.asyncSpecifier == nil
   }
 
-  /// Whether it can be called with one argument of a type, as far as that is known here.
+  /// Whether it can be called with one argument of a type, as far as the macro can see.
   func takes(_ type: TypeSyntax) -> Bool {
     let parameters = signature.parameterClause.parameters
     guard parameters.count == 1, let parameter = parameters.first else { return false }
@@ -144,7 +147,7 @@ extension FunctionDeclSyntax {
 }
 
 extension VariableDeclSyntax {
-  /// The only variable that is declared, where it has a name.
+  /// The only declared variable, if it has a name.
   var onlyBinding: (binding: PatternBindingSyntax, name: TokenSyntax)? {
     guard bindings.count == 1, let binding = bindings.first,
       let name = binding.pattern.as(IdentifierPatternSyntax.self)?.identifier
@@ -156,7 +159,7 @@ extension VariableDeclSyntax {
   var isLazy: Bool { modifiers.has(.lazy) }
   var isOfType: Bool { modifiers.has(.static) || modifiers.has(.class) }
 
-  /// Whether no code outside of the class or file can see it.
+  /// Whether it is invisible outside of the class or file.
   var isHidden: Bool {
     modifiers.contains {
       $0.detail == nil && [.keyword(.private), .keyword(.fileprivate)].contains($0.name.tokenKind)
@@ -166,15 +169,15 @@ extension VariableDeclSyntax {
   /// Whether it has a restricted setter, such as `private(set)`.
   var hasHiddenSetter: Bool { modifiers.contains { $0.detail?.detail.text == "set" } }
 
-  /// Whether it is `nonisolated(unsafe)`: the class itself makes sure that one thread at a time
-  /// uses it.
+  /// Whether it is `nonisolated(unsafe)`: the class itself ensures that one thread at a time uses
+  /// it.
   var isUnchecked: Bool {
     modifiers.contains { $0.name.text == "nonisolated" && $0.detail?.detail.text == "unsafe" }
   }
 }
 
 extension PatternBindingSyntax {
-  /// Whether it has a getter, and stores nothing.
+  /// Whether it has a getter and no storage.
   var isComputed: Bool {
     switch accessorBlock?.accessors {
     case .none: false
@@ -197,7 +200,7 @@ extension DeclModifierListSyntax {
     }
   }
 
-  /// The access level, if it is stated and reaches beyond the module's default.
+  /// The access level, if it is stated and is wider than the default.
   var access: String {
     first { ["open", "public", "package"].contains($0.name.text) && $0.detail == nil }
       .map { $0.name.text + " " } ?? ""
@@ -205,7 +208,7 @@ extension DeclModifierListSyntax {
 }
 
 extension AttributeListSyntax {
-  /// The attribute of this name, qualified or not.
+  /// The attribute with this name, qualified or not.
   func named(_ name: String) -> AttributeSyntax? {
     lazy.compactMap { $0.as(AttributeSyntax.self) }.first { $0.shortName == name }
   }

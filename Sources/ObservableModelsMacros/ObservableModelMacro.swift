@@ -4,7 +4,7 @@ import SwiftSyntaxMacros
 
 /// `@ObservableModel`, which writes the list of properties, the observation and the conformance.
 struct ObservableModelMacro {
-  /// The class, where there is place for the code of the macro.
+  /// The class, if there is a place for the code of the macro.
   private static func model(
     _ declaration: some DeclGroupSyntax, _ node: AttributeSyntax,
     in context: some MacroExpansionContext
@@ -55,7 +55,7 @@ extension ObservableModelMacro: ExtensionMacro {
     if protocols.contains(named: "Observable"), model.options.isObservable {
       conformances.append(model.noActor + "ObservableModels.FrameworkObservable")
     }
-    // A subclass has to declare `Sendable` again.
+    // A subclass has to repeat `Sendable`.
     if model.options.isThreadSafe, !model.inherits("Sendable") {
       conformances.append("@unchecked Sendable")
     }
@@ -80,7 +80,8 @@ extension ObservableModelMacro: MemberMacro {
       for obstacle in obstacles { context.diagnose(obstacle) }
       return []
     }
-    // Where the conformance is not asked for, the superclass is a model and conforms already.
+    // If the compiler does not ask for the conformance, the superclass is a model and conforms
+    // already.
     let isRoot =
       model.inherited.isEmpty || model.inherits("ObservableModel")
       || protocols.contains(named: "ObservableModel")
@@ -106,8 +107,8 @@ extension [TypeSyntax] {
 }
 
 extension Syntax {
-  /// Whether a static property cannot be stored here, or may not be: an extension does not show
-  /// that.
+  /// Whether a static property cannot be stored here, or might not be allowed: an extension does
+  /// not show that.
   fileprivate var isGeneric: Bool {
     self.is(ExtensionDeclSyntax.self)
       || asProtocol((any WithGenericParametersSyntax).self)?.genericParameterClause != nil

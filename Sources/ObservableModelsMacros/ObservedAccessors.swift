@@ -8,7 +8,7 @@ struct ObservedAccessors {
   /// The slot, as an expression.
   let slot: String
   let options: ModelOptions
-  /// Whether it was reported that several threads cannot use the property.
+  /// Whether an error about use by several threads was reported for the property.
   let isConfined: Bool
 
   var all: [AccessorDeclSyntax] {
@@ -26,7 +26,7 @@ struct ObservedAccessors {
     """
   }
 
-  // MARK: Of one thread
+  // MARK: For one thread
 
   private var getter: AccessorDeclSyntax {
     """
@@ -50,7 +50,7 @@ struct ObservedAccessors {
     """
   }
 
-  /// The `_modify` accessor, which copies nothing while no watcher needs the old value.
+  /// The `_modify` accessor, which copies nothing unless a watcher needs the old value.
   private var modify: AccessorDeclSyntax {
     """
     _modify {
@@ -69,7 +69,7 @@ struct ObservedAccessors {
     """
   }
 
-  // MARK: Of several threads
+  // MARK: For several threads
 
   private var sharedGetter: AccessorDeclSyntax {
     """
@@ -95,7 +95,7 @@ struct ObservedAccessors {
       """
   }
 
-  /// The `_modify` accessor for several threads: no other thread comes between reading and writing.
+  /// The `_modify` accessor for several threads: it holds the lock from reading to writing.
   private var sharedModify: AccessorDeclSyntax {
     """
     _modify {
@@ -111,9 +111,10 @@ struct ObservedAccessors {
     """
   }
 
-  // MARK: What else is notified
+  // MARK: Other notifications
 
-  /// What knows whether the property is observed: a record has an observation only if it is.
+  /// The object that knows whether the property is observed: a record has an observation only on
+  /// demand.
   private var watchers: String { options.isRecord ? "recordState" : "observation" }
 
   private var noteRead: String {
@@ -122,10 +123,11 @@ struct ObservedAccessors {
     return registrar + "\(watchers).access(\(slot), of: self)\n  "
   }
 
-  /// The statements that notify the toolchain's Observation before the write, and again after it.
+  /// The statements that notify the store of a record and the toolchain's Observation, before the
+  /// write and after it.
   private var beginMutation: String { noteInRecord + willSet }
 
-  /// The statements that notify the store of a record.
+  /// The statements that notify the store of a record, before the write and after it.
   private var noteInRecord: String {
     if !options.isRecord { return "" }
     return """

@@ -2,9 +2,10 @@ import SwiftSyntax
 import SwiftSyntaxBuilder
 import SwiftSyntaxMacros
 
-/// A stored property of a model: its storage gets another name, and its accessors report.
+/// `@ObservedProperty`: it renames the storage of a stored property and adds accessors that report.
 struct ObservedPropertyMacro {
-  /// The text is laid out as it is written; formatting it again takes longer than all the rest.
+  /// The generated text is laid out already; formatting it takes longer than the rest of the
+  /// expansion.
   static var formatMode: FormatMode { .disabled }
 }
 
@@ -19,7 +20,7 @@ extension ObservedPropertyMacro: PeerMacro {
     let kept = variable.modifiers.filter {
       ["weak", "unowned", "nonisolated"].contains($0.name.text)
     }
-    // The lock guards the storage, which the compiler cannot see.
+    // The lock guards the storage; the compiler cannot see that.
     let guarded =
       ModelOptions(node.list).isThreadSafe && !kept.contains { $0.name.text == "nonisolated" }
       ? "nonisolated(unsafe) " : ""
@@ -51,8 +52,8 @@ extension ObservedPropertyMacro: AccessorMacro {
   }
 }
 
-/// Inside of its own `willSet` and `didSet` a property is its storage: writing it there does not
-/// run them again.
+/// Replaces a property by its storage inside of its `willSet` and `didSet`, so that writing it
+/// there does not run them again.
 private final class OwnAccess: SyntaxRewriter {
   private let name: String
   private let storage: String
@@ -85,7 +86,7 @@ private final class OwnAccess: SyntaxRewriter {
     return ExprSyntax(node)
   }
 
-  /// Whether something else of that name is declared.
+  /// Whether another declaration shadows the name.
   private final class Declarations: SyntaxVisitor {
     private let name: String
     private(set) var isFound = false

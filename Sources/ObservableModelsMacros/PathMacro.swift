@@ -2,13 +2,13 @@ import SwiftSyntax
 import SwiftSyntaxBuilder
 import SwiftSyntaxMacros
 
-/// `#path(\.address?.zip)`: the compiler has checked the key path, and this macro spells its
-/// components, each with the key path that leads to it.
+/// `#path(\.address?.zip)`: the compiler checks the key path, and this macro spells its components,
+/// each with the key path that leads to it.
 struct PathMacro: ExpressionMacro {
   static func expansion(
     of node: some FreestandingMacroExpansionSyntax, in context: some MacroExpansionContext
   ) throws -> ExprSyntax {
-    // The error was reported; the expansion still has to be a path.
+    // The error has been reported; the expansion still has to be a path.
     let none: ExprSyntax = #"Observables.KeyPathTo(unchecked: "*")"#
     guard let argument = node.arguments.first?.expression else { return none }
     guard let literal = argument.as(KeyPathExprSyntax.self) else {
@@ -50,10 +50,10 @@ struct PathMacro: ExpressionMacro {
       """
   }
 
-  /// The components behind a root that is written which are types inside of it: `Inner` of
-  /// `\Outer.Inner.name`.
+  /// The components after a written root that are nested types: `Inner` of `\Outer.Inner.name`.
   ///
-  /// Only the compiler knows that. It refuses the expansion where a property has such a name.
+  /// The macro assumes that a capitalized name is a type. If it is a property, the compiler rejects
+  /// the expansion.
   private static func nestedTypes(_ literal: KeyPathExprSyntax) -> [KeyPathComponentSyntax] {
     if literal.root == nil { return [] }
     return literal.components.dropLast().prefix { component in

@@ -38,7 +38,7 @@ extension PlacedDiagnostic {
       fix: Replacement("declare each by itself", variable, by: text))
   }
 
-  /// `var x`, with no type and no value that shows it.
+  /// `var x`, without a type, and without a value from which the type could be inferred.
   static func missingType(of binding: PatternBindingSyntax, _ name: TokenSyntax) -> Self {
     var typed = binding.with(\.pattern, binding.pattern.trimmed)
     typed.typeAnnotation = TypeAnnotationSyntax(
@@ -106,7 +106,7 @@ extension PlacedDiagnostic {
       fix: Replacement("add '\(maker)()'", variable, by: text))
   }
 
-  /// A value that is created on first use is nil before and after.
+  /// A value that is created on first use, but whose type has no nil.
   static func createdNotOptional(_ type: TypeSyntax, _ maker: String) -> Self {
     let optional = OptionalTypeSyntax(
       wrappedType: type.trimmed, trailingTrivia: type.trailingTrivia)
@@ -117,7 +117,7 @@ extension PlacedDiagnostic {
       fix: Replacement("make it optional", type, by: optional))
   }
 
-  /// A method that computes a value of another type than that of its property.
+  /// A method whose result has a different type from its property.
   static func otherResult(
     of maker: FunctionDeclSyntax, _ type: TypeSyntax, _ property: String
   ) -> Self {
@@ -134,7 +134,7 @@ extension PlacedDiagnostic {
       fix: Replacement("replace '\(result.trimmed)' by '\(right.trimmed)'", result, by: right))
   }
 
-  /// A name in a literal that the class does not have.
+  /// A literal with a name that the class does not have.
   static func unknownName(
     _ name: String, in literal: ExprSyntax, nearest: String?, replacing text: String,
     _ message: String
@@ -150,7 +150,7 @@ extension PlacedDiagnostic {
 }
 
 extension VariableDeclSyntax {
-  /// The blanks in front of the syntax.
+  /// The spaces before the declaration.
   fileprivate var indentation: String {
     let last = leadingTrivia.description.split(separator: "\n").last ?? ""
     return last.allSatisfy(\.isWhitespace) ? String(last) : ""
@@ -158,7 +158,7 @@ extension VariableDeclSyntax {
 }
 
 extension PatternBindingSyntax {
-  /// The effects and body of the only getter.
+  /// The effects and body of the getter, if there is no other accessor.
   fileprivate var getter: (effects: String, body: String)? {
     switch accessorBlock?.accessors {
     case .getter(let statements): return ("", "{ \(statements.trimmed) }")

@@ -3,7 +3,7 @@ import SwiftSyntax
 import SwiftSyntaxBuilder
 
 extension PlacedDiagnostic {
-  /// `@Ignored var cache = 0` where several threads use the model.
+  /// `@Ignored var cache = 0` in a model that several threads use.
   static func unguarded(_ variable: VariableDeclSyntax) -> Self {
     let name = variable.bindings.first!.pattern
     var guarded = variable
@@ -11,7 +11,7 @@ extension PlacedDiagnostic {
       DeclModifierSyntax(
         name: .keyword(.nonisolated),
         detail: DeclModifierDetailSyntax(detail: .identifier("unsafe")), trailingTrivia: .space))
-    // Property wrappers store in a variable of their own.
+    // A property wrapper stores its value in another variable.
     let isWrapped = variable.foreignWrapper != nil
     return Self(
       "unguarded", at: name,
@@ -21,7 +21,7 @@ extension PlacedDiagnostic {
         ? nil : Replacement("say that the class guards it", variable, by: guarded))
   }
 
-  /// `var onChange: () -> Void` where several threads use the model.
+  /// `var onChange: () -> Void` in a model that several threads use.
   static func confinedFunction(_ type: TypeSyntax) -> Self {
     Self(
       "function", at: type,
@@ -29,7 +29,7 @@ extension PlacedDiagnostic {
       fix: Replacement("add '@Sendable'", type, by: type.sendable))
   }
 
-  /// `@MainActor var x = 1` in a class of no actor.
+  /// `@MainActor var x = 1` in a class without an actor.
   static func propertyOfActor(_ attribute: AttributeSyntax) -> Self {
     Self(
       "property-of-actor", at: attribute,
@@ -37,7 +37,7 @@ extension PlacedDiagnostic {
         + "whole class, or for a property with '@Ignored'")
   }
 
-  /// `deinit` of a class of the main actor.
+  /// A `deinit` without isolation in a class of the main actor.
   static func nonisolatedDeinit(_ deinitializer: DeinitializerDeclSyntax) -> Self {
     var isolated = deinitializer
     isolated.modifiers.append(
@@ -52,7 +52,7 @@ extension PlacedDiagnostic {
       fix: Replacement("add 'isolated'", deinitializer, by: isolated))
   }
 
-  /// A subclass that several threads may use, of a class that only one may.
+  /// A subclass for several threads of a class for one thread.
   static func threadsOfParent(_ parent: String, _ attribute: AttributeSyntax) -> Self {
     Self(
       "threads-of-parent", at: attribute,
@@ -63,7 +63,7 @@ extension PlacedDiagnostic {
 }
 
 extension TypeSyntax {
-  /// The function type with `@Sendable`, which marks the function itself, not what is around it.
+  /// The function type with `@Sendable`, which marks the function itself, not a type around it.
   fileprivate var sendable: TypeSyntax {
     if let type = self.as(FunctionTypeSyntax.self) {
       return TypeSyntax("@Sendable \(type.trimmed)").with(\.trailingTrivia, type.trailingTrivia)

@@ -2,7 +2,7 @@ import SwiftDiagnostics
 import SwiftSyntax
 import SwiftSyntaxMacros
 
-/// The message about a wrong use of a macro, or about the right one.
+/// The message about a wrong use of a macro, or about its fix.
 struct ModelDiagnostic: DiagnosticMessage, FixItMessage {
   let message: String
   let id: String
@@ -27,7 +27,7 @@ struct PlacedDiagnostic {
       } ?? [])
   }
 
-  /// `@ObservableModel` on a declaration that is no class.
+  /// `@ObservableModel` on a declaration that is not a class.
   static func notAClass(_ declaration: some DeclGroupSyntax, _ node: AttributeSyntax) -> Self {
     let keyword = declaration.introducer
     let name = declaration.asProtocol((any NamedDeclSyntax).self)?.name.text

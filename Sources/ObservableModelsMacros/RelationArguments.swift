@@ -10,9 +10,9 @@ struct RelationArguments {
   }
 
   let kind: Kind
-  /// The key path to the column that refers to the other row.
+  /// The key path to the column with the reference.
   let keyPath: ExprSyntax?
-  /// The class that has the column, as it is written in the key path.
+  /// The class of the column, as written in the key path.
   let root: String?
   /// The name of the column.
   let column: String?

@@ -2,7 +2,7 @@ import SwiftDiagnostics
 import SwiftSyntax
 import SwiftSyntaxBuilder
 
-/// A correct text for a part of the source.
+/// A correction of a part of the source.
 struct Replacement {
   let message: String
   let change: FixIt.Change

@@ -1,15 +1,16 @@
 import SwiftSyntax
 import SwiftSyntaxBuilder
 
-/// Types as they are written.
+/// Types as written in the source.
 extension TypeSyntax {
-  /// `A` and `B` of `A & B`; any other type itself, without attributes.
+  /// `A` and `B` of `A & B`; for other types, the type itself without attributes.
   var parts: [TypeSyntax] {
     plain.as(CompositionTypeSyntax.self)?.elements.flatMap { $0.type.parts } ?? [plain]
   }
 
-  /// The type without attributes, specifiers and parentheses around it: `Sendable` of `@unchecked
-  /// Sendable`.
+  /// The type without attributes, specifiers and parentheses.
+  ///
+  /// `Sendable` of `@unchecked Sendable`.
   var plain: TypeSyntax {
     if let type = self.as(AttributedTypeSyntax.self) { return type.baseType.plain }
     if let tuple = self.as(TupleTypeSyntax.self), tuple.elements.count == 1,
@@ -20,7 +21,7 @@ extension TypeSyntax {
     return trimmed
   }
 
-  /// Its name without the module, and without generic arguments.
+  /// The name without module and generic arguments.
   var shortName: String {
     if let type = self.as(MemberTypeSyntax.self) { return type.name.text }
     return self.as(IdentifierTypeSyntax.self)?.name.text ?? trimmedDescription
@@ -36,16 +37,17 @@ extension TypeSyntax {
 
   var isOptional: Bool { plain.wrapped != nil }
 
-  /// The type inside of an optional one; any other itself.
+  /// The wrapped type of an optional; for other types, the type itself.
   var wrappedType: TypeSyntax { plain.wrapped ?? trimmed }
 
-  /// The type, as `T?` where it is `T!`, which only a variable may have.
+  /// The type, with `T?` in place of `T!`, which only a variable may have.
   var optionalType: TypeSyntax {
     guard let type = self.as(ImplicitlyUnwrappedOptionalTypeSyntax.self) else { return trimmed }
     return TypeSyntax(OptionalTypeSyntax(wrappedType: type.wrappedType.trimmed))
   }
 
-  /// Whether it is a function type without a statement about threads, by itself or optional.
+  /// Whether it is a function type, or an optional one, that is neither `@Sendable` nor isolated to
+  /// an actor.
   var isConfinedFunction: Bool {
     if let type = self.as(AttributedTypeSyntax.self) {
       // The mark is `@Sendable`, or an actor.
@@ -77,10 +79,11 @@ extension TypeSyntax {
     } ?? []
   }
 
-  // MARK: Types that only the standard library has
+  // MARK: Types of the standard library
 
-  /// The one spelling of a type that is made of the commonest ones of the standard library; nil for
-  /// others, whose meaning only the compiler can find.
+  /// The canonical spelling of a type built from common types of the standard library.
+  ///
+  /// nil for other types, whose meaning only the compiler knows.
   private var settled: String? {
     let type = plain
     if let wrapped = type.wrapped { return wrapped.settled.map { $0 + "?" } }
@@ -100,7 +103,7 @@ extension TypeSyntax {
     "UInt", "UInt8", "UInt16", "UInt32", "UInt64", "Void",
   ]
 
-  /// Whether no value of the type can be stored as the other one, as far as that is known here.
+  /// Whether no value of the type can be stored as the other type, as far as the macro can see.
   func isOther(than other: TypeSyntax) -> Bool {
     guard let own = settled, let other = other.settled else { return false }
     return !other.hasPrefix(own) || other.dropFirst(own.count).contains { $0 != "?" }

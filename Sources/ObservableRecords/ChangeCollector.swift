@@ -2,16 +2,18 @@
   internal import Observables
   internal import Synchronization
 
-  /// Which rows other code, or a trigger, has changed.
+  /// The rows that other code, or a trigger, has changed.
   struct DatabaseChanges: Sendable {
     struct Rows: Sendable {
       var numbers: Set<Int64> = []
-      /// Those that were changed more than once: by a trigger or a foreign key, after the program.
+      /// Rows that were changed more than once: by a trigger or a foreign key, after the program.
       var repeated: Set<Int64> = []
-      /// Whether there are too many to be listed, or it is not known which.
+      /// Whether the rows are too many to list, or unknown.
       var isAll = false
-      /// Whether unique values were written: that may have deleted the rows that had them, which
-      /// SQLite does not report.
+      /// Whether unique values were written.
+      ///
+      /// Such a write may have deleted the rows that had these values, which SQLite does not
+      /// report.
       var mayHaveReplaced = false
 
       static let limit = 5_000
@@ -23,11 +25,11 @@
       }
     }
 
-    /// The rows by the names of their tables, in lower case.
+    /// The rows, by the names of their tables in lower case.
     var tables: [String: Rows] = [:]
-    /// Whether any table may have changed: another process has written.
+    /// Whether any table may have changed, as another process has written.
     var isEverything = false
-    /// Whether others have made some of them.
+    /// Whether some changes were not made by this store.
     var isOfOthers = false
 
     var isEmpty: Bool { tables.isEmpty && !isEverything }
@@ -46,24 +48,25 @@
     }
   }
 
-  /// Notes what transactions of this process change, on the thread where GRDB writes.
+  /// Records the changes of this process's transactions, on the thread where GRDB writes.
   final class ChangeCollector: TransactionObserver, Sendable {
     private struct State {
-      /// The names of the tables, in lower case, and the layouts of those that have classes.
+      /// The names of the tables in lower case, and the layouts of tables with a class.
       var followed: [String: TableLayout?] = [:]
-      /// Tables whose unique values the statement under way, or one before it, writes.
+      /// Tables whose unique values are written by the current statement or an earlier one.
       var mayReplace: Set<String> = []
-      /// Tables whose keys the statement under way, or one before it, writes: SQLite reports the
-      /// new number of a row, and not the one that it had.
+      /// Tables whose keys are written by the current statement or an earlier one.
+      ///
+      /// SQLite reports only the new number of a row, not the old one.
       var rekeyed: Set<String> = []
       var changes = DatabaseChanges()
-      /// What the store's own save has changed, while one is under way.
+      /// The changes of the store's own save, while one is under way.
       var own: DatabaseChanges?
-      /// How many transactions of others there were.
+      /// The number of committed transactions of others.
       var others = 0
       var isStopped = false
 
-      /// The transaction is over.
+      /// Clears the changes of a transaction that has ended.
       mutating func forget() { (changes, rekeyed, mayReplace) = (DatabaseChanges(), [], []) }
     }
     private let state = Mutex(State())
@@ -71,7 +74,7 @@
 
     init(_ mail: ChangeMail) { self.mail = mail }
 
-    /// Changes of this table are wanted, too.
+    /// Follows the changes of a table, too.
     func follow(_ table: String) {
       state.withLock { state in
         if state.followed[table.lowercased()] == nil {
@@ -80,17 +83,17 @@
       }
     }
 
-    /// Changes of the table of a class are wanted.
+    /// Follows the changes of the table of a class.
     func follow(_ layout: TableLayout) {
       state.withLock { $0.followed[layout.name.lowercased()] = layout }
     }
 
     func stop() { state.withLock { $0.isStopped = true } }
 
-    /// How many transactions of others have been committed.
+    /// The number of committed transactions of others.
     var otherTransactions: Int { state.withLock { $0.others } }
 
-    /// The changes of the next transaction are the store's own.
+    /// Marks the next transaction as the store's own.
     func beginOwn() {
       state.withLock { state in
         state.own = DatabaseChanges()
@@ -98,7 +101,7 @@
       }
     }
 
-    /// What the store's own transaction has changed.
+    /// Returns the changes of the store's own transaction.
     func endOwn() -> DatabaseChanges {
       state.withLock { state in
         defer { state.own = nil }
@@ -132,7 +135,7 @@
     }
 
     func databaseDidChange() {
-      // The program says that something has changed which SQLite does not report.
+      // The program reports a change that SQLite does not report.
       state.withLock { $0.changes.isEverything = true }
     }
 
@@ -169,12 +172,12 @@
     }
   }
 
-  /// Brings changes to the thread of a store.
+  /// Sends changes to the thread of a store.
   final class ChangeMail: Sendable {
     private let inbox: Inbox
-    /// The changes that were not heard of yet, and in how many transactions they were made.
+    /// The changes that the store has not received yet, and the number of their transactions.
     private let waiting = Mutex<(changes: DatabaseChanges, count: Int)>((DatabaseChanges(), 0))
-    // The reference is only used on the loop's thread.
+    // Only the loop's thread uses the reference.
     private nonisolated(unsafe) weak var store: RecordStore?
 
     init(inbox: Inbox) { self.inbox = inbox }
@@ -192,7 +195,7 @@
       }
     }
 
-    /// All changes since the last call.
+    /// Returns all changes since the last call.
     func take() -> (changes: DatabaseChanges, count: Int) {
       waiting.withLock { waiting in
         defer { waiting = (DatabaseChanges(), 0) }
@@ -201,12 +204,12 @@
     }
   }
 
-  /// A value for one thread that another one passes on.
+  /// A value that one thread passes to another.
   ///
-  /// The thread takes it out: the other one, which may end its work later, has no reference that
-  /// could be the last one of a store or an object.
+  /// The receiving thread takes the value out. The sender, whose work may end later, keeps no
+  /// reference that could be the last one of a store or an object.
   final class Parcel<Value>: @unchecked Sendable {
-    // The threads use it one after the other: the message that opens it comes after all else.
+    // The threads use the value one after the other: the message that opens the parcel comes last.
     private var value: Value?
     init(_ value: Value) { self.value = value }
     func open() -> Value {

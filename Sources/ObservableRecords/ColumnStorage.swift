@@ -1,7 +1,7 @@
 #if Records
   internal import Foundation
 
-  /// What a column stores, as far as the type of its property says so.
+  /// The storage class of a column, as far as the type of its property determines it.
   enum ColumnStorage {
     case integer(Any.Type)
     case real(Any.Type)
@@ -9,7 +9,7 @@
     case data
     case other(Any.Type)
 
-    /// How an error names it.
+    /// The name of the type in errors.
     var described: String {
       switch self {
       case .integer(let type), .real(let type), .other(let type): "\(type)"
@@ -18,10 +18,10 @@
       }
     }
 
-    /// Whether a column that is declared with this type may store it.
+    /// Whether a column with this declared type can store the property.
     ///
-    /// The rules are those of SQLite for the affinity of a column. Numbers of any kind fit each
-    /// other, and a column without a type has anything.
+    /// The rules follow SQLite's column affinity. Numbers of any kind fit each other, and a column
+    /// without a type fits any value.
     func fits(_ declared: String) -> Bool {
       if declared.isEmpty || declared.uppercased() == "ANY" { return true }
       let affinity = ColumnAffinity(declared)
@@ -33,7 +33,7 @@
       }
     }
 
-    /// Whether a column of this affinity has each value as it is.
+    /// Whether a column of this affinity stores each value unchanged.
     func isKept(by affinity: ColumnAffinity) -> Bool {
       switch self {
       case .integer: affinity == .integer || affinity == .numeric || affinity == .none
@@ -45,7 +45,7 @@
     }
   }
 
-  /// What SQLite makes of values that are written to a column, by the declared type of that.
+  /// The conversion that SQLite applies to values written to a column, by its declared type.
   enum ColumnAffinity: Sendable {
     case integer, text, none, real, numeric
 
@@ -63,7 +63,7 @@
       }
     }
 
-    /// The value that the column has when this one is written.
+    /// The value that the column has after `value` is written.
     func stored(_ value: StoredValue) -> StoredValue {
       switch (self, value.database.storage) {
       case (.text, .int64(let number)): return StoredValue("\(number)".databaseValue)
@@ -78,7 +78,7 @@
       }
     }
 
-    /// The number that a text is for SQLite.
+    /// The number to which SQLite converts a text.
     private static func number(_ text: String) -> DatabaseValue? {
       let digits = text.trimmingCharacters(in: CharacterSet(charactersIn: " \t\n\r\u{B}\u{C}"))
       guard digits.allSatisfy({ "0123456789+-.eE".contains($0) }) else { return nil }
@@ -99,23 +99,23 @@
     }
   }
 
-  /// Tells what an optional type wraps.
+  /// An optional type, which names its wrapped type.
   protocol OptionalColumn { static var wrapped: Any.Type { get } }
 
   extension Optional: OptionalColumn { static var wrapped: Any.Type { Wrapped.self } }
 
-  /// How values of a column cross to SQLite.
+  /// The conversion of a column's values to and from SQLite.
   struct ColumnCoding<Value> {
-    /// What SQLite gets for a value.
+    /// Converts a value for SQLite.
     let encode: (Value) throws -> StoredValue
-    /// The value that SQLite has; nil where it cannot be read.
+    /// Converts a value of SQLite; returns nil if it does not fit.
     let decode: (StoredValue) -> Value?
 
-    /// The values of a type that the database knows.
+    /// The conversion for a type that the database knows.
     static func database() -> Self where Value: DatabaseValueConvertible {
       let isWide = isWideInteger(Value.self)
       return Self { value in
-        // GRDB traps for it.
+        // GRDB traps for such a number.
         if isWide, let number = wideInteger(value), number > UInt64(Int64.max) {
           throw RecordError(
             .notStorable, table: "", "the number \(number) is larger than SQLite has, \(Int64.max)")
@@ -126,7 +126,7 @@
       }
     }
 
-    /// Values that are encoded as JSON.
+    /// The conversion for values encoded as JSON.
     static func json() -> Self where Value: Codable {
       Self {
         try JSONColumn.encode($0)
@@ -136,7 +136,7 @@
     }
   }
 
-  /// Whether a type has integers that SQLite does not have.
+  /// Whether a type has integers that are too large for SQLite.
   private func isWideInteger(_ type: Any.Type) -> Bool {
     let plain = (type as? any OptionalColumn.Type)?.wrapped ?? type
     func rawValue<Raw: RawRepresentable>(_ type: Raw.Type) -> Any.Type { Raw.RawValue.self }
@@ -153,12 +153,12 @@
     }
   }
 
-  /// Columns with values that are encoded as JSON.
+  /// The encoding of JSON columns.
   enum JSONColumn {
     static func encode(_ value: some Encodable) throws -> StoredValue {
       if case Optional<Any>.none = value as Any { return .null }
       let encoder = JSONEncoder()
-      // The text is the same for equal values.
+      // Equal values have equal texts.
       encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
       let text = String(decoding: try encoder.encode(value), as: UTF8.self)
       return StoredValue(text.databaseValue)

@@ -1,16 +1,16 @@
 #if Records
-  /// A column of a table that refers to the key of another one, and what SQLite does with its row
-  /// when that one is deleted.
+  /// A column that refers to the key of another table, and the effect of deleting the other row.
   struct ForeignKey {
     enum Action { case cascade, setNull, other }
     let column: String
-    /// The table that is referred to, in lower case.
+    /// The name of the referenced table, in lower case.
     let target: String
     let action: Action
-    /// How the key that is referred to is compared.
+    /// The collation of the referenced key.
     let collation: Collation
 
-    /// The columns of a table that refer to primary keys; none where the connection ignores them.
+    /// The columns of a table that refer to primary keys; empty if the connection ignores foreign
+    /// keys.
     static func all(of table: String, _ db: Database) throws -> [ForeignKey] {
       guard try Bool.fetchOne(db, sql: "PRAGMA foreign_keys") == true else { return [] }
       let rows = try Row.fetchAll(

@@ -1,13 +1,13 @@
 #if Records
   internal import Observables
 
-  /// How one list becomes another one, by one edit.
+  /// The single edit that turns one list into another.
   struct ListEdit<Element: Hashable & Sendable>: Sendable {
     enum Kind: Sendable {
       case none
-      /// One element has another place.
+      /// One element was moved.
       case move(from: Int, to: Int)
-      /// Elements have come, gone, or changed places in a range.
+      /// Elements in a range were inserted, removed or reordered.
       case replace(Range<Int>, with: [Element])
     }
 
@@ -38,14 +38,14 @@
       }
     }
 
-    /// The elements that `old` does not have.
+    /// The elements that are not in `old`.
     func newElements(in old: [Element]) -> [Element] {
       guard case .replace(let range, let new) = kind else { return [] }
       let known = Set(old[range])
       return new.filter { !known.contains($0) }
     }
 
-    /// The list that `old` becomes.
+    /// Applies the edit to `old`.
     func result(of old: [Element]) -> [Element] {
       var elements = old
       switch kind {
@@ -58,7 +58,7 @@
   }
 
   extension ObservableArray where Element: AnyObject {
-    /// Becomes a list of these objects: one event, and one small edit where that is enough.
+    /// Sets these objects by one event, and by a small edit if that is enough.
     func become(_ objects: [Element]) {
       let edit = ListEdit(
         from: elements.map(ObjectIdentifier.init), to: objects.map(ObjectIdentifier.init))
@@ -70,7 +70,7 @@
       }
     }
 
-    /// Has other objects in a range, by one event.
+    /// Replaces the objects of a range by one event.
     func replace(_ range: Range<Int>, with objects: [Element]) {
       if objects.isEmpty {
         removeSubrange(range)

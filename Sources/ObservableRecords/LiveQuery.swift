@@ -5,7 +5,7 @@
   /// thread.
   typealias ReadJob = (Database) throws -> () -> Void
 
-  /// A list that shows the result of a request, as long as the program has it.
+  /// A list with the result of a request, kept up to date while the program holds the list.
   protocol LiveQuery: AnyObject {
     /// The tables that the request reads, in lower case.
     var tables: Set<String> { get }
@@ -14,14 +14,14 @@
     /// Whether the program still has the list.
     var isNeeded: Bool { get }
     func lists(_ table: RecordTable) -> Bool
-    /// Takes out rows that are deleted here.
+    /// Removes rows that the program has deleted.
     func removeDeleted()
     /// Makes the job that updates the list; nil if the program no longer has it.
     ///
     /// Errors of rows that don't fit go to `fail`, which may throw; otherwise they are reported and
     /// the list stays as it is.
     func job(readAfter number: Int, fail: ((any Error) throws -> Void)?) -> ReadJob?
-    /// The list stays as it is from now on.
+    /// Stops updating the list.
     func end()
   }
 
@@ -61,7 +61,7 @@
 
     func end() { array = nil }
 
-    /// Asks for other rows from now on.
+    /// Changes the request.
     func replace(_ request: QueryInterfaceRequest<Record>) {
       self.request = request
       isStale = true
@@ -101,7 +101,7 @@
       guard let array else { return }
       let fresh = table.adopt(rows, readAfter: number)
       if keys.count != former.count || array.count != former.count || keys != former {
-        // Rows were deleted here meanwhile, or the program has changed the list.
+        // Rows were deleted here in the meantime, or the program has changed the list.
         replaceAll(by: edit.result(of: former), array)
       } else {
         apply(edit, array)
@@ -132,11 +132,11 @@
       self.keys = objects.compactMap { $0.recordState.key }
     }
 
-    /// The objects of rows that are in memory, without those that are deleted here.
+    /// Returns the objects of rows that are in memory, except rows that the program has deleted.
     private func objects(_ keys: [RecordKey]) -> [Record] {
       keys.compactMap { key in
         guard let state = table.state(key) else {
-          // An object has gone meanwhile, which was thought to be there.
+          // The object was in memory when the job was made, but is released now.
           isStale = true
           return nil
         }
@@ -146,7 +146,7 @@
   }
 
   extension Array {
-    /// The elements in parts of at most `count`.
+    /// Splits the elements into parts of at most `count`.
     func parts(of count: Int) -> [ArraySlice<Element>] {
       stride(from: 0, to: self.count, by: count).map {
         self[$0..<Swift.min($0 + count, self.count)]

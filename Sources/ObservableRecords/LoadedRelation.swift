@@ -1,7 +1,7 @@
 #if Records
   internal import Observables
 
-  /// A property that lists rows of another table, once it is loaded.
+  /// A loaded property with rows of another table.
   class LoadedRelation {
     let relation: RecordRelation
     weak var owner: RecordState?
@@ -10,50 +10,52 @@
       (self.relation, self.owner) = (relation, owner)
     }
 
-    /// The rows that are listed.
+    /// The listed rows.
     var objects: [any ObservableRecord] { [] }
-    /// Puts in a row that belongs to this one now.
+    /// Inserts a row that belongs to the owner now.
     func insert(_ object: any ObservableRecord) {}
-    /// Takes out a row that does not belong to this one any more.
+    /// Removes a row that no longer belongs to the owner.
     func remove(_ object: any ObservableRecord) {}
-    /// Lists exactly these rows, by the smallest edits.
+    /// Sets the listed rows by the smallest edits.
     func set(_ objects: [any ObservableRecord]) {}
-    /// Handles what the program has put in and taken out.
+    /// Handles rows that the program has inserted into the list or removed.
     func synchronize() {}
-    /// The turn in which the list was changed is over.
+    /// Ends the turn in which the list was changed.
     func endEdit() {}
-    /// Whether the rows, or their order, are others than those that are saved.
+    /// Whether the rows, or their order, differ from the saved rows.
     var isReordered: Bool { false }
-    /// Gives the rows the order that they had before unsaved changes.
+    /// Restores the order from before the unsaved changes.
     func restoreOrder() {}
-    /// The rows are saved as they are.
+    /// Accepts the current order as saved.
     func forgetOrder() {}
-    /// What is written to the list belongs to a transaction.
+    /// Makes writes to the list part of a transaction.
     func cover(by transaction: RecordTransaction) {}
-    /// Notices from now on, at the end of turns, what the program puts in and takes out.
+    /// Observes the program's edits of the list from now on; they are handled at the end of turns.
     func watch(in loop: Loop) throws {}
-    /// Is a plain list from now on: the object has left its store.
+    /// Turns the property into a plain list: the object has left its store.
     func unwatch() {}
   }
 
-  /// The loaded property of one class of rows.
+  /// The loaded property for rows of one class.
   ///
-  /// The list is what the program sees and edits; `known` is what the store has handled of it. They
-  /// differ by edits of the program that are still to be handled, in the order in which lists were
-  /// edited. What the store puts in and takes out changes both, so that it handles no edit early.
+  /// The program reads and edits `array`; `known` has the rows that the store has handled. They
+  /// differ by the program's edits that are not handled yet. Edits are handled in the order in
+  /// which the lists were edited. The store changes both lists, so that its own changes do not
+  /// handle an edit too early.
   final class LoadedArray<Target: ObservableRecord>: LoadedRelation {
     let array: ObservableArray<Target>
-    /// The rows that the store knows to be listed, each once.
+    /// The rows that the store has handled, without duplicates.
     private var known: [Target]
     private var watchers: [Watcher] = []
-    /// The rows as they were before unsaved changes, where there are any.
+    /// The rows before unsaved changes, if there are any.
     private var saved: [Target]?
-    /// The rows of the list while what the program has put in is handled: searching the list for
-    /// each of them would take the square of its length.
+    /// The identities of the list's rows while inserted rows are handled.
+    ///
+    /// Searching the list for each of them would take quadratic time.
     private var beingTaken: Set<ObjectIdentifier> = []
     /// Whether the program has changed the list in this turn.
     private var isEdited = false
-    /// Whether the store has noted that the list was changed since it was looked at.
+    /// Whether the store has noted that the list has unhandled edits.
     private var isNoted = false
 
     init(_ relation: RecordRelation, _ owner: RecordState, _ array: ObservableArray<Target>) {
@@ -94,14 +96,14 @@
       known = array.elements
     }
 
-    /// Changes the list for the store, in `body`, which does the same with the known rows.
+    /// Changes the list for the store; `body` makes the same change in the known rows.
     private func edit(_ body: (_ known: inout [Target]) -> Void) {
       noteOrder()
       let (isHandled, wasNoted) = (isSameMemory(array.elements, known), isNoted)
       isNoted = true
       body(&known)
       isNoted = wasNoted
-      // Equal lists are found equal at once.
+      // Sharing the memory makes the comparison of equal lists fast.
       if isHandled { known = array.elements }
     }
 
@@ -114,13 +116,13 @@
         isEdited,
         try array.observeEdits(in: loop) { [weak self] _, _ in
           self?.owner?.store?.relations.synchronizeEdited()
-          // Moves are edits that the other watcher does not hear of.
+          // The other watcher does not report moves.
           self?.synchronize()
         },
       ]
     }
 
-    /// Keeps the owner until the turn ends: no other object may hold it.
+    /// Keeps the owner alive until the turn ends, as nothing else may hold it.
     private func noteEdit() {
       if !isNoted, let store = owner?.store {
         isNoted = true
@@ -152,7 +154,7 @@
 
     override func cover(by transaction: RecordTransaction) { transaction.cover(array) }
 
-    /// Handles what the program has put in and taken out.
+    /// Handles rows that the program has inserted into the list or removed.
     override func synchronize() {
       isNoted = false
       guard let owner, owner.store != nil, !isSameMemory(array.elements, known) else { return }
@@ -176,7 +178,7 @@
       known = array.elements
     }
 
-    /// Takes out rows that the list has already, further to the front.
+    /// Removes rows that the list already has at a smaller index.
     private func removeDoubles() {
       var seen: Set<ObjectIdentifier> = []
       array.become(array.filter { seen.insert(ObjectIdentifier($0)).inserted })
@@ -191,14 +193,14 @@
   }
 
   extension RecordState {
-    // MARK: What the database, or a column, says
+    // MARK: Changes by the database or a column
 
-    /// A row does not belong to this one any more.
+    /// Removes a row that no longer belongs to this one.
     func lost(_ object: any ObservableRecord, _ relation: RecordRelation) {
       change(relation) { $0.remove(object) }
     }
 
-    /// A row belongs to this one now.
+    /// Inserts a row that belongs to this one now.
     func gained(_ object: any ObservableRecord, _ relation: RecordRelation) {
       change(relation) { $0.insert(object) }
     }
@@ -211,10 +213,11 @@
       }
     }
 
-    // MARK: What the program does with the list
+    // MARK: Changes by the program
 
-    /// The program has put a row into a list of this one: the row gets the key of this one; false
-    /// where it cannot.
+    /// Handles a row that the program has inserted into a list of this one.
+    ///
+    /// The row gets the key of this one. Returns false if that is not possible.
     func take(_ object: any ObservableRecord, _ relation: RecordRelation) -> Bool {
       guard let store else { return true }
       do {
@@ -240,7 +243,7 @@
       }
     }
 
-    /// Checks that the row can be one that another row belongs to, or be in its list.
+    /// Checks that the row can belong to another row, or have other rows in its list.
     func check(isIn store: RecordStore, for name: String) throws(RecordError) {
       if isDeleted {
         throw error(.deleted, "the row is deleted, and cannot be in '\(name)' of another one")
@@ -250,8 +253,10 @@
       }
     }
 
-    /// The program has taken a row out of a list of this one: the row loses the key of this one, or
-    /// goes, if nothing else has got it by the end of the turn.
+    /// Handles a row that the program has removed from a list of this one.
+    ///
+    /// The row loses the key of this one. If its column cannot be NULL, it is deleted unless
+    /// another row gets it by the end of the turn.
     func release(_ object: any ObservableRecord, _ relation: RecordRelation) {
       guard let store, !isDeleted, !object.isDeleted else { return }
       do {
@@ -259,7 +264,7 @@
         guard let column = target.schema.slots[relation.column] else { return }
         let state = object.recordState
         if let parent = state.newParents[column.slot] {
-          // Another row may have got it.
+          // Another row may have taken it over.
           guard parent === self else { return }
         } else {
           guard isKey(try column.read(object)) else { return }

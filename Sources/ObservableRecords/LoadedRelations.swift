@@ -1,12 +1,12 @@
 #if Records
   internal import Observables
 
-  /// The relations of a store's rows: the lists that are loaded and what the program does with
-  /// them, and the rows that are loaded for several rows at once.
+  /// The relations of a store's rows: the loaded lists with their edits, and the rows that were
+  /// loaded in advance for several rows.
   final class LoadedRelations {
     private struct WeakList { weak var list: LoadedRelation? }
 
-    /// The rows that were loaded in advance for one property of several rows.
+    /// The key of rows that were loaded in advance, for one property of several rows.
     private struct PrefetchKey: Hashable {
       let table: ObjectIdentifier
       let name: String
@@ -15,25 +15,25 @@
     private unowned let store: RecordStore
     private var lists: [WeakList] = []
     private var listLimit = 64
-    /// Objects whose lists the program has asked for in this turn.
+    /// Objects whose lists the program has read in this turn.
     private var keptInTurn: [any ObservableRecord] = []
-    /// Lists that the program has changed in this turn, with the objects that they belong to.
+    /// Lists that the program has changed in this turn, with their objects.
     private var editedLists: [(list: LoadedRelation, object: any ObservableRecord)] = []
-    /// Lists that the program has changed since they were synchronized.
+    /// Lists that the program has changed since they were last synchronized.
     private var freshlyEdited: [LoadedRelation] = []
     private var prefetched: [PrefetchKey: [RecordKey: [any ObservableRecord]]] = [:]
 
     init(_ store: RecordStore) { self.store = store }
 
-    /// Releases all objects: the store is closed.
+    /// Releases all objects when the store is closed.
     func close() { (editedLists, keptInTurn, freshlyEdited, prefetched) = ([], [], [], [:]) }
 
     // MARK: Lists
 
-    /// The lists that the program, or a row, still has.
+    /// The loaded lists that are still in memory.
     var all: [LoadedRelation] { lists.compactMap(\.list) }
 
-    /// Notes a list of rows that is loaded.
+    /// Registers a loaded list.
     func note(_ list: LoadedRelation) {
       if lists.count >= listLimit {
         lists.removeAll { $0.list == nil }
@@ -42,32 +42,35 @@
       lists.append(WeakList(list: list))
     }
 
-    /// Notes a list that the program has changed, once until it is synchronized.
+    /// Notes a list that the program has changed; called once until the list is synchronized.
     func noteFreshEdit(_ list: LoadedRelation) { freshlyEdited.append(list) }
 
-    /// Handles what the program has put into lists, and taken out, since this was done last, in the
-    /// order in which the lists were edited: a row that is put into several belongs to the last.
+    /// Handles the rows that the program has inserted into lists or removed since the last call.
+    ///
+    /// The lists are handled in the order in which they were edited: a row that was inserted into
+    /// several lists belongs to the last one.
     func synchronizeEdited() {
       let lists = freshlyEdited
       freshlyEdited = []
       for list in lists { list.synchronize() }
     }
 
-    /// Handles what the program has put into lists, and taken out, in this turn so far.
+    /// Handles all rows that the program has inserted into lists or removed so far.
     func synchronize() {
       synchronizeEdited()
       for list in lists { list.list?.synchronize() }
     }
 
-    /// Keeps an object whose list the program has changed, until that was handled.
+    /// Keeps an object until the edits of its list have been handled.
     func keepUntilTurnEnd(_ list: LoadedRelation) {
       guard let object = list.owner?.object else { return }
       editedLists.append((list, object))
       store.saves.askForTurnEnd()
     }
 
-    /// Keeps an object until the turn ends: in `find(…)!.items.append(…)` no other code may hold
-    /// the object whose list changes.
+    /// Keeps an object until the turn ends.
+    ///
+    /// In `find(…)!.items.append(…)`, nothing else may hold the object whose list changes.
     func keepUntilTurnEnd(_ object: any ObservableRecord) {
       let state = object.recordState
       if state.isKeptInTurn || !state.hasObject { return }
@@ -76,7 +79,7 @@
       store.saves.askForTurnEnd()
     }
 
-    /// Handles what the program has put into lists, and taken out, in this turn.
+    /// Handles the rows that the program has inserted into lists or removed in this turn.
     func endTurn() {
       synchronizeEdited()
       let edited = editedLists
@@ -90,14 +93,14 @@
       for object in kept { object.recordState.isKeptInTurn = false }
     }
 
-    /// Lists are saved as they are.
+    /// Accepts the current order of all lists as saved.
     func forgetOrders() { for list in all { list.forgetOrder() } }
 
     // MARK: Rows
 
-    /// Rows that refer to a row, as they are saved.
+    /// Returns the saved rows that refer to a row.
     ///
-    /// What one query has brought is asked for together: one query for all.
+    /// Rows that came in one query are asked for together, by one query.
     func rows<Target: ObservableRecord>(
       _ relation: RecordRelation, in target: RecordTable, to key: RecordKey,
       of table: RecordTable, _ state: RecordState
@@ -135,7 +138,7 @@
       }
     }
 
-    /// The row that a column refers to.
+    /// Returns the row to which a column refers.
     func row<Target: ObservableRecord>(
       of record: Target.Type, _ key: RecordKey, _ column: RecordColumn, by state: RecordState
     ) throws -> Target? {
@@ -151,7 +154,8 @@
       }
       let keys = Array(wanted.prefix(10_000))
       let rows = try store.read { try record.rows(with: keys, from: $0) }
-      // The objects stay until the end of the turn, as their siblings ask for them next.
+      // The objects stay until the end of the turn, as their siblings will probably be asked for
+      // next.
       let name = PrefetchKey(table: ObjectIdentifier(target), name: "")
       for object in target.adopt(rows, readAfter: store.saves.number) {
         if let key = object.recordState.key { prefetched[name, default: [:]][key] = [object] }
@@ -160,10 +164,10 @@
       return target.state(key)?.object as? Target
     }
 
-    /// Drops prefetched rows: they lack what is saved now or changes next.
+    /// Drops prefetched rows, which do not have the values that are saved now or change next.
     func forgetPrefetched() { prefetched = [:] }
 
-    /// Other rows that came with one in a query.
+    /// The other rows that came in the same query.
     private func siblings(of state: RecordState) -> [RecordState] {
       (state.group?.states ?? []).filter { sibling in
         sibling !== state && sibling.hasObject && !sibling.isDeleted

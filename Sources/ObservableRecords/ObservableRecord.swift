@@ -11,17 +11,17 @@
   /// }
   /// ```
   ///
-  /// The macro writes the list of columns, `init(row:)`, and an initializer for new rows where the
-  /// class has none. A column is each stored property that is not private or `@Ignored`: a value of
-  /// GRDB's `DatabaseValueConvertible`, or a `Codable` one, which is stored as JSON. Requests are
-  /// GRDB's: `Item.filter(Column("quantity") > 1)`. An object belongs to the loop of its
-  /// ``RecordStore``, and is used on the thread of that.
+  /// The macro writes the list of columns, `init(row:)`, and an initializer for new rows if the
+  /// class has none. Each stored property that is neither private nor `@Ignored` is a column. Its
+  /// type conforms to GRDB's `DatabaseValueConvertible`, or to `Codable`, whose values are stored
+  /// as JSON. Requests are GRDB's: `Item.filter(Column("quantity") > 1)`. An object belongs to the
+  /// loop of its ``RecordStore``, and is used on the loop's thread.
   public protocol ObservableRecord: ObservableModel, FetchableRecord, TableRecord {
-    /// The name of the property that is the primary key: `id`, unless the class says otherwise.
+    /// The name of the property that is the primary key; `id` by default.
     static var primaryKeyName: String { get }
-    /// The columns and relations; the macro writes them.
+    /// The columns and relations, written by the macro.
     static var recordSchema: RecordSchema { get }
-    /// What the store knows of this row; the macro declares it, with a ``RecordHold``.
+    /// The state of this row in its store; the macro declares it, with a ``RecordHold``.
     var recordState: RecordState { get }
   }
 
@@ -29,10 +29,10 @@
     /// The primary key is `id`.
     public static var primaryKeyName: String { "id" }
 
-    /// The record of the watchers of this row, made when there is something for it to record.
+    /// The watchers of this row, created on demand.
     public var observation: ModelObservation { recordState.observation }
 
-    /// The record of the watchers of this row; nil while there is none.
+    /// The watchers of this row; nil if they have not been created.
     @_documentation(visibility: internal)
     public var existingObservation: ModelObservation? { recordState.existingObservation }
 
@@ -41,39 +41,42 @@
       recordSchema.columns.map { Column($0.name) }
     }
 
-    /// Whether the row was deleted: here, or by another user of the database.
+    /// Whether the row was deleted, here or by another user of the database.
     public var isDeleted: Bool { recordState.isDeleted }
 
     /// Whether the object has changes that are not saved yet.
     public var hasUnsavedChanges: Bool { recordState.hasUnsavedChanges }
 
-    /// The store that the object belongs to; nil for one that is not inserted or whose store is
-    /// closed.
+    /// The store of the object; nil if the object is not inserted, or its store is closed.
     public var store: RecordStore? { recordState.store }
   }
 
-  /// Makes a property the rows of another table that refer to this one: lazy, and kept up to date.
+  /// Makes a property the list of rows of another table that refer to this one, loaded lazily and
+  /// kept up to date.
   ///
-  /// What is appended gets this row's key, and is inserted if it is new; what is removed loses it,
-  /// and is deleted where its column cannot be null.
+  /// An appended row gets this row's key, and is inserted if it is new. A removed row loses the
+  /// key; if its column cannot be null, it is deleted.
   @attached(peer)
   public macro HasMany<Other: ObservableRecord, Key>(_ column: KeyPath<Other, Key>) =
     #externalMacro(module: "ObservableModelsMacros", type: "MarkerMacro")
 
-  /// Makes a property the row of another table that refers to this one: lazy, and kept up to date.
+  /// Makes a property the row of another table that refers to this one, loaded lazily and kept up
+  /// to date.
   @attached(peer)
   public macro HasOne<Other: ObservableRecord, Key>(_ column: KeyPath<Other, Key>) =
     #externalMacro(module: "ObservableModelsMacros", type: "MarkerMacro")
 
-  /// Makes a property the row that a column of this one refers to: lazy, and kept up to date.
+  /// Makes a property the row to which a column of this one refers, loaded lazily and kept up to
+  /// date.
   ///
   /// Assigning another row sets the column.
   @attached(peer)
   public macro BelongsTo<Own: ObservableRecord, Key>(_ column: KeyPath<Own, Key>) =
     #externalMacro(module: "ObservableModelsMacros", type: "MarkerMacro")
 
-  /// Makes a `@Computed` property a column: it is written with what it depends on, in the same
-  /// transaction, so that queries may filter and sort by it.
+  /// Makes a `@Computed` property a column, so that queries can filter and sort by it.
+  ///
+  /// It is written in the same transaction as the values it depends on.
   @attached(peer)
   public macro Stored() =
     #externalMacro(module: "ObservableModelsMacros", type: "MarkerMacro")

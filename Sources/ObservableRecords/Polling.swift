@@ -1,25 +1,26 @@
 #if Records
   internal import Observables
 
-  /// Looks now and then whether another process has written to the database.
+  /// Checks regularly whether another process has written to the database.
   final class Polling {
     private enum Phase {
       case idle, asking
-      /// Another check was asked for while one runs, whose answer may be too old.
+      /// Another check was requested while one runs, whose answer may be too old.
       case askedAgain
     }
 
     private let interval: Double?
     private var timer: LoopTimer?
     private var phase = Phase.idle
-    /// The version of the database that was seen last; SQLite counts those of other connections.
+    /// The last seen version of the database, by which SQLite counts the writes of other
+    /// connections.
     private(set) var version: Int?
 
     init(_ interval: Double?) { self.interval = interval }
 
     func note(_ version: Int) { if self.version == nil { self.version = version } }
 
-    /// The rows in memory are, or will soon be, as new as this version.
+    /// Notes that the rows in memory are, or will soon be, as new as this version.
     func update(_ version: Int) { self.version = version }
 
     func stop() {
@@ -38,7 +39,7 @@
       timer?.keepsLoopRunning = false
     }
 
-    /// Looks now.
+    /// Checks now.
     func ask(_ store: RecordStore) {
       if phase != .idle {
         phase = .askedAgain

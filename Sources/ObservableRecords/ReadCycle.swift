@@ -1,25 +1,27 @@
 #if Records
   internal import Observables
 
-  /// Keeps what is in memory as the database is: hears what others, and triggers, have changed, and
-  /// reads rows, lists and queries again, which come in as one turn.
+  /// Keeps the rows in memory equal to the database.
   ///
-  /// One read is under way at a time. Changes that are heard of while it runs are read next.
+  /// It receives the changes of others and of triggers, and reads the changed rows, lists and
+  /// queries again. Their results are applied in one turn. One read is under way at a time. Changes
+  /// that arrive while it runs are read next.
   final class ReadCycle {
     private enum Phase {
       case idle
-      /// A read is under way for changes. When it is over while a save is under way, `held` has its
-      /// rows until the save ends: the save may insert some of them, and their objects don't know
-      /// their keys yet.
+      /// A read is under way for changes.
+      ///
+      /// If it ends while a save is under way, `held` keeps its rows until the save ends: the save
+      /// may insert some of them, and their objects do not know their keys yet.
       case reading(DatabaseChanges, held: Findings?)
     }
 
-    /// What one read has found.
+    /// The findings of one read.
     private struct Findings {
       let results: Result<[() -> Void], any Error>
       let changes: DatabaseChanges
       let generation: Int
-      /// Whether the store had heard of every transaction that was committed before the read.
+      /// Whether the store had received every transaction that was committed before the read.
       let isWhole: Bool
     }
 
@@ -28,13 +30,14 @@
     let polling: Polling
     private var queries: [any LiveQuery] = []
     private var phase = Phase.idle
-    /// Changes that the next read is for.
+    /// The changes for the next read.
     private var pending = DatabaseChanges()
-    /// How many transactions of others the store has heard of.
+    /// The number of received transactions of others.
     private var heardTransactions = 0
-    /// Counts what reads are about: one that was begun before is made again.
+    /// The generation of the data; a read that began in an earlier generation is repeated.
     private(set) var generation = 0
-    /// How often in a row a read was made again, as others had written meanwhile.
+    /// The number of consecutive repeated reads, each repeated as others had written in the
+    /// meantime.
     private var rereads = 0
 
     init(_ store: RecordStore, pollInterval: Double?) {
@@ -46,7 +49,9 @@
       store.database.add(transactionObserver: collector, extent: .observerLifetime)
     }
 
-    /// Ends the cycle, and the lists of queries stay as they are; the store may be about to go.
+    /// Ends the cycle; the lists of queries stay as they are.
+    ///
+    /// The store may be about to be released.
     func end(_ loop: Loop) {
       polling.stop()
       collector.stop()
@@ -59,15 +64,15 @@
       }
     }
 
-    /// The state that a save must find in the database: values computed from rows in memory are
-    /// correct only then.
+    /// The state that a save must find in the database: only then are values computed from rows in
+    /// memory correct.
     ///
     /// The version is nil while rows of others are being read.
     var known: (others: Int, version: Int?) {
       (heardTransactions, areOthersBeingRead ? nil : polling.version)
     }
 
-    /// Whether rows in memory are older than what others have committed in this process.
+    /// Whether rows in memory are older than the commits of others in this process.
     var isBehind: Bool {
       areOthersBeingRead || collector.otherTransactions != heardTransactions
     }
@@ -77,7 +82,7 @@
       return pending.isOfOthers
     }
 
-    /// Whether all that was heard of was read, or is being read.
+    /// Whether all received changes were read, or are being read.
     var isNothingPending: Bool { pending.isEmpty }
 
     /// Whether rows in memory could become stale.
@@ -96,17 +101,17 @@
       polling.start(store)
     }
 
-    /// Takes deleted rows of a table out of the lists of queries.
+    /// Removes deleted rows of a table from the lists of queries.
     func removeDeleted(of table: RecordTable) {
       for query in queries where query.lists(table) { query.removeDeleted() }
     }
 
-    /// The lists of rows of a table, or all, may differ from the results of their queries.
+    /// Marks the lists of rows of a table, or all lists, as possibly different from their queries.
     func markStale(_ table: RecordTable? = nil) {
       for query in queries where table.map(query.lists) ?? true { query.isStale = true }
     }
 
-    /// Brings one query up to date, waiting for the database.
+    /// Updates one query, waiting for the database.
     func readNow(_ query: any LiveQuery) throws {
       store.saves.wait()
       guard let job = query.job(readAfter: store.saves.number, fail: { throw $0 }) else { return }
@@ -115,12 +120,12 @@
 
     // MARK: Changes
 
-    /// Other transactions of this process have changed rows; called in a turn of its own.
+    /// Receives the changes of other transactions of this process; called in a separate turn.
     func hearChanges() {
       if let changes = takeMail() { read(changes) }
     }
 
-    /// What other transactions of this process have changed since the last call.
+    /// Returns the changes of other transactions of this process since the last call.
     private func takeMail() -> DatabaseChanges? {
       var (changes, count) = collector.mail.take()
       heardTransactions += count
@@ -128,11 +133,11 @@
       return count > 0 ? changes : nil
     }
 
-    /// Another process has written: any row may be another one.
+    /// Receives a write of another process, which may have changed any row.
     func everythingChanged() { read(DatabaseChanges(isEverything: true, isOfOthers: true)) }
 
-    /// The store's own save has changed rows: those of the objects in `saved`, and those that
-    /// triggers and foreign keys have changed.
+    /// Receives the changes of the store's own save: the rows of the objects in `saved`, and rows
+    /// that triggers and foreign keys have changed.
     func changed(by changes: DatabaseChanges, _ saved: [RecordState]) {
       var changes = changes
       for state in saved {
@@ -141,7 +146,7 @@
           !rows.isAll, !rows.repeated.contains(number)
         else { continue }
         changes.tables[table]?.numbers.remove(number)
-        // A save finds out by itself what its own statements replace.
+        // The save itself finds the rows that its own statements replace.
         if changes.tables[table]?.numbers.isEmpty == true {
           changes.tables[table]?.mayHaveReplaced = false
         }
@@ -149,7 +154,7 @@
       read(changes)
     }
 
-    /// A row was read before it was saved: it is read again with the next change.
+    /// Reads a row again with the next changes: its last read came before its save.
     func readLater(_ key: RecordKey?, of table: RecordTable) {
       var rows = DatabaseChanges.Rows(isAll: true)
       if case .integer(let number)? = key, table.hasAutomaticKey {
@@ -158,16 +163,17 @@
       pending.add(DatabaseChanges(tables: [table.name.lowercased(): rows]))
     }
 
-    /// Reads what is stale.
+    /// Reads stale rows and lists.
     func readAgain() { read(DatabaseChanges()) }
 
-    /// Reads what was heard of and not read yet, if there is anything.
+    /// Reads received changes that are not read yet, if there are any.
     func readPending() { if !pending.isEmpty { readAgain() } }
 
     // MARK: Reading
 
-    /// Reads what others have written so far, waiting for the database; a read under way is made
-    /// again.
+    /// Reads everything that others have written so far, waiting for the database.
+    ///
+    /// A read under way is repeated.
     func catchUp(to version: Int?) throws {
       if let changes = takeMail() { pending.add(changes) }
       if let version, version != polling.version {
@@ -194,7 +200,7 @@
       return pending
     }
 
-    /// Changes that could not be read are read with the next ones.
+    /// Returns changes that could not be read; the next read includes them.
     private func putBack(_ changes: DatabaseChanges) {
       pending.add(changes)
       for query in queries { query.isStale = query.isStale || query.isConcerned(by: changes) }
@@ -219,8 +225,7 @@
           Findings(results: results, changes: changes, generation: generation, isWhole: isWhole))
       }
       store.loop.retain()
-      // Jobs hold the store's tables. The loop's thread holds them too, so that they are released
-      // there.
+      // Jobs hold the store's tables. The loop's thread holds them too, so that it releases them.
       let (home, inbox) = (Parcel((store, jobs)), store.loop.inbox)
       let (work, collector) = (Parcel(jobs), collector)
       store.readDatabaseLater { db in
@@ -259,8 +264,8 @@
       if store.isClosed { return }
       let isLatest = found.generation == generation
       if !isLatest || !found.isWhole && rereads < 10 {
-        // What is in memory may be newer; or a part of a transaction may have been read that was
-        // not heard of: it comes in as a whole.
+        // The rows in memory may be newer; or the read may have seen a transaction that the store
+        // has not received. Reading again applies that transaction as a whole.
         if isLatest { rereads += 1 }
         putBack(found.changes)
         return read(takeMail() ?? DatabaseChanges())
@@ -277,7 +282,7 @@
       }
     }
 
-    /// Uses what was read while a save was under way, in a turn of its own.
+    /// Uses, in a separate turn, rows that were read while a save was under way.
     func useHeldRows() {
       guard case .reading(let changes, let found?) = phase else { return }
       phase = .reading(changes, held: nil)

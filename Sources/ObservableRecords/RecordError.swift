@@ -1,22 +1,22 @@
 #if Records
-  /// A row does not fit its class, or a class its table.
+  /// An error about a row that does not fit its class, or a class that does not fit its table.
   public struct RecordError: Error, Sendable, Equatable {
-    /// What is wrong.
+    /// The kind of an error.
     public enum Code: Sendable {
       /// The database has no such table.
       case noTable
-      /// The class has properties that are no columns of the table, columns of another type, or
+      /// The class has properties that are not columns of the table, or columns of another type; or
       /// the table cannot be used.
       case otherTable
       /// A row has a value that the property cannot have.
       case wrongValue
-      /// A text of a row is no UTF-8.
+      /// A text of a row is not UTF-8.
       case notUTF8
       /// The row that was read lacks a column of the class.
       case noColumn
       /// The primary key of a saved row was changed.
       case keyChanged
-      /// A stored property depends on something that is no column.
+      /// A stored property depends on something that is not a column.
       case wrongDependency
       /// The store is closed.
       case closed
@@ -30,15 +30,15 @@
       case inTransaction
     }
 
-    /// What is wrong.
+    /// The kind of the error.
     public let code: Code
     /// The table.
     public let table: String
-    /// The column, where it is one.
+    /// The column, if the error is about one.
     public let column: String?
-    /// The primary key of the row, as text, where it is one.
+    /// The primary key of the row, as text, if the error is about one.
     public let row: String?
-    /// What was found, and what was expected.
+    /// A description of the found and the expected value.
     public let detail: String
 
     init(
@@ -50,7 +50,7 @@
   }
 
   extension RecordError: CustomStringConvertible {
-    /// The sentence that a user sees.
+    /// The message for the user.
     public var description: String {
       let place = [
         table.isEmpty ? nil : "table '\(table)'", column.map { "column '\($0)'" },
@@ -61,23 +61,24 @@
     }
   }
 
-  /// Rows could not be saved: nothing of them is in the database, and the objects are tried again
-  /// with the next save.
+  /// An error about rows that could not be saved.
+  ///
+  /// The database has none of their changes. They are saved again with the next save.
   public struct SaveError: Error {
     /// The error of the database, or a ``RecordError``.
     public let underlying: any Error
-    /// The statement that failed, where it was one.
+    /// The statement that failed, if it was one.
     public let statement: String?
     // The store hands the objects out on the thread of its loop.
-    /// The object whose row it was, first, and then those that depend on it; where the database
-    /// could not be written, all that were to be saved.
+    /// The object whose row failed, followed by the objects that depend on it; if the database
+    /// could not be written, all objects of the save.
     ///
-    /// They are to be used on the thread of the store's loop.
+    /// Use them on the thread of the store's loop.
     public nonisolated(unsafe) let objects: [any ObservableRecord]
   }
 
   extension SaveError: CustomStringConvertible {
-    /// The sentence that a user sees.
+    /// The message for the user.
     public var description: String {
       let what = statement.map { " in '\($0)'" } ?? ""
       let first = objects.first.map { ", for \($0.recordState.title)" } ?? ""

@@ -3,8 +3,8 @@
 
   /// The primary key of a row, compared as SQLite compares it.
   ///
-  /// Nearly all keys are numbers: what is larger is elsewhere, so that it does not make each key
-  /// larger.
+  /// Nearly all keys are numbers. Larger values are stored indirectly, so that they do not enlarge
+  /// each key.
   enum RecordKey: Hashable, Sendable {
     case integer(Int64)
     indirect case text(Text)
@@ -19,13 +19,13 @@
       func hash(into hasher: inout Hasher) { collation.hash(text, into: &hasher) }
     }
 
-    /// The key that is stored as `value`, in a column of this collation; nil for NULL.
+    /// The key that is stored as `value` in a column of this collation; nil for NULL.
     init?(_ value: StoredValue, _ collation: Collation) {
       switch value.database.storage {
       case .null: return nil
       case .int64(let number): self = .integer(number)
       case .double(let number):
-        // Equal numbers are one key.
+        // Equal numbers are the same key.
         self = Int64(exactly: number).map(RecordKey.integer) ?? .real(number)
       case .string(let text): self = .text(Text(text: text, collation: collation))
       case .blob(let data): self = .data(data)
@@ -66,7 +66,7 @@
   }
 
   extension Statement {
-    /// The values of the first column that are keys.
+    /// Returns the keys in the first column.
     func keys(_ collation: Collation) throws -> [RecordKey] {
       let values = try DatabaseValue.fetchCursor(self)
       var keys: [RecordKey] = []

@@ -2,63 +2,65 @@
   internal import Foundation
   internal import Glibc
 
-  /// A row that is read for a class, with errors that say where it does not fit.
+  /// A row that is read for a class, with errors that describe why it does not fit.
   public struct RecordRow {
     @usableFromInline let row: Row
-    /// The statement that reads the row, where its columns are those of the class, in their order.
+    /// The statement that reads the row, if its columns are the columns of the class in the same
+    /// order.
     @usableFromInline let statement: SQLiteStatement?
     private let record: any ObservableRecord.Type
     private var schema: RecordSchema { record.recordSchema }
 
-    /// The row, for an object of a class.
+    /// Wraps a row for an object of a class.
     public init(_ row: Row, of record: any ObservableRecord.Type) {
       (self.row, self.record) = (row, record)
       statement = RowReader.statement(of: row, for: record)
     }
 
-    /// The value of the column at a place in the list of the class.
+    /// Returns the value of the column at an index in the class's list.
     ///
-    /// - Throws: ``RecordError`` that names the table, the column, the row, and what was expected.
+    /// - Throws: ``RecordError`` with the table, the column, the row, and the expected type.
     @inlinable
     public func value<Value: DatabaseValueConvertible>(
       _ column: String, _ place: Int
     ) throws -> Value {
       if let statement {
-        // Asking the row would find out anew how each type is read.
+        // The row would determine anew how to read each type.
         let stored = DatabaseValue(sqliteStatement: statement, index: CInt(place))
         if let value = Value.fromDatabaseValue(stored), !isSuspect(stored) { return value }
       }
       return try value(column)
     }
 
-    /// The value of the column with JSON at a place in the list of the class.
+    /// Returns the value of the JSON column at an index in the class's list.
     ///
-    /// - Throws: ``RecordError`` as for other columns, with what is wrong in the JSON.
+    /// - Throws: ``RecordError`` as for other columns, with the error in the JSON.
     @_disfavoredOverload
     public func value<Value: Codable>(_ column: String, _ place: Int) throws -> Value {
       try value(column)
     }
 
-    /// Whether a value may be a text that is no UTF-8.
+    /// Whether a value may be a text that is not UTF-8.
     @usableFromInline
     func isSuspect(_ stored: DatabaseValue) -> Bool {
       if case .string(let text) = stored.storage { text.hasReplacement } else { false }
     }
 
-    /// A row for a new object, of which not all columns are given.
+    /// Makes a row for a new object; columns may be missing.
     package static func new(_ values: [String: any DatabaseValueConvertible]) -> Row {
       var columns: [String: (any DatabaseValueConvertible)?] = values.mapValues { $0 }
       columns[isNewName] = true
       return Row(columns)
     }
 
-    /// What no column is called.
+    /// A name that no column has.
     private static let isNewName = "(new)"
     private var isNew: Bool { row.hasColumn(RecordRow.isNewName) }
     @usableFromInline
     func isNew(without column: String) -> Bool { !row.hasColumn(column) && isNew }
 
-    /// The value of a column; a new object that is not given one has that of the declaration.
+    /// Returns the value of a column; a new object without the column gets the value of the
+    /// declaration.
     ///
     /// - Throws: ``RecordError`` as for other columns.
     @inlinable
@@ -69,7 +71,7 @@
       return isNew(without: column) ? value() : try self.value(column)
     }
 
-    /// The value of a column with JSON; a new object that is not given one has that of the
+    /// Returns the value of a JSON column; a new object without the column gets the value of the
     /// declaration.
     ///
     /// - Throws: ``RecordError`` as for other columns.
@@ -80,9 +82,9 @@
       isNew(without: column) ? value() : try self.value(column)
     }
 
-    /// The value of a column.
+    /// Returns the value of a column.
     ///
-    /// - Throws: ``RecordError`` that names the table, the column, the row, and what was expected.
+    /// - Throws: ``RecordError`` with the table, the column, the row, and the expected type.
     public func value<Value: DatabaseValueConvertible>(_ column: String) throws -> Value {
       let stored = try stored(column)
       guard let value = Value.fromDatabaseValue(stored) else {
@@ -94,9 +96,9 @@
       return value
     }
 
-    /// The value of a column with JSON.
+    /// Returns the value of a JSON column.
     ///
-    /// - Throws: ``RecordError`` as for other columns, with what is wrong in the JSON.
+    /// - Throws: ``RecordError`` as for other columns, with the error in the JSON.
     @_disfavoredOverload
     public func value<Value: Codable>(_ column: String) throws -> Value {
       let stored = try stored(column)
@@ -112,7 +114,7 @@
       }
     }
 
-    /// Notes the values of computed columns, which are compared with what is computed later.
+    /// Keeps the values of computed columns, for comparison with later computed values.
     public func keepStored(in state: RecordState) {
       for column in schema.stored {
         guard let value = try? StoredValue(stored(column.name)) else { continue }
@@ -124,7 +126,7 @@
       do {
         return try row.decode(DatabaseValue.self, forColumn: column)
       } catch {
-        // Whether nil will do says the type.
+        // The type determines whether nil is accepted.
         if isNew { return .null }
         throw RecordError(
           .noColumn, table: schema.table, column: column, row: key,
@@ -159,7 +161,8 @@
       }
     }
 
-    /// Checks a text that has characters which SQLite's texts get for bytes that are no UTF-8.
+    /// Checks a text with replacement characters, which SQLite's texts get for bytes that are not
+    /// UTF-8.
     private func checkText(_ column: String, _ text: String) throws {
       let isText = try row.withUnsafeData(named: column) { data -> Bool in
         guard let data else { return true }
@@ -173,13 +176,13 @@
   }
 
   extension String {
-    /// Whether it has the character that stands for bytes that could not be read.
+    /// Whether it contains U+FFFD, the replacement for bytes that could not be decoded.
     fileprivate var hasReplacement: Bool {
       var copy = self
       return copy.withUTF8 { bytes in
         guard let start = bytes.baseAddress else { return false }
         var place = 0
-        // Hardly any text has the first of these bytes.
+        // Very few texts contain the first byte of the character.
         while let found = memchr(start + place, 0xEF, bytes.count - place) {
           place = UnsafeRawPointer(start).distance(to: found)
           if place + 2 < bytes.count, bytes[place + 1] == 0xBF, bytes[place + 2] == 0xBD {

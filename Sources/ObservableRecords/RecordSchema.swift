@@ -3,8 +3,7 @@
 
   /// The columns and relations of a class of rows, as `@ObservableModel` lists them.
   public final class RecordSchema: @unchecked Sendable {
-    // Immutable after init; the closures only touch the objects that they are given, on their
-    // thread.
+    // Immutable after init; the closures use only the objects passed to them, on their thread.
     /// The class.
     public let recordType: any ObservableRecord.Type
     /// The name of the table.
@@ -15,16 +14,16 @@
     let computed: [String: [String]]
     let slots: [String: RecordColumn]
     private let columnsBySlot: [RecordColumn?]
-    /// The column that is the primary key; nil where no property has its name.
+    /// The column of the primary key; nil if no property has its name.
     let key: RecordColumn?
-    /// The place of the key in the list of columns, where keys are integers; else nil.
+    /// The index of the key in the list of columns, if keys are integers; otherwise nil.
     let integerKeyPlace: Int?
     /// The columns of computed properties.
     let stored: [RecordColumn]
     /// The columns of stored properties.
     let plain: [RecordColumn]
 
-    /// Lists what `record` has.
+    /// Creates the schema of a class from its entries.
     public init<Record: ObservableRecord>(
       for record: Record.Type, _ entries: [RecordEntry<Record>]
     ) {
@@ -50,11 +49,11 @@
     package var columnNames: [String] { columns.map(\.name) }
     /// The names of the columns that are stored properties.
     package var writableColumns: [String] { plain.map(\.name) }
-    /// The names of the properties with a row that this one refers to.
+    /// The names of the properties with a row to which this one refers.
     package var referenceNames: [String] {
       relations.filter { $0.kind == .reference }.map(\.name)
     }
-    /// The class of the row that a property refers to.
+    /// The class of the row to which a property refers.
     package func reference(_ name: String) -> (any ObservableRecord.Type)? {
       relation(name).flatMap { $0.kind == .reference ? $0.target : nil }
     }
@@ -70,18 +69,19 @@
 
   /// A column of a class.
   final class RecordColumn: @unchecked Sendable {
-    // Immutable after init; the closures only touch what they are given, on its thread.
+    // Immutable after init; the closures use only the objects passed to them, on their thread.
     let name: String
     let slot: Int
     /// Whether the property is computed, and `@Stored`.
     let isComputed: Bool
     let type: Any.Type
     let read: (AnyObject) throws -> StoredValue
-    /// Gives an object the value of another one; nil for a constant.
+    /// Copies the value of one object to another; nil for a constant.
     let copy: ((_ source: AnyObject, _ target: AnyObject) -> Void)?
-    /// Gives an object a value of the database; false where the property cannot have it.
+    /// Sets the property to a value of the database; returns false if it does not fit.
     let write: ((AnyObject, StoredValue) -> Bool)?
-    /// What is written for a value of the database once that is read; nil where it cannot be read.
+    /// Converts a value of the database to the value that would be written for it; nil if it cannot
+    /// be read.
     let canonical: (StoredValue) -> StoredValue?
 
     init(
@@ -96,25 +96,26 @@
       self.canonical = canonical
     }
 
-    /// How an error names the type.
+    /// The name of the type in errors.
     var expectation: String { storageName(of: type).described }
     var storage: ColumnStorage { storageName(of: type) }
-    /// Whether the property has each integer of SQLite as it is.
+    /// Whether the property can have each integer of SQLite.
     var hasEachInteger: Bool {
       if case .integer(let type) = storage { type == Int64.self || type == Int.self } else { false }
     }
-    /// Whether a property may be nil.
+    /// Whether the property may be nil.
     var isOptional: Bool { type is any OptionalColumn.Type }
   }
 
-  /// A property that other rows belong to.
+  /// A property with rows of another class, or a row to which this one refers.
   struct RecordRelation {
     enum Kind { case many, one, reference }
     let kind: Kind
     let name: String
     /// The class of the other rows.
     let target: any ObservableRecord.Type
-    /// The column that refers to a row: of the other class, or of this one where it is a reference.
+    /// The column with the reference: a column of this class for a reference, otherwise of the
+    /// other class.
     let column: String
   }
 
@@ -145,12 +146,12 @@
       set: ((Record, Value) -> Void)? = nil
     ) -> Self { column(name, slot, .json(), get: get, set: set) }
 
-    /// A computed property that is a column, too.
+    /// A computed property that is also a column.
     public static func stored<Value: DatabaseValueConvertible>(
       _ name: String, _ slot: Int, _ storage: @escaping (Record) -> Lazy<Value>
     ) -> Self { column(name, slot, .database(), isComputed: true, get: { try storage($0).get() }) }
 
-    /// A computed property that is a column with JSON.
+    /// A computed property that is also a JSON column.
     @_disfavoredOverload
     public static func stored<Value: Codable>(
       _ name: String, _ slot: Int, _ storage: @escaping (Record) -> Lazy<Value>
@@ -181,7 +182,7 @@
           }, canonical: { decode($0).flatMap { try? encode($0) } }))
     }
 
-    /// What a computed property comes from.
+    /// The key paths on which a computed property depends.
     public static func computed(_ name: String, _ paths: [String]) -> Self {
       Self(name, paths: paths)
     }
@@ -196,7 +197,7 @@
       _ name: String, _ slot: Int, _ target: any ObservableRecord.Type, by column: String
     ) -> Self { relation(.one, name, target, column) }
 
-    /// The row that a column of this class refers to.
+    /// The row to which a column of this class refers.
     public static func belongsTo(
       _ name: String, _ slot: Int, _ target: any ObservableRecord.Type, by column: String
     ) -> Self { relation(.reference, name, target, column) }

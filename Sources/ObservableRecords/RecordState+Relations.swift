@@ -1,11 +1,11 @@
 #if Records
   public import Observables
 
-  /// What the getters of relations, which the macro writes, ask for.
+  /// The implementation of the relation getters that the macro writes.
   extension RecordState {
-    /// The rows that refer to this one; the same list each time.
+    /// Returns the rows that refer to this one; the same list each time.
     ///
-    /// - Throws: what reading the database throws.
+    /// - Throws: errors of reading the database.
     @_documentation(visibility: internal)
     public func loadMany<Target: ObservableRecord>(
       _ name: String, of owner: some ObservableRecord
@@ -26,9 +26,9 @@
       return array
     }
 
-    /// The one row that refers to this one, or that this one refers to.
+    /// Returns the one row that refers to this one, or to which this one refers.
     ///
-    /// - Throws: what reading the database throws.
+    /// - Throws: errors of reading the database.
     @_documentation(visibility: internal)
     public func loadOne<Target: ObservableRecord>(
       _ name: String, of owner: some ObservableRecord
@@ -60,7 +60,7 @@
       return found.isDeleted ? nil : found
     }
 
-    /// The rows that refer to this one, as they are now: what is not saved yet counts.
+    /// Returns the rows that refer to this one now, including unsaved changes.
     private func rows<Target: ObservableRecord>(
       _ relation: RecordRelation, _ store: RecordStore
     ) throws -> [Target] {
@@ -75,7 +75,7 @@
         }
     }
 
-    /// Sets the column of a relation to the key of another row; to nil where that is possible.
+    /// Sets the column of a relation to the key of another row, or to nil if that is possible.
     func refer(_ owner: some ObservableRecord, _ name: String, to other: (any ObservableRecord)?) {
       guard let column = type(of: owner).recordSchema.slots[name], let write = column.write else {
         return
@@ -110,13 +110,13 @@
       }
     }
 
-    /// A column refers to a row that has no key yet.
+    /// Makes a column refer to a row that has no key yet.
     func setParent(_ parent: RecordState, _ slot: Int, _ object: any ObservableRecord) {
       let former = newParents[slot]
       if former === parent { return }
       newParents[slot] = parent
       guard let table else {
-        // Nothing else keeps it until both are in a store.
+        // Nothing else keeps the parent until both objects are in a store.
         keptParents[slot] = parent.object
         return invalidateReferences(slot, object)
       }
@@ -132,7 +132,7 @@
       table.store.unsaved.note(self, object)
     }
 
-    /// A column has what was written to it, and does not refer to a row without a key any more.
+    /// Ends the reference of a column to a row without a key: the column has the written value now.
     func leaveNewParent(_ slot: Int, _ object: any ObservableRecord) {
       guard let table, let parent = newParents.removeValue(forKey: slot) else { return }
       for link in table.incoming[slot] ?? [] { parent.lost(object, link.relation) }
@@ -140,8 +140,7 @@
       invalidateReferences(slot, object)
     }
 
-    /// Has properties computed anew whose column refers to another row without having another
-    /// value.
+    /// Invalidates properties whose column refers to another row while its value stays the same.
     private func invalidateReferences(_ slot: Int, _ object: any ObservableRecord) {
       let schema = type(of: object).recordSchema
       for relation in schema.relations

@@ -1,7 +1,7 @@
 #if Records
-  /// How a save, a revert or another user of the database changes a row's state.
+  /// Changes of a row's state by a save, a revert or another user of the database.
   extension RecordState {
-    /// A save has begun that writes the row.
+    /// Notes that a save of the row has begun.
     func begin(_ kind: SavePlan.Operation.Kind, _ number: Int) {
       savedNumber = number
       inFlight = changed
@@ -18,7 +18,7 @@
       }
     }
 
-    /// The row has been inserted.
+    /// Notes the key of the inserted row.
     func inserted(as value: StoredValue) {
       guard let table, let object, let key = table.key(value) else { return }
       if key != self.key {
@@ -28,7 +28,7 @@
       table.answer(key)
     }
 
-    /// The save has succeeded; `keys` are those of the rows that it has inserted.
+    /// Notes that the save has succeeded; `keys` has the keys of the rows that it has inserted.
     func end(_ operation: SavePlan.Operation, _ keys: [Int: StoredValue]) {
       flight = .none
       inFlight = [:]
@@ -41,7 +41,7 @@
       var values = operation.values
       for (value, parent) in operation.parents {
         values[value] = keys[parent] ?? values[value]
-        // What the program has written meanwhile differs from the key that was saved.
+        // A value that the program has written since differs from the key that was saved.
         let slot = operation.columns[value].slot
         if changed[slot] != nil { changed[slot] = values[value] }
       }
@@ -63,7 +63,7 @@
       }
     }
 
-    /// The save has failed: what it was to write is unsaved again.
+    /// Notes that the save has failed: its changes are unsaved again.
     func takeBack() {
       changed.merge(inFlight) { $1 }
       inFlight = [:]
@@ -75,7 +75,7 @@
       flight = .none
     }
 
-    /// The object has the values that were saved last again.
+    /// Restores the values that were saved last.
     func restoreValues(_ object: any ObservableRecord) {
       guard let table else { return }
       let former = changed
@@ -91,15 +91,15 @@
       }
     }
 
-    /// The row is not to be deleted any more: the object is found by its key.
+    /// Cancels the deletion: the object can be found by its key again.
     func undelete() {
       phase = .saved
       if let key { table?.enter(self, key) }
     }
 
-    /// The object gets the values that its row has now; unsaved changes stay, column by column.
+    /// Takes over the values that the row has now, except columns with unsaved changes.
     func refresh(from fresh: any ObservableRecord, readAfter number: Int) {
-      // A new object is no row, even if somebody else has inserted one with its key.
+      // A new object has no row, even if another user has inserted a row with its key.
       guard let table, let object, !isDeleted, phase != .new else { return }
       if savedNumber > number {
         // The row was read before the object was saved.
@@ -127,7 +127,7 @@
       if !conflicts.isEmpty { table.store.onConflict?(object, conflicts) }
     }
 
-    /// The row is not there any more: somebody else has deleted it.
+    /// Notes that another user has deleted the row.
     func vanished() {
       guard let table, let object else { return }
       let hadChanges =

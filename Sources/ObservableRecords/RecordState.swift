@@ -1,47 +1,47 @@
 #if Records
   public import Observables
 
-  /// What a store knows of one object: which row it is, what of it is not saved yet, and why it is
-  /// kept.
+  /// The state of one object in a store: its row, its unsaved changes, and the reasons to keep it.
   ///
-  /// A ``RecordHold`` gives each record one. Confined to the thread of the store's loop.
+  /// Each record has one, in a ``RecordHold``. It is confined to the thread of the store's loop.
   public final class RecordState {
-    /// What the row is to be.
+    /// The row that the object will have after the next save.
     enum Phase {
       /// The object is in no store.
       case free
-      /// The row is to be inserted.
+      /// The row will be inserted.
       case new
-      /// The row is in the database, or on the way.
+      /// The row is in the database, or being inserted.
       case saved
-      /// The row is to be deleted.
+      /// The row will be deleted.
       case deleting
-      /// The row is not in the database any more, or soon.
+      /// The row is deleted, or being deleted.
       case deleted
     }
 
-    /// What the save under way does with the row.
+    /// The operation of the save under way.
     enum Flight { case none, insert, update, delete, refused }
 
-    // Each row in memory has a state. In this order its properties take 40 bytes: the small ones
+    // Each row in memory has a state. In this order, its properties take 40 bytes: the small ones
     // fill the word in which the key ends.
 
-    /// The object, until its own end.
+    /// The object; nil after its end.
     private var reference: Unmanaged<AnyObject>?
     private(set) var key: RecordKey?
     var phase = Phase.free
-    /// Whether lists of other rows, loaded before the row was there, may lack it: it may have been
-    /// read before the store has heard of it.
+    /// Whether lists of other rows that were loaded earlier may not contain the row.
+    ///
+    /// The row may have been read before the store has received the transaction that inserted it.
     var mayBeUnlisted = false
-    /// Whether writes are to be noted.
+    /// Whether writes are noted.
     @usableFromInline @exclusivity(unchecked) var tracks = false
     private var place: FetchGroup.Place = 0
-    /// What came with the object in one query; nil for an object of no store.
+    /// The rows that came in the same query; nil for an object without a store.
     private(set) var group: FetchGroup?
-    /// What rows do not have while they are only read.
+    /// The rarely used part of the state; nil for a row that is only read.
     @usableFromInline @exclusivity(unchecked) var extra: Extra?
 
-    /// The state of a new object, which belongs to no store yet.
+    /// Creates the state of a new object, which has no store yet.
     init() {}
 
     deinit {
@@ -49,19 +49,19 @@
       group?.remove(place)
     }
 
-    /// The table; nil for an object of no store, also where that was closed.
+    /// The table; nil for an object without a store, or whose store is closed.
     var table: RecordTable? { group?.table }
 
-    /// The object; nil once that ends.
+    /// The object; nil once its `deinit` has begun.
     var object: (any ObservableRecord)? {
       guard hasObject, let object = reference?.takeUnretainedValue() else { return nil }
       return table?.typed(object) ?? object as? any ObservableRecord
     }
 
-    /// Whether the object is there: one whose `deinit` runs must not be retained any more.
+    /// Whether the object is alive: during its `deinit`, it must not be retained.
     var hasObject: Bool { reference.map { !DyingObjects.contain($0) } ?? false }
 
-    /// The object ends, and what observes it does.
+    /// Notes the end of the object, and ends its observation.
     func objectEnds() {
       reference = nil
       let observation = extra?.observation
@@ -85,7 +85,7 @@
         || !extra.newParents.isEmpty && phase == .saved
     }
 
-    /// How errors name the row.
+    /// The name of the row in errors.
     var title: String {
       guard let table else { return "an object of no store" }
       return "row \(key.map { "\($0)" } ?? "(new)") of '\(table.name)'"
@@ -99,18 +99,18 @@
         code, table: table?.name ?? "", column: column, row: key?.description, detail)
     }
 
-    // MARK: What most rows do not have
+    // MARK: The rarely used part
 
-    /// What is known of a row that is observed, written, or asked for others.
+    /// The additional state of a row that is observed, written, or asked for relations.
     ///
-    /// It has many properties, as they are one block of memory for rows that need any of them.
+    /// Its many properties share one block of memory, for rows that need any of them.
     @usableFromInline
     final class Extra {
       /// The watchers of the object.
       @usableFromInline @exclusivity(unchecked) var observation: ModelObservation?
       fileprivate var observedKeys = 0
       fileprivate var savedNumber = 0
-      /// The object itself, while it must not go.
+      /// The object itself, while it must stay alive.
       fileprivate var kept: (any ObservableRecord)?
       fileprivate var flight = Flight.none
       fileprivate var isListed = false
@@ -123,7 +123,7 @@
       fileprivate var keptParents: [Int: any ObservableRecord] = [:]
       fileprivate var relations: [String: LoadedRelation] = [:]
       fileprivate var referrers = Referrers()
-      /// What columns that refer to rows had before they were written.
+      /// The values that columns with references had before they were written.
       fileprivate var formerKeys: [Int: StoredValue] = [:]
     }
 
@@ -169,27 +169,28 @@
       get { extra?.storedValues ?? [:] }
       set { if extra != nil || !newValue.isEmpty { madeExtra.storedValues = newValue } }
     }
-    /// Rows without a key yet that columns of this one are to refer to, by slot.
+    /// Rows without a key to which columns of this row will refer, by slot.
     var newParents: [Int: RecordState] {
       get { extra?.newParents ?? [:] }
       set { if extra != nil || !newValue.isEmpty { madeExtra.newParents = newValue } }
     }
-    /// Those of them that nothing else keeps, as the object is in no store yet.
+    /// The new parents that nothing else keeps alive, as the object is not in a store yet.
     var keptParents: [Int: any ObservableRecord] {
       get { extra?.keptParents ?? [:] }
       set { if extra != nil || !newValue.isEmpty { madeExtra.keptParents = newValue } }
     }
-    /// The properties that have rows of other tables, once they are loaded.
+    /// The loaded properties with rows of other tables.
     var relations: [String: LoadedRelation] {
       get { extra?.relations ?? [:] }
       set { if extra != nil || !newValue.isEmpty { madeExtra.relations = newValue } }
     }
-    /// Notes an object with a property that has this one as the row it refers to.
+    /// Notes an object with a property that refers to this row.
     func addReferrer(_ state: RecordState, _ name: String) {
       madeExtra.referrers.add(Referrer(state: state, name: name))
     }
 
-    /// Has properties that refer to the row computed anew: they are noted again when they are.
+    /// Invalidates the properties that refer to the row; they are noted again when they are
+    /// computed.
     func invalidateReferrers() {
       guard let referrers = extra?.referrers else { return }
       extra?.referrers = Referrers()
@@ -198,7 +199,7 @@
 
     // MARK: Joining a store
 
-    /// Makes the object one of a table, with others of one query.
+    /// Adds the object to a table, with the other rows of its query.
     func join(
       _ table: RecordTable, _ object: AnyObject, _ phase: Phase, key: RecordKey?,
       with group: FetchGroup? = nil
@@ -216,26 +217,26 @@
       }
     }
 
-    /// Notes the object of an object that is in no store, to which another one refers.
+    /// Notes the object of a parent that is not in a store yet.
     func introduce(_ object: any ObservableRecord) {
       if reference == nil { reference = .passUnretained(object) }
     }
 
-    /// Notes what came with the object in one query.
+    /// Notes the rows that came in the same query.
     func join(_ group: FetchGroup) {
       self.group?.remove(place)
       self.group = group
       place = group.add(self)
     }
 
-    /// Notes the key of a row that was inserted.
+    /// Sets the key of a row that was inserted.
     func setKey(_ key: RecordKey) {
       table?.drop(self)
       self.key = key
       table?.enter(self, key)
     }
 
-    /// Takes the object out of its store; its values stay, and what its lists have.
+    /// Removes the object from its store; it keeps its values and the contents of its lists.
     func leave() {
       table?.drop(self)
       group?.remove(place)
@@ -248,11 +249,11 @@
       extra = rest
       for list in rest.relations.values { list.unwatch() }
       rest.observation?.setKeeper(nil)
-      // The object may go with it.
+      // Releasing this may release the object.
       withExtendedLifetime(former) {}
     }
 
-    /// Keeps the object while it is observed or has changes, and only then.
+    /// Keeps the object alive while it is observed or has changes.
     func updateKeeping() {
       let isNeeded = table != nil && (isObserved || hasUnsavedChanges)
       if isNeeded == (extra?.kept != nil) { return }
@@ -267,7 +268,7 @@
 
     var existingObservation: ModelObservation? { extra?.observation }
 
-    /// The watchers of the object; most rows never have one.
+    /// The watchers of the object, created on demand: most rows never have any.
     var observation: ModelObservation {
       if let made = extra?.observation { return made }
       let made = ModelObservation()
@@ -282,7 +283,7 @@
       extra?.observation?.isObserved(slot()) ?? false
     }
 
-    /// The property in `slot` is being read: a tracked computation that is running depends on it.
+    /// Reports that the property in `slot` is read: a running tracked computation depends on it.
     @inlinable
     public func access(_ slot: Int, of object: some ObservableRecord) {
       if ModelObservation.areReadsNoted { noteRead(slot, object) }
@@ -295,13 +296,13 @@
 
     // MARK: Writes
 
-    /// The property in `slot` is about to be written.
+    /// Reports that the property in `slot` is about to be written.
     @inlinable
     public func willSet(_ slot: Int, of object: some ObservableRecord) {
       if tracks { noteWrite(slot, object) }
     }
 
-    /// The property in `slot` was written.
+    /// Reports that the property in `slot` was written.
     @inlinable
     public func didSet(_ slot: Int, of object: some ObservableRecord) {
       if tracks { noteWritten(slot, object) }
@@ -322,7 +323,7 @@
       }
       let isLink = table.isLink(slot)
       let isKnown = phase == .new || changed[slot] != nil
-      // What could not be saved is tried again with the next change.
+      // Changes that could not be saved are saved again with the next change.
       if isKnown { table.store.saves.askForTurnEnd() }
       if !isLink, isKnown { return }
       let value = (try? column.read(object)) ?? .null
@@ -368,38 +369,37 @@
   @available(*, unavailable)
   extension RecordState: Sendable {}
 
-  /// What an object holds of its state, which hears by this of the object's end.
+  /// An object's hold of its state, by which the state notices the object's end.
   ///
-  /// The macro gives each record one.
+  /// The macro gives one to each record.
   public struct RecordHold: ~Copyable {
-    /// What the store knows of the object.
+    /// The state of the object in its store.
     public let state = RecordState()
 
-    /// The hold of a new object.
+    /// Creates the hold of a new object.
     public init() {}
 
     deinit { state.objectEnds() }
   }
 
-  /// The rows of a table that one query has brought: what is loaded for one of them is loaded for
-  /// all.
+  /// The rows of a table that came in one query: relations are loaded for all of them at once.
   final class FetchGroup {
     typealias Place = UInt32
-    /// The table, which has rows leave when the store is closed.
+    /// The table, from which all rows are removed when the store is closed.
     unowned(unsafe) let table: RecordTable
     private let areAlone: Bool
-    /// They are not retained: each leaves before its end.
+    /// The states are not retained; each leaves the group before its end.
     @exclusivity(unchecked) private var members: [Unmanaged<RecordState>?] = []
 
-    /// A group of a table; one of rows that are alone does not know them.
+    /// Creates a group; a group of single rows does not list them.
     init(_ table: RecordTable, areAlone: Bool = false) {
       (self.table, self.areAlone) = (table, areAlone)
     }
 
-    /// The rows that are there, in the order of the query.
+    /// The rows that are alive, in the order of the query.
     var states: [RecordState] { members.compactMap { $0?.takeUnretainedValue() } }
 
-    /// Adds a row; one for which there is no place is alone.
+    /// Adds a row; if the group has no place left, the row is treated as a single row.
     fileprivate func add(_ state: RecordState) -> Place {
       guard !areAlone, let place = Place(exactly: members.count) else { return .max }
       members.append(.passUnretained(state))

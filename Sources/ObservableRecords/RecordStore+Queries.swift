@@ -1,9 +1,9 @@
 #if Records
   public import Observables
 
-  /// Reading rows: by their keys, once, and by queries, whose lists are kept up to date.
+  /// Reading rows: single reads by key or request, and queries whose lists are kept up to date.
   extension RecordStore {
-    /// The row with a primary key; nil where there is none.
+    /// Returns the row with a primary key; nil if there is no such row.
     ///
     /// - Throws: ``RecordError`` for a row that does not fit, and errors of the database.
     public func find<Record: ObservableRecord>(
@@ -18,7 +18,7 @@
       return try fetch(request).first
     }
 
-    /// The rows of a request, once: the list is not kept up to date.
+    /// Returns the rows of a request; the result is not kept up to date.
     ///
     /// - Throws: ``RecordError`` for a row that does not fit, and errors of the database.
     public func fetch<Record: ObservableRecord>(
@@ -30,8 +30,8 @@
 
     /// Reads the rows of a request; `alsoRead` reads more in the same transaction.
     ///
-    /// Rows that are not in memory become objects of the store where they are read, while the loop
-    /// waits: later they would have to be fetched into the processor's caches again.
+    /// Rows that are not in memory become objects of the store on the reading thread, while the
+    /// loop waits: later, they would have to be loaded into the processor's caches again.
     func load<Record: ObservableRecord>(
       _ request: some FetchRequest, _ table: RecordTable,
       alsoRead: (Database) throws -> Void = { _ in }
@@ -44,7 +44,7 @@
           db, request,
           { (row: Record, statement) in
             guard let key = table.key(of: row, in: statement) else { return }
-            // A row that a request has twice is one object, too.
+            // A row that a request returns twice is one object.
             if table.isKnown(key) {
               known.append(rows.count)
             } else {
@@ -70,12 +70,12 @@
         ? rows : rows.enumerated().filter { !isGone.contains($0.offset) }.map(\.element)
     }
 
-    /// The rows of a request, as a list that is kept up to date by the smallest edits (C10) as long
-    /// as the program has it.
+    /// Returns the rows of a request as a list that is kept up to date by the smallest edits (C10),
+    /// as long as the program holds the list.
     ///
-    /// It shows what is saved: changes come in when they are, at most once per turn, and only when
-    /// a table that the request reads was written. Rows that are deleted here leave at once. The
-    /// list is the store's to change. Waits for the database.
+    /// The list shows saved rows. It is updated after saves, at most once per turn, and only if a
+    /// table that the request reads was written. Rows that the program deletes leave the list at
+    /// once. Only the store should change the list. The call waits for the database.
     ///
     /// - Throws: ``RecordError`` for a row that does not fit, and errors of the database.
     public func query<Record: ObservableRecord>(
@@ -84,7 +84,7 @@
       try open(request).array
     }
 
-    /// The rows of a long result, page by page.
+    /// Returns the rows of a long result, page by page.
     ///
     /// - Throws: ``RecordError`` for a row that does not fit, and errors of the database.
     public func pages<Record: ObservableRecord>(
@@ -109,7 +109,7 @@
       return (array, query)
     }
 
-    /// The names of the tables that a request reads, in lower case.
+    /// Returns the names of the tables that a request reads, in lower case.
     private static func tables(of request: some FetchRequest, _ db: Database) throws -> Set<String>
     {
       let region = try request.databaseRegion(db)
@@ -125,17 +125,17 @@
           .map { $0.lowercased() })
     }
 
-    /// Looks now whether another process has written, instead of waiting for the next time.
+    /// Checks now whether another process has written, without waiting for the next interval.
     public func lookForChanges() { reads.polling.ask(self) }
   }
 
   extension Database {
-    /// The names of the database, of temporary tables, and of attached databases.
+    /// The names of the main database, of the temporary one, and of attached databases.
     func schemaNames() throws -> [String] {
       try Row.fetchAll(self, sql: "PRAGMA database_list").map { $0["name"] }
     }
 
-    /// A number that grows when other connections write to the database, or to an attached one.
+    /// Returns a number that grows when other connections write to the database or an attached one.
     func dataVersion() throws -> Int {
       let main = try Int.fetchOne(self, sql: "PRAGMA data_version") ?? 0
       return try schemaNames().reduce(main) { sum, schema in
@@ -146,13 +146,13 @@
     }
   }
 
-  /// The rows of a long result, of which one page is in memory.
+  /// A long result with one page in memory.
   public final class RecordPages<Record: ObservableRecord> {
     /// The rows of the page, kept up to date.
     public let rows: ObservableArray<Record>
-    /// How many rows a page has.
+    /// The number of rows on a page.
     public let size: Int
-    /// The page that is shown, from 0.
+    /// The index of the current page, from 0.
     public private(set) var page = 0
     private let store: RecordStore
     private let request: QueryInterfaceRequest<Record>
@@ -166,12 +166,12 @@
       (self.rows, self.size) = (rows, size)
     }
 
-    /// How many rows there are on all pages, counted now.
+    /// Counts the rows on all pages.
     ///
     /// - Throws: errors of the database.
     public func count() throws -> Int { try store.read { try request.fetchCount($0) } }
 
-    /// Shows another page; one behind the last is empty.
+    /// Shows another page; a page after the last one is empty.
     ///
     /// - Throws: ``RecordError`` for a row that does not fit, and errors of the database.
     public func show(_ page: Int) throws {

@@ -3,16 +3,16 @@
 
   /// Inserting, deleting, saving and reverting.
   extension RecordStore {
-    /// Whether there is anything that is not in the database yet.
+    /// Whether any change is not in the database yet.
     public var hasUnsavedChanges: Bool { !unsaved.isEmpty || saves.isWriting }
 
-    /// Makes an object a row of its table, at the end of the turn.
+    /// Inserts an object as a row of its table, at the end of the turn.
     ///
-    /// So it does with the objects of its lists, and with those that it refers to. An object that
-    /// is in the store already stays as it is; one that was deleted is not inserted again.
+    /// The objects of its lists, and the objects to which it refers, are inserted, too. An object
+    /// that is in the store already stays as it is. A deleted object cannot be inserted again.
     ///
-    /// - Throws: ``RecordError`` for an object of another store, a deleted one, one with the key of
-    ///   another object, and a class that does not match its table.
+    /// - Throws: ``RecordError`` for an object of another store, a deleted object, an object with
+    ///   the key of another one, and a class that does not match its table.
     public func insert(_ object: some ObservableRecord) throws {
       try checkOpen()
       let state = object.recordState
@@ -44,7 +44,7 @@
       }
       withExtendedLifetime(parents) {}
       table.link(object)
-      // A row that is in lists of several rows belongs to the last.
+      // A row that is in lists of several rows belongs to the last one.
       if !lists.isEmpty { relations.synchronizeEdited() }
       for list in lists {
         _ = try self.table(of: list.relation.target)
@@ -55,15 +55,15 @@
       if let key { table.answer(key) }
     }
 
-    /// Deletes the row of an object at the end of the turn; the object leaves lists at once, and
-    /// says that it is deleted.
+    /// Deletes the row of an object at the end of the turn.
     ///
-    /// Does nothing for one that is in no store, or deleted already.
+    /// The object leaves lists at once, and its `isDeleted` is true. Does nothing for an object
+    /// that is not in the store, or that is deleted already.
     public func delete(_ object: some ObservableRecord) {
       let state = object.recordState
       guard let table = state.table, table.store === self, !state.isDeleted else { return }
-      // What was put into its lists before goes with it, and what was taken out does so by itself;
-      // lists that it was put into lose it.
+      // Earlier edits of lists count: rows that were put into the object's lists refer to it, rows
+      // that were removed from them do not, and lists that got the object lose it.
       relations.synchronizeEdited()
       transaction?.cover(object)
       if state.phase == .new {
@@ -81,18 +81,18 @@
 
     /// Saves all changes now, in one transaction, and waits for it.
     ///
-    /// - Throws: ``SaveError`` for rows that could not be saved, which stay changed; all that does
-    ///   not depend on them is saved. Where there are several errors, the others go to
-    ///   ``onError``. ``RecordError`` for a closed store.
+    /// - Throws: ``SaveError`` for rows that could not be saved; they stay changed, and all rows
+    ///   that do not depend on them are saved. Further errors go to ``onError``. ``RecordError``
+    ///   for a closed store.
     public func save() throws {
       try checkOpen()
       try checkNoTransaction("saved")
       try saves.saveNow()
     }
 
-    /// Saves all changes, and waits for that without keeping the loop.
+    /// Saves all changes, and waits without blocking the loop.
     ///
-    /// Changes of earlier turns that are being saved are waited for, too.
+    /// It also waits for changes of earlier turns that are being saved.
     ///
     /// - Throws: ``SaveError`` for rows that could not be saved, as ``save()`` does.
     public func flush(isolation: isolated (any Actor)? = #isolation) async throws {
@@ -102,21 +102,20 @@
       }
     }
 
-    /// Changes made in `body` are not saved before it returns: the end of a turn inside of it saves
-    /// nothing.
+    /// Runs `body` without saving its changes, even if a turn ends in it.
     ///
-    /// They are saved at the end of the turn in which it returns.
+    /// They are saved at the end of the turn in which `body` returns.
     public func pauseSaving<Result>(_ body: () throws -> Result) rethrows -> Result {
       try saves.pause(body)
     }
 
-    /// Computes the stored properties of all rows anew, and saves those that differ.
+    /// Recomputes the stored properties of all rows, and saves those whose value has changed.
     ///
-    /// This is for rows that were written by code which knows nothing of them: migrations, other
-    /// programs. Waits for the database.
+    /// Use it for rows that were written by code that does not know the class, such as migrations
+    /// or other programs. It waits for the database.
     ///
-    /// - Returns: how many rows were different.
-    /// - Throws: ``SaveError``, and what reading throws.
+    /// - Returns: the number of rows whose values have changed.
+    /// - Throws: ``SaveError``, and errors of reading.
     @discardableResult
     public func refreshStored<Record: ObservableRecord>(_ record: Record.Type) throws -> Int {
       try checkNoTransaction("saved")
@@ -139,17 +138,18 @@
 
     // MARK: Reverting
 
-    /// Takes back the unsaved changes of objects: they have the values that the database has, new
-    /// ones leave the store, and deleted ones are there again.
+    /// Discards the unsaved changes of objects.
     ///
-    /// Waits for the save under way. Objects of other stores are left alone.
+    /// The objects get the values that the database has, new objects leave the store, and deleted
+    /// ones are restored. The call waits for the save under way. Objects of other stores are
+    /// ignored.
     public func revert(_ objects: [any ObservableRecord]) {
       saves.wait()
       relations.synchronize()
       unsaved.revert(objects)
     }
 
-    /// Takes back all unsaved changes.
+    /// Discards all unsaved changes.
     public func revert() {
       saves.wait()
       relations.synchronize()

@@ -1,7 +1,7 @@
 #if Records
   public import Observables
 
-  /// The objects of the rows of a database: one object for each row, loaded when asked for, saved
+  /// The objects for the rows of a database: one object for each row, loaded on demand, and saved
   /// at the end of each turn.
   ///
   /// ```swift
@@ -10,38 +10,37 @@
   /// try open.observe("@sum.total") { print($0.count, "invoices") }
   /// ```
   ///
-  /// A store and its objects belong to the loop's thread. The database works where GRDB has it
-  /// work: the loop waits for reads that were asked for, and for saving only where that is
-  /// ``Saving/synchronous``. Objects are held weakly: an object stays while the program holds it,
-  /// while it is observed, and while it has changes that are not saved. A store that is dropped
-  /// saves nothing more; ``close()`` does.
+  /// A store and its objects belong to the loop's thread. The database runs on GRDB's threads: the
+  /// loop waits for requested reads, but for saves only if ``Saving/synchronous`` is set. Objects
+  /// are held weakly: an object stays alive while the program holds it, while it is observed, and
+  /// while it has unsaved changes. A store that is released without ``close()`` does not save its
+  /// last changes.
   public final class RecordStore {
     /// When changes are saved.
     public enum Saving: Sendable {
-      /// At the end of each turn, while the loop goes on; the save of the next turn waits for it.
+      /// At the end of each turn, in the background; the next save waits for it.
       case asynchronous
-      /// At the end of each turn, which waits for the database.
+      /// At the end of each turn, waiting for the database.
       case synchronous
-      /// When the program says ``RecordStore/save()``.
+      /// When the program calls ``RecordStore/save()``.
       case explicit
     }
 
     /// The database.
     public let database: any DatabaseWriter
-    /// The loop whose thread the objects belong to.
+    /// The loop on whose thread the objects are used.
     public let loop: Loop
     /// When changes are saved.
     public let saving: Saving
-    /// Called with errors that have no caller: a ``SaveError`` for changes that could not be saved,
-    /// a
-    /// ``RecordError`` for rows that do not fit, and errors of the database.
+    /// The handler of errors that have no caller: a ``SaveError`` for changes that could not be
+    /// saved, a ``RecordError`` for rows that do not fit, and errors of the database.
     ///
-    /// On the loop's thread. Without a handler they go to the loop's `onError`.
+    /// It is called on the loop's thread. Without a handler, errors go to the loop's `onError`.
     public var onError: ((any Error) -> Void)?
-    /// Called with an object that was changed here and elsewhere at once, and with the columns: the
-    /// unsaved change here wins.
+    /// The handler of conflicts, for an object that was changed both here and elsewhere.
     ///
-    /// A row that was deleted elsewhere, while it had changes here, has all its columns.
+    /// It gets the object and the names of the columns. The unsaved change of this store wins. For
+    /// a row that was deleted elsewhere while it had changes here, it gets all columns.
     public var onConflict: ((any ObservableRecord, [String]) -> Void)?
 
     private enum Phase {
@@ -51,23 +50,24 @@
     }
 
     private var phase = Phase.open
-    // The store's parts refer to it, so they are created at the end of `init`.
+    // The store's parts refer to the store, so they are created at the end of `init`.
     private(set) var tables: RecordTables!
     private(set) var unsaved: UnsavedRows!
     private(set) var relations: LoadedRelations!
     private(set) var reads: ReadCycle!
     private(set) var saves: SaveCycle!
 
-    /// Opens a store on a queue or a pool of GRDB, for a loop of this thread.
+    /// Opens a store on a queue or pool of GRDB, for a loop of this thread.
     ///
-    /// `records` are classes that the store has to know before the first of their objects is asked
-    /// for: those with `@Stored` properties that changes of other classes affect. Other processes
-    /// are looked for every `pollInterval` seconds while something is observed; nil means never.
+    /// `records` lists classes that the store has to know before it is asked for their objects:
+    /// classes with `@Stored` properties that depend on other classes. While something is observed,
+    /// the store checks every `pollInterval` seconds whether other processes have written; nil
+    /// turns this off.
     ///
-    /// What could not be saved, or read, as the database was locked or the disk was full, is tried
-    /// again after `retryInterval` seconds, and ``onError`` hears of it once; nil means with the
-    /// next change only. An ``Saving/explicit`` store saves nothing by itself. This does not keep
-    /// the loop running.
+    /// A save or read that fails as the database is locked or the disk is full is repeated after
+    /// `retryInterval` seconds, and ``onError`` gets the error once. With nil, it is repeated with
+    /// the next change only. An ``Saving/explicit`` store never saves by itself. Retries do not
+    /// keep the loop running.
     ///
     /// - Throws: ``RecordError`` for a class that does not match its table, and errors of the
     ///   database.
@@ -89,11 +89,12 @@
       if !isClosed { end() }
     }
 
-    /// Ends the work of the store: waits for the save under way; objects and lists stay as they
-    /// are, and are not saved any more.
+    /// Saves all changes and ends the store's work, after the save under way.
     ///
-    /// - Throws: ``SaveError`` where unsaved changes cannot be saved; the store is closed all the
-    ///   same.
+    /// Objects and lists stay as they are, and are not saved any more.
+    ///
+    /// - Throws: ``SaveError`` if unsaved changes cannot be saved; the store is closed
+    ///   nevertheless.
     public func close() throws {
       if isClosed { return }
       try checkNoTransaction("closed")
@@ -122,23 +123,23 @@
 
     // MARK: Reading
 
-    /// Reads the database on its own thread, after the save under way.
+    /// Reads the database on its thread, after the save under way.
     func read<Result>(_ body: (Database) throws -> Result) throws -> Result {
       try checkOpen()
       saves.wait()
       return try readDatabase(body)
     }
 
-    /// Reads the database as it is.
+    /// Reads the current state of the database.
     func readDatabase<Result>(_ body: (Database) throws -> Result) throws -> Result {
       if database is DatabaseQueue {
-        // GRDB would use a connection that is closed.
+        // Without this, GRDB would use a closed connection.
         try database.unsafeRead { _ = try $0.cachedStatement(sql: "SELECT 1") }
       }
       return try database.read(body)
     }
 
-    /// Reads the database as it is, while the loop goes on.
+    /// Reads the current state of the database in the background.
     func readDatabaseLater(_ body: @escaping @Sendable (Result<Database, any Error>) -> Void) {
       guard database is DatabaseQueue else { return database.asyncRead(body) }
       let database = database
@@ -168,7 +169,7 @@
       if case .inTransaction(let transaction) = phase { transaction } else { nil }
     }
 
-    /// Whatever a transaction could take back is not in the database before its end.
+    /// Throws inside of a transaction, whose writes are not in the database before its end.
     func checkNoTransaction(_ what: String) throws(RecordError) {
       if transaction != nil {
         throw RecordError(
@@ -183,17 +184,17 @@
       }
     }
 
-    /// Runs `body` and saves what it has changed, or takes all of that back: rows, lists,
-    /// insertions and deletions (S8).
+    /// Runs `body` and saves its changes, or undoes them all: rows, lists, insertions and deletions
+    /// (S8).
     ///
-    /// Waits for the database, whatever ``saving`` is. Unsaved changes from before are saved first.
-    /// Coalesced watchers are not called for what was taken back; immediate ones are called for the
-    /// way back. Changes of other models in `body` stay. `body` must neither flush nor wait, and
-    /// has no transaction of the store inside of it.
+    /// It waits for the database, whatever ``saving`` is. Earlier unsaved changes are saved first.
+    /// Coalesced watchers are not called for undone changes; immediate watchers are also called for
+    /// the undoing. Changes of other models stay. `body` must not flush, wait, or begin another
+    /// transaction of the store.
     ///
-    /// - Throws: what `body` throws, and ``SaveError`` where the changes cannot be saved: then they
-    ///   are taken back; or ``SaveError`` for changes from before, which stay: `body` does not run
-    ///   then.
+    /// - Throws: errors of `body`, and ``SaveError`` if the changes cannot be saved; both undo the
+    ///   changes. ``SaveError`` for earlier changes that cannot be saved; they stay, and `body`
+    ///   does not run.
     public func transaction<Result>(_ body: () throws -> Result) throws -> Result {
       if transaction != nil {
         throw RecordError(
@@ -202,7 +203,7 @@
       }
       try checkNoTransaction("saved")
       try saves.saveNow()
-      // What others have written is no part of the transaction.
+      // Writes of others are not part of the transaction.
       if reads.isBehind { try reads.catchUp(to: nil) }
       guard let transaction = RecordTransaction(loop.engine, revert: revert) else {
         throw RecordError(
@@ -219,7 +220,7 @@
         return result
       } catch {
         transaction.restore()
-        // What others have written has come in meanwhile: its watchers are called.
+        // If writes of others were read in the meantime, their watchers are called.
         transaction.close(isUndone: reads.generation == generation)
         phase = .open
         throw error

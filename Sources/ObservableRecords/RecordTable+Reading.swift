@@ -1,5 +1,5 @@
 #if Records
-  /// Reading rows again that are in memory, and those that lists may lack.
+  /// Reading again the rows in memory, and rows that lists may not contain yet.
   extension RecordTable {
     /// Makes the jobs that read the changed rows, and the lists that may contain them.
     func reloads(_ changes: DatabaseChanges, readAfter number: Int) -> [ReadJob] {
@@ -28,7 +28,7 @@
       return jobs
     }
 
-    /// Reads the rows with these keys, or those whose column has one of them.
+    /// Reads the rows with these keys, or with one of them in `column`.
     private func reload<Record: ObservableRecord>(
       _ record: Record.Type, _ keys: [RecordKey], in column: String? = nil,
       _ collation: Collation = .binary, readAfter number: Int
@@ -43,7 +43,7 @@
           for error in errors { store.report(error) }
           let found = take(rows, readAfter: number)
           if column != nil { return }
-          // Rows that do not fit are still there.
+          // Rows that do not fit still exist.
           let broken = Set(errors.compactMap { ($0 as? RecordError)?.row })
           vanished(
             keys.filter { !found.contains($0) && !broken.contains($0.description) },
@@ -52,7 +52,7 @@
       }
     }
 
-    /// Finds rows that a constraint, or a statement that replaces, has deleted.
+    /// Finds rows that a constraint, or a replacing statement, has deleted.
     private func findReplaced(_ keys: [RecordKey], readAfter number: Int) -> ReadJob {
       let layout = layout
       return { db in
@@ -71,7 +71,7 @@
       }
     }
 
-    /// Marks rows as deleted that a read no longer found.
+    /// Marks rows as deleted that a read did not find.
     private func vanished(_ keys: [RecordKey], readAfter number: Int) {
       for key in keys {
         if let state = state(key), state.flight == .none, state.savedNumber <= number,
@@ -82,7 +82,7 @@
       }
     }
 
-    /// Takes over rows that may be in memory, or belong to a list that is; returns their keys.
+    /// Takes over rows that are in memory, or belong to a loaded list; returns their keys.
     private func take(_ rows: [some ObservableRecord], readAfter number: Int) -> Set<RecordKey> {
       var found: Set<RecordKey> = []
       for row in rows {
@@ -99,7 +99,7 @@
       return found
     }
 
-    /// The objects of the rows with these keys, or whose column has one of them, read now.
+    /// Reads the rows with these keys, or with one of them in `column`, and returns their objects.
     func rows(
       _ keys: [RecordKey], in column: String? = nil, _ collation: Collation = .binary
     ) throws -> [any ObservableRecord] {
@@ -113,10 +113,9 @@
   }
 
   extension ObservableRecord {
-    /// The rows with these keys, or whose column has one of them, compared by `collation`, in the
-    /// order of their own keys.
+    /// Reads the rows with these keys, or with one of them in `column`, sorted by primary key.
     ///
-    /// `fail` gets the errors of rows that do not fit.
+    /// The keys are compared by `collation`. `fail` gets the errors of rows that do not fit.
     static func rows(
       with keys: [RecordKey], in column: String? = nil, _ collation: Collation = .binary,
       from db: Database, _ fail: (any Error) throws -> Void = { throw $0 }
@@ -133,7 +132,7 @@
   }
 
   extension [RecordKey] {
-    /// The keys in an order that is the same each time.
+    /// The keys in a reproducible order.
     fileprivate func sorted() -> [RecordKey] {
       sorted { a, b in
         if case .integer(let a) = a, case .integer(let b) = b { return a < b }

@@ -1,30 +1,29 @@
 #if Records
   internal import Observables
 
-  /// The objects of one class in a store: one for each row that is in memory.
+  /// The objects of one class in a store: one for each row in memory.
   final class RecordTable {
     let schema: RecordSchema
-    /// What the database says of the table.
+    /// The layout of the table in the database.
     let layout: TableLayout
     unowned let store: RecordStore
-    /// The columns that refer to rows of other tables, as the database knows them.
+    /// The columns with foreign keys in the database.
     let foreignKeys: [(column: RecordColumn, key: ForeignKey)]
-    /// The states of the objects, which leave when their objects go.
+    /// The states of the objects that have keys; each leaves when its object is released.
     @exclusivity(unchecked) private var live = RowIndex()
-    /// The group of rows that came alone.
+    /// The group of rows that came one by one.
     private(set) lazy var loners = FetchGroup(self, areAlone: true)
-    /// The states of objects that are not found by a key: new ones, and deleted ones.
+    /// The states of new and deleted objects, which are not found by a key.
     private var strays: [ObjectIdentifier: Unmanaged<RecordState>] = [:]
     private var awaited = AwaitedRows()
-    /// What SQLite makes of values, by the slots of columns that may have other values than those
-    /// which are written to them.
+    /// The affinities of columns that may convert the values written to them, by slot.
     private let affinities: [Int: ColumnAffinity]
-    /// The properties of other classes that list rows of this one, by the slot of the column.
+    /// The properties of other classes that list rows of this class, by the slot of the column.
     private(set) var incoming: [Int: [IncomingLink]] = [:]
-    /// The stored properties of other classes that depend on rows of this one.
+    /// The stored properties that depend on rows of this class.
     private(set) var dependents: [StoredDependency] = []
 
-    /// A property of another class that lists rows of this one.
+    /// A property of another class that lists rows of this class.
     struct IncomingLink {
       unowned let owner: RecordTable
       let relation: RecordRelation
@@ -51,19 +50,20 @@
     /// Whether SQLite gives new rows their key.
     var hasAutomaticKey: Bool { layout.hasAutomaticKey }
 
-    /// The key that is stored as `value`; nil for NULL.
+    /// Returns the key that is stored as `value`; nil for NULL.
     func key(_ value: StoredValue) -> RecordKey? { RecordKey(value, layout.collation) }
 
-    /// The key of an object as it is now.
+    /// Returns the current key of an object.
     func key(of object: any ObservableRecord) -> RecordKey? {
       guard let column = schema.key, let value = try? column.read(object) else { return nil }
       return key(value)
     }
 
-    /// The key of an object that was just read from the row at which a statement is, if that has
-    /// the columns of the class in their order.
+    /// Returns the key of an object that was just read from the current row of a statement.
+    ///
+    /// The statement is nil unless its columns are the columns of the class in the same order.
     func key(of object: any ObservableRecord, in statement: SQLiteStatement?) -> RecordKey? {
-      // Asking the object takes longer, and gives the same.
+      // Asking the object is slower, with the same result.
       if let statement, let place = schema.integerKeyPlace,
         case .int64(let number) = DatabaseValue(
           sqliteStatement: statement, index: CInt(place)
@@ -74,7 +74,7 @@
       return key(of: object)
     }
 
-    /// An object of the class as a record.
+    /// Casts an object of the class to a record.
     func typed(_ object: AnyObject) -> any ObservableRecord {
       func typed<Record: ObservableRecord>(_ record: Record.Type) -> any ObservableRecord {
         unsafeDowncast(object, to: Record.self)
@@ -82,7 +82,7 @@
       return typed(record)
     }
 
-    /// The value of a column as it crosses to SQLite: one that can be read again.
+    /// Returns the value of a column as SQLite gets it, if it can be read back.
     func value(of column: RecordColumn, _ object: any ObservableRecord) throws -> StoredValue {
       func refused(_ reason: String) -> RecordError {
         RecordError(
@@ -107,7 +107,7 @@
       return value
     }
 
-    /// Makes the state of each object free: the store is closed.
+    /// Removes all objects from the table, when the store is closed.
     func close() {
       let states = live.states + strays.values.map { $0.takeUnretainedValue() }
       (live, strays) = (RowIndex(), [:])
@@ -116,37 +116,37 @@
 
     // MARK: Rows
 
-    /// The object is found by its key from now on; one that had the key is so no more.
+    /// Enters an object by its key; an object that had the key is not found by it any more.
     func enter(_ state: RecordState, _ key: RecordKey) {
       if let former = live.enter(state, key) { addStray(former) }
       if !strays.isEmpty { strays[ObjectIdentifier(state)] = nil }
     }
 
-    /// Notes an object that has no key yet, or no row any more.
+    /// Notes an object that has no key yet, or whose row is deleted.
     func addStray(_ state: RecordState) {
       strays[ObjectIdentifier(state)] = .passUnretained(state)
     }
 
-    /// The object is not found by its key any more.
+    /// Ends the lookup of an object by its key.
     func forget(_ state: RecordState) {
       guard live.has(state) else { return }
       live.remove(state)
       addStray(state)
     }
 
-    /// The object does not belong to the table any more.
+    /// Removes an object that no longer belongs to the table.
     func drop(_ state: RecordState) {
       live.remove(state)
       if !strays.isEmpty { strays[ObjectIdentifier(state)] = nil }
     }
 
-    /// The state of the row with this key, if its object is there.
+    /// Returns the state of the row with this key, if its object is alive.
     func state(_ key: RecordKey) -> RecordState? {
       guard let state = live.state(key), state.hasObject else { return nil }
       return state
     }
 
-    /// Whether an object of the row is there, or goes just now.
+    /// Whether the row has an object, even one that is being released.
     func isKnown(_ key: RecordKey) -> Bool { live.state(key) != nil }
 
     var liveKeys: [RecordKey] { live.keys }
@@ -154,9 +154,9 @@
 
     func column(_ slot: Int) -> RecordColumn? { schema.column(slot) }
 
-    /// The one object for a row: `fresh`, or the one that was there, which gets the values.
+    /// Returns the one object for a row: `fresh`, or the existing object, which gets the values.
     ///
-    /// nil where the row is deleted here.
+    /// nil if the row is deleted here.
     func adopt(_ fresh: any ObservableRecord, readAfter number: Int) -> (any ObservableRecord)? {
       guard let key = key(of: fresh) else { return nil }
       if let state = state(key) {
@@ -169,7 +169,7 @@
       return fresh
     }
 
-    /// The one object for each of the rows that were just read, which came together.
+    /// Returns the one object for each of the rows, which came in one read.
     func adopt<Record: ObservableRecord>(_ rows: [Record], readAfter number: Int) -> [Record] {
       let group = FetchGroup(self)
       return rows.compactMap { row in
@@ -179,12 +179,12 @@
       }
     }
 
-    // MARK: Rows that are missing
+    // MARK: Missing rows
 
-    /// Notes a property whose column refers to a row that is not there.
+    /// Notes a property whose column refers to a row that does not exist.
     func await(_ key: RecordKey, _ referrer: Referrer) { awaited.add(key, referrer) }
 
-    /// A row is there now: properties that refer to it are computed anew.
+    /// Invalidates the properties that refer to a row, which exists now.
     func answer(_ key: RecordKey) { awaited.take(key)?.invalidate() }
 
     func isAwaited(_ key: RecordKey) -> Bool { awaited.contains(key) }
@@ -196,7 +196,7 @@
 
     func add(_ dependency: StoredDependency) { dependents.append(dependency) }
 
-    /// Forgets what belongs to tables that cannot be used.
+    /// Removes the entries of tables that cannot be used.
     func forget(_ tables: [RecordTable]) {
       func isForgotten(_ table: RecordTable) -> Bool { tables.contains { $0 === table } }
       incoming = incoming.compactMapValues { links in
@@ -206,23 +206,23 @@
       dependents.removeAll { isForgotten($0.root) }
     }
 
-    /// Whether rows of this class are in lists of one relation at most.
+    /// Whether rows of this class are listed by at most one relation.
     var hasOneLink: Bool { incoming.count == 1 && incoming.values.first?.count == 1 }
 
     func isLink(_ slot: Int) -> Bool { !incoming.isEmpty && incoming[slot] != nil }
 
-    /// Puts an object into the lists of the row that one of its columns refers to.
+    /// Inserts an object into the lists of the row to which one of its columns refers.
     func link(_ object: any ObservableRecord, _ slot: Int) {
       let owner = column(slot).flatMap { try? $0.read(object) }
       relink(object, slot, from: .null, to: owner ?? .null)
     }
 
-    /// Puts an object into the lists of all rows that it refers to.
+    /// Inserts an object into the lists of all rows to which it refers.
     func link(_ object: any ObservableRecord) {
       for slot in incoming.keys { link(object, slot) }
     }
 
-    /// Takes an object out of the lists of one row, and puts it into those of another.
+    /// Moves an object from the lists of one row to the lists of another.
     func relink(_ object: any ObservableRecord, _ slot: Int, from: StoredValue, to: StoredValue) {
       for link in incoming[slot] ?? [] {
         let (from, to) = (link.owner.key(from), link.owner.key(to))
@@ -236,7 +236,7 @@
       }
     }
 
-    /// Takes a deleted object out of the properties that have it.
+    /// Removes a deleted object from the properties that have it.
     func unlink(_ object: any ObservableRecord) {
       for (slot, links) in incoming {
         let value = column(slot).flatMap { try? $0.read(object) } ?? .null

@@ -1,17 +1,16 @@
 #if Records
   internal import Observables
 
-  /// The tables of the classes of a store, each compared with its class when that is used for the
-  /// first time.
+  /// The tables of a store's classes, each compared with its class on first use.
   final class RecordTables {
     private unowned let store: RecordStore
     private var tables: [ObjectIdentifier: RecordTable] = [:]
-    /// The tables of classes that are being compared with them.
+    /// The tables whose comparison with their classes is under way.
     private var registering: [RecordTable] = []
 
     init(_ store: RecordStore) { self.store = store }
 
-    /// The tables that are in use, by their names.
+    /// The tables in use, sorted by name.
     var all: [RecordTable] { tables.values.sorted { $0.name < $1.name } }
 
     func table(of record: any ObservableRecord.Type) throws -> RecordTable {
@@ -28,14 +27,15 @@
       }
     }
 
-    /// Makes the objects free: the store is closed.
+    /// Releases the objects from the store when it is closed.
     func close() {
       let tables = tables.values
       self.tables = [:]
       for table in tables { table.close() }
     }
 
-    /// Compares a class with its table, and all classes that its relations lead to with theirs.
+    /// Compares a class with its table, and does the same for all classes reachable by its
+    /// relations.
     private func register(_ record: any ObservableRecord.Type) throws -> RecordTable {
       let schema = record.recordSchema
       let layout = try store.read { try TableLayout($0, schema) }
@@ -48,7 +48,8 @@
       return table
     }
 
-    /// Classes that lead to one which cannot be used cannot be used either: others forget them.
+    /// Removes the classes of a failed registration: a class with a relation to an unusable class
+    /// cannot be used either.
     private func forgetRegistered() {
       let failed = registering
       registering = []
@@ -56,8 +57,8 @@
       for table in tables.values { table.forget(failed) }
     }
 
-    /// Tells the tables that have the columns of the relations of this one, and those on which its
-    /// stored properties depend.
+    /// Links a table with the tables of its relations, and with the tables on which its stored
+    /// properties depend.
     private func link(_ table: RecordTable) throws {
       for relation in table.schema.relations where relation.kind != .reference {
         let target = try self.table(of: relation.target)

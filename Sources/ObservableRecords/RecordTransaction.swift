@@ -1,7 +1,7 @@
 #if Records
   internal import Observables
 
-  /// A transaction of a store under way; it takes back writes by reading the written rows anew.
+  /// A transaction of a store; it undoes writes by reading the written rows again.
   final class RecordTransaction: TransactionKeeper {
     private let engine: ObservationCore.Engine
     private var transaction: Transaction!
@@ -9,7 +9,7 @@
     /// Keeps the covered objects alive.
     private var covered: [any KeyPathObservable] = []
 
-    /// Opens a transaction whose writes `revert` takes back; nil if too many are open.
+    /// Opens a transaction whose writes `revert` undoes; nil if too many are open.
     init?(_ engine: ObservationCore.Engine, revert: @escaping () -> Void) {
       (self.engine, self.revert) = (engine, revert)
       guard let transaction = Transaction(in: engine, keeper: self) else { return nil }
@@ -17,11 +17,12 @@
       transaction.open()
     }
 
-    /// Watchers that are pending only for writes to this object are not called if those are undone.
+    /// Makes an object part of the transaction: watchers that are pending only for its writes are
+    /// not called if the writes are undone.
     func cover(_ object: any KeyPathObservable) {
       guard let node = object.currentNode(in: engine) else { return }
       covered.append(object)
-      // Without a link the watchers of the object are called for writes that were taken back.
+      // If this fails, the watchers of the object are called for undone writes, too.
       try? transaction.cover(only: node)
     }
 

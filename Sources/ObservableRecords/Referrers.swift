@@ -9,7 +9,7 @@
       let name: String
     }
 
-    /// nil where the object is gone.
+    /// nil if the object is released.
     fileprivate var identity: Identity? {
       state.map { Identity(state: ObjectIdentifier($0), name: name) }
     }
@@ -24,7 +24,7 @@
 
     mutating func add(_ referrer: Referrer) {
       if list.count >= limit {
-        // Each time that a property is computed it is noted again; one note is enough.
+        // A property is noted again each time it is computed; one note is enough.
         var seen: Set<Referrer.Identity> = []
         list.removeAll { $0.identity.map { !seen.insert($0).inserted } ?? true }
         limit = max(16, 2 * list.count)
@@ -32,7 +32,7 @@
       list.append(referrer)
     }
 
-    /// Has the properties computed anew, each once.
+    /// Invalidates each of the properties once.
     func invalidate() {
       var seen: Set<Referrer.Identity> = []
       for referrer in list where referrer.identity.map({ seen.insert($0).inserted }) == true {
@@ -41,7 +41,7 @@
     }
   }
 
-  /// Properties that refer to rows which are not there, by the keys of those.
+  /// Properties that refer to missing rows, by the keys of the rows.
   struct AwaitedRows {
     private var referrers: [RecordKey: Referrers] = [:]
     private var limit = 64

@@ -1,7 +1,7 @@
 #if Records
   public import Observables
 
-  /// A value that a relation may have where there is no row, or rows could not be read.
+  /// A type of relations, with a value for missing or unreadable rows.
   public protocol RelatedValue {
     /// The value without rows.
     static var withoutRows: Self { get }
@@ -17,13 +17,13 @@
     public static var withoutRows: Wrapped? { nil }
   }
 
-  /// A property that other rows refer to: the macro writes this for `@HasMany` and `@HasOne`.
+  /// A property with rows that refer to this one; the macro writes it for `@HasMany` and `@HasOne`.
   @propertyWrapper
   public struct Related<Value: RelatedValue> {
     // Most objects of a query are never asked for their relations.
     fileprivate var made: Lazy<Value>?
 
-    /// A property that is not loaded.
+    /// Creates a property that is not loaded.
     public init() {}
 
     /// Only a property of a record can have rows.
@@ -34,7 +34,7 @@
     @available(*, unavailable, message: "relations are for properties of ObservableRecord")
     public var projectedValue: Lazy<Value> { fatalError("relations are for properties of records") }
 
-    /// The rows; none, with an error for the loop's `onError`, where they cannot be read.
+    /// The rows; none if they cannot be read, and the loop's `onError` gets the error.
     public static subscript<Model: ObservableRecord>(
       _enclosingInstance model: Model, wrapped wrapped: KeyPath<Model, Value>,
       storage storage: ReferenceWritableKeyPath<Model, Related>
@@ -43,7 +43,7 @@
       return model[keyPath: storage].made.make().rows(of: model)
     }
 
-    /// The lazy property itself, by which `try get()` tells errors.
+    /// The lazy property itself, whose `get()` throws errors.
     public static subscript<Model: ObservableRecord>(
       _enclosingInstance model: Model, projected projected: KeyPath<Model, Lazy<Value>>,
       storage storage: ReferenceWritableKeyPath<Model, Related>
@@ -54,13 +54,13 @@
     }
   }
 
-  /// A property with the row that a column refers to: the macro writes this for `@BelongsTo`.
+  /// A property with the row to which a column refers; the macro writes it for `@BelongsTo`.
   @propertyWrapper
   public struct Referenced<Value: RelatedValue> {
     private let column: String
     fileprivate var made: Lazy<Value>?
 
-    /// A property that is not loaded.
+    /// Creates a property that is not loaded.
     public init(_ column: String) { self.column = column }
 
     /// Only a property of a record can have rows.
@@ -74,8 +74,7 @@
     @available(*, unavailable, message: "relations are for properties of ObservableRecord")
     public var projectedValue: Lazy<Value> { fatalError("relations are for properties of records") }
 
-    /// The row; nil where there is none, and, with an error for the loop's `onError`, where it
-    /// cannot be read.
+    /// The row; nil if it does not exist, or cannot be read, which the loop's `onError` reports.
     ///
     /// Assigning a row sets the column to its key.
     public static subscript<Model: ObservableRecord>(
@@ -91,7 +90,7 @@
       }
     }
 
-    /// The lazy property itself, by which `try get()` tells errors.
+    /// The lazy property itself, whose `get()` throws errors.
     public static subscript<Model: ObservableRecord>(
       _enclosingInstance model: Model, projected projected: KeyPath<Model, Lazy<Value>>,
       storage storage: ReferenceWritableKeyPath<Model, Referenced>
@@ -102,7 +101,7 @@
     }
   }
   extension Optional {
-    /// The lazy property, made when it is first asked for.
+    /// Returns the lazy property, and creates it on first use.
     fileprivate mutating func make<Value>() -> Lazy<Value> where Wrapped == Lazy<Value> {
       if let self { return self }
       let lazy = Lazy<Value>()
@@ -112,7 +111,7 @@
   }
 
   extension Lazy where Value: RelatedValue {
-    /// The rows; none, with an error for the store, where they cannot be read.
+    /// Returns the rows; none if they cannot be read, and the store reports the error.
     fileprivate func rows(of model: some ObservableRecord) -> Value {
       value(in: model) { error, isHeard in
         if !isHeard { model.recordState.store?.report(error) }

@@ -1,31 +1,31 @@
 #if Records
   /// The states of rows by their keys.
   ///
-  /// A state has its key, so that the index needs one word for it: a table in which a state is at
-  /// the place that its key says, or behind it with no gap between. It does not retain the states:
-  /// each is taken out before it ends or gets another key.
+  /// An open-addressing hash table. A state knows its key, so each entry needs one word. A state is
+  /// at the place given by its key, or after it without a gap. The index does not retain the
+  /// states: each is removed before it ends or gets another key.
   struct RowIndex {
     private typealias Entry = Unmanaged<RecordState>
 
-    /// A power of two, of which a quarter is free.
+    /// The places; their number is a power of two, and at least a quarter is free.
     private var places: ContiguousArray<Entry?> = []
     private var count = 0
-    /// How many bits of a hash are no place.
+    /// The number of bits of a hash that do not select the place.
     private var shift: UInt64 = 64
-    /// A random odd number, so that no keys are known to meet in one place.
+    /// A random odd number, so that an attacker cannot choose keys that collide.
     private let factor = UInt64.random(in: .min ... .max) | 1
 
-    /// The states, in no order.
+    /// The states, in no particular order.
     var states: [RecordState] { places.compactMap { $0?.takeUnretainedValue() } }
 
-    /// The keys, in no order.
+    /// The keys, in no particular order.
     var keys: [RecordKey] { places.compactMap { $0.map(RowIndex.key) } }
 
     func contains(where body: (RecordState) -> Bool) -> Bool {
       places.contains { $0?._withUnsafeGuaranteedRef(body) ?? false }
     }
 
-    /// The state with this key.
+    /// Returns the state with this key.
     func state(_ key: RecordKey) -> RecordState? {
       if count == 0 { return nil }
       var place = home(of: key)
@@ -38,7 +38,7 @@
 
     func has(_ state: RecordState) -> Bool { place(of: state) != nil }
 
-    /// Enters a state by its key; returns another one that had the key, and is not found any more.
+    /// Enters a state by its key; returns the state that had the key, which is not found any more.
     mutating func enter(_ state: RecordState, _ key: RecordKey) -> RecordState? {
       if count >= places.count / 4 * 3 { grow() }
       let entry = Entry.passUnretained(state)
@@ -55,14 +55,15 @@
       return nil
     }
 
-    /// Takes out a state; does nothing where it is not found by its key.
+    /// Removes a state; does nothing if the state is not found by its key.
     mutating func remove(_ state: RecordState) {
       guard var gap = place(of: state) else { return }
       places[gap] = nil
       count -= 1
       var place = next(gap)
       while let entry = places[place] {
-        // One whose own place is not behind the gap moves into it: it could not be found beyond.
+        // An entry whose own place is not behind the gap moves into the gap; otherwise it could not
+        // be found.
         let distance = place &- home(of: RowIndex.key(of: entry))
         if distance & (places.count - 1) >= (place &- gap) & (places.count - 1) {
           places.swapAt(gap, place)
@@ -103,7 +104,7 @@
       return Int(truncatingIfNeeded: (number &* factor) &>> shift)
     }
 
-    /// The key of a state that is entered: such a state has one.
+    /// The key of an entered state; each has one.
     private static func key(of entry: Entry) -> RecordKey {
       entry._withUnsafeGuaranteedRef { $0.key.unsafelyUnwrapped }
     }

@@ -3,8 +3,9 @@
 
   /// Reads the rows of requests as objects.
   ///
-  /// Most requests read the columns of a class in the order of its list: then each value is found
-  /// by its place. An initializer learns that by a mark of the thread, as GRDB hands it just a row.
+  /// Most requests read the columns of a class in the order of its list, so each value is found by
+  /// its index. The initializer learns this from a thread-specific value, as GRDB passes it only a
+  /// row.
   enum RowReader {
     private static let key: pthread_key_t = {
       var key = pthread_key_t()
@@ -13,14 +14,15 @@
       return key
     }()
 
-    /// What this thread reads.
+    /// The current read of this thread.
     private struct Reading {
       let record: ObjectIdentifier
       let statement: SQLiteStatement
       let row: ObjectIdentifier
     }
 
-    /// The statement that reads a row, where that has the columns of a class in their order.
+    /// The statement that reads a row, if its columns are the columns of the class in the same
+    /// order.
     static func statement(
       of row: Row, for record: any ObservableRecord.Type
     ) -> SQLiteStatement? {
@@ -31,10 +33,11 @@
       return reading.statement
     }
 
-    /// Calls `use` with each row of a request that fits, and `fail` with the error of another one.
+    /// Calls `use` with each row of a request that fits, and `fail` with the error of each row that
+    /// does not.
     ///
-    /// With a row `use` gets the statement that reads it, where that has the columns of the class
-    /// in their order.
+    /// `use` also gets the statement, if its columns are the columns of the class in the same
+    /// order.
     static func forEach<Record: ObservableRecord>(
       _ db: Database, _ request: some FetchRequest,
       _ use: (Record, SQLiteStatement?) throws -> Void,

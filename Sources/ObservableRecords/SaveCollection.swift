@@ -1,32 +1,34 @@
 #if Records
   internal import Observables
 
-  /// The operations of a save, in their order.
+  /// The operations of a save, in order.
   struct SaveCollection {
     private(set) var plan = SavePlan()
     private(set) var states: [RecordState] = []
-    /// The places of the operations.
+    /// The indexes of the operations, by state.
     private(set) var places: [ObjectIdentifier: Int] = [:]
     private let listed: [RecordState]
-    /// Objects whose operations are about to be added.
+    /// Objects whose operations are being added.
     private var underway: Set<ObjectIdentifier> = []
-    /// Columns that refer to rows which are inserted after theirs.
+    /// Columns that refer to rows whose insertion comes later.
     private var later: [(operation: Int, value: Int, parent: RecordState)] = []
-    /// Objects that refer to a row, in the database or by what is to be saved.
+    /// Objects that refer to a row, in the database or after the save.
     private var referring: [SaveReference: [RecordState]] = [:]
 
-    /// A collection for the objects that have changes.
+    /// Creates a collection for the changed objects.
     init(_ listed: [RecordState]) { self.listed = listed }
 
-    /// Others must not have written anything that is not in memory.
+    /// Makes the save depend on writes of others: it must not run if they have written rows that
+    /// are not in memory yet.
     mutating func needPresent() { plan.needsPresent = true }
 
-    /// Adds what of the objects is to be saved: deletions first, as others may take keys and values
-    /// that are free then, but each after rows that do not refer to it any more, or do so only now,
-    /// which is for the database to decide; all else in the order in which it was changed, each
-    /// after the rows that it refers to.
+    /// Adds the operations of all objects.
     ///
-    /// What cannot be stored is an operation that is refused.
+    /// Deletions come first, as other operations may use the keys and values that they free. A
+    /// deletion comes after the rows that no longer refer to its row. If a row starts to refer to
+    /// it only now, the database decides. All other operations follow in the order of the changes,
+    /// each after the rows to which it refers. A value that cannot be stored makes a refused
+    /// operation.
     mutating func addAll() {
       if listed.contains(where: { $0.phase == .deleting }) {
         findReferring()
@@ -39,8 +41,7 @@
       }
     }
 
-    /// Notes rows that are saved together or not at all; others may be between them that are not
-    /// saved themselves.
+    /// Notes rows that are saved together or not at all; rows without operations may connect them.
     mutating func relate(_ pairs: [(RecordState, RecordState)]) {
       var places = places
       func place(_ state: RecordState) -> Int {
@@ -65,7 +66,7 @@
       }
     }
 
-    /// Adds what of an object is to be saved, after what has to come before.
+    /// Adds the operation of an object, after the operations that have to precede it.
     private mutating func add(_ state: RecordState) {
       guard let table = state.table, let object = state.object,
         places[ObjectIdentifier(state)] == nil,
@@ -98,7 +99,7 @@
         SavePlan.Operation(kind: .delete, layout: table.layout, key: state.key?.value))
     }
 
-    /// Whether a new row can only be inserted after one whose operation is about to be added.
+    /// Whether a new row can be inserted only after a row whose operation is being added.
     private func waits(_ state: RecordState, _ seen: inout Set<ObjectIdentifier>) -> Bool {
       let identity = ObjectIdentifier(state)
       guard state.phase == .new, let table = state.table, places[identity] == nil else {
@@ -111,8 +112,8 @@
       }
     }
 
-    /// Adds a row that a column of a new one refers to; false where it comes later, as rows refer
-    /// to each other.
+    /// Adds the row to which a column of a new row refers; returns false if it comes later, as the
+    /// rows refer to each other.
     private mutating func addParent(
       _ parent: RecordState, of column: RecordColumn, in table: RecordTable
     ) throws -> Bool {
@@ -169,7 +170,7 @@
     private mutating func addUpdate(
       _ state: RecordState, _ table: RecordTable, _ object: any ObservableRecord
     ) throws {
-      // The row is on the way: it has no key yet.
+      // The row is being inserted, and has no key yet.
       guard let key = state.key else { return }
       var operation = SavePlan.Operation(
         kind: .update, layout: table.layout, key: key.value)

@@ -1,8 +1,8 @@
 #if Records
   internal import Observables
 
-  /// Saves what was changed: it is collected on the loop's thread, written where GRDB writes, and
-  /// the outcome comes back to the loop's thread.
+  /// Saves the changes: it collects them on the loop's thread, writes them on GRDB's thread, and
+  /// handles the outcome on the loop's thread again.
   final class SaveCycle {
     private enum Phase {
       case idle
@@ -13,15 +13,15 @@
 
     private enum Outcome {
       case saved
-      /// Others had written before: what they wrote is in memory now, and the changes wait for
-      /// another save.
+      /// Others had written before. Their changes are in memory now, and the save is to be
+      /// repeated.
       case outdated
       case failed(SaveError)
     }
 
     private unowned let store: RecordStore
     private var phase = Phase.idle
-    /// How many saves have begun.
+    /// The number of saves that have begun.
     private(set) var number = 0
     private var pauses = 0
     private var hasAskedForTurnEnd = false
@@ -30,7 +30,7 @@
     /// Rows that the save under way, or one that was given up, deletes or changes together with
     /// deleted rows.
     private var dependentRows: [DependentRow] = []
-    /// How many saves in a row were given up as others had written meanwhile.
+    /// The number of consecutive saves that were given up as others had written in the meantime.
     private var outdatedSaves = 0
     let stored: StoredProperties
     let retry: SaveRetry
@@ -41,7 +41,7 @@
       retry = SaveRetry(retryInterval)
     }
 
-    /// Ends the cycle; the store may be about to go.
+    /// Ends the cycle; the store may be about to be released.
     func end() {
       retry.stop()
       dependentRows = []
@@ -50,7 +50,7 @@
     /// Whether a save is under way.
     var isWriting: Bool { if case .writing = phase { true } else { false } }
 
-    /// The number of the last save whose rows each read finds.
+    /// The number of the last save whose rows every read finds.
     ///
     /// A read may or may not see the rows of a save that is under way.
     var endedNumber: Int { isWriting ? number - 1 : number }
@@ -58,7 +58,7 @@
     // MARK: Turns
 
     func askForTurnEnd() {
-      // A save that is being prepared has what is found out for it.
+      // Changes found while a save is being prepared become part of it.
       if hasAskedForTurnEnd || store.isClosed || stored.areBeingSettled { return }
       hasAskedForTurnEnd = true
       store.loop.whenTurnEnds { [weak store] in
@@ -84,7 +84,7 @@
       }
     }
 
-    /// Saves nothing at the ends of turns inside of `body`.
+    /// Runs `body` without saving at the ends of turns in it.
     func pause<Result>(_ body: () throws -> Result) rethrows -> Result {
       pauses += 1
       defer {
@@ -94,7 +94,7 @@
       return try body()
     }
 
-    /// Saves, and reads, what has failed before.
+    /// Repeats failed saves and reads.
     func tryAgain() {
       if store.isClosed { return }
       if !store.unsaved.isEmpty { askForTurnEnd() }
@@ -103,7 +103,7 @@
 
     // MARK: Saving
 
-    /// Saves all changes, and waits for that.
+    /// Saves all changes, and waits for the end of the save.
     func saveNow() throws {
       try store.checkOpen()
       wait()
@@ -117,7 +117,7 @@
           switch finish(save, result) {
           case .saved: return
           case .outdated:
-            // An observer of what has come in may have begun a save.
+            // An observer of the newly read changes may have begun a save.
             wait()
             forgetDue()
           case .failed(let error): throw error
@@ -129,7 +129,7 @@
       }
     }
 
-    /// Saves all changes, and calls `body` when that is done.
+    /// Saves all changes, and calls `body` when they are saved.
     func whenSaved(_ body: @escaping RunningSave.Waiter) {
       waiters.append(body)
       saveSoon()
@@ -147,7 +147,7 @@
 
     private func forgetDue() { if case .due = phase { phase = .idle } }
 
-    /// Begins to save in the background, where no save is under way.
+    /// Begins a save in the background; no save may be under way.
     private func begin() {
       phase = .idle
       synchronize()
@@ -176,7 +176,7 @@
       store.unsaved.deleteOrphans()
     }
 
-    /// The save of the background is done.
+    /// Handles the end of a save in the background.
     private func saved(_ save: RunningSave) {
       // Code that could not wait for the message may have handled the result.
       guard case .writing(let running) = phase, running === save, let result = save.end.result
@@ -184,17 +184,17 @@
       conclude(save, result, isAwaited: false)
     }
 
-    /// Waits for the save under way, if there is one, and for those that wait for it.
+    /// Waits for the save under way, and for the saves that follow it.
     func wait() {
       while case .writing(let save) = phase {
-        // What the thread of the database was given before is done then.
+        // Earlier work of the database's thread is done when this returns.
         store.database.writeWithoutTransaction { _ in }
         guard let result = save.end.result else { return }
         conclude(save, result, isAwaited: true)
       }
     }
 
-    /// Ends a save of the background, and begins the one that is to follow.
+    /// Ends a save in the background, and begins the next one.
     private func conclude(_ save: RunningSave, _ result: SaveResult, isAwaited: Bool) {
       var isWanted = false
       switch finish(save, result) {
@@ -203,7 +203,7 @@
       case .failed(let error): failed(error, isTold: !save.waiters.isEmpty)
       }
       guard case .due = phase, !store.isClosed else { return }
-      // The turn under way belongs to the save as a whole.
+      // The turn under way is saved as a whole.
       if store.loop.engine.transactions.isOpen || waiters.isEmpty && !isWanted {
         askForTurnEnd()
       } else {
@@ -217,13 +217,14 @@
       if !isTold, retry.isNews { store.report(error) }
     }
 
-    /// Collects all changes into a save, with its callbacks; nil if there are no changes, after
-    /// calling those.
+    /// Collects all changes into a save, with its callbacks.
+    ///
+    /// Returns nil if there are no changes, after calling the callbacks.
     private func collect() throws(SaveError) -> RunningSave? {
       let waiters = waiters
       self.waiters = []
       do {
-        // Prefetched rows lack the values that are saved now.
+        // Prefetched rows do not have the values that are saved now.
         store.relations.forgetPrefetched()
         let hasComputed = try stored.settle()
         number += 1
@@ -238,7 +239,7 @@
         }
         var plan = collection.plan
         (plan.knownOthers, plan.knownVersion) = store.reads.known
-        // Who writes all the time cannot keep the store from saving.
+        // Others that write all the time must not keep the store from saving.
         plan.needsPresent = plan.needsPresent && outdatedSaves < 20
         plan.findsReplaced = outdatedSaves < 20
         plan.isWhole = store.transaction != nil
@@ -265,10 +266,10 @@
       return failure
     }
 
-    /// Notes a row that the next save deletes or changes with another one.
+    /// Notes a row that the next save deletes or changes together with another row.
     func note(_ row: DependentRow) { dependentRows.append(row) }
 
-    /// Rows that were to go, or to change, with others are as before, where those were not saved.
+    /// Restores the rows that were deleted or changed together with rows that were not saved.
     private func restoreDependentRows(of unsaved: [RecordState]? = nil) {
       let wanted = unsaved.map { Set($0.map(ObjectIdentifier.init)) }
       let rows = dependentRows.filter { wanted?.contains(ObjectIdentifier($0.owner)) ?? true }
@@ -276,7 +277,7 @@
       store.unsaved.restore(rows)
     }
 
-    /// Notes the outcome of a save.
+    /// Handles the outcome of a save.
     private func finish(_ save: RunningSave, _ result: SaveResult) -> Outcome {
       phase = save.isFollowed ? .due : .idle
       defer { store.reads.useHeldRows() }
@@ -312,7 +313,7 @@
       for place in saved { save.states[place].end(save.plan.operations[place], result.keys) }
       for place in result.missing { save.states[place].vanished() }
       for place in saved { save.states[place].updateKeeping() }
-      // The program may read and save in its hook: the objects know their rows by now.
+      // The program may read and save in its handler: the objects know their rows by now.
       reportConflicts(result, save)
       if !errors.isEmpty { store.reads.markStale() }
       if !saved.isEmpty { store.reads.changed(by: result.changes, saved.map { save.states[$0] }) }
@@ -323,7 +324,7 @@
       return errors.first.map { .failed($0) } ?? .saved
     }
 
-    /// Prepares for another save of the same changes, which are what `body` makes of them.
+    /// Prepares a repetition of the save; `body` may change the changes.
     private func repeatLater(_ save: RunningSave, _ body: () throws -> Void) -> Outcome {
       store.unsaved.putBack(save.states)
       do {
@@ -338,8 +339,8 @@
       return .outdated
     }
 
-    /// Deletes the rows here that constraints delete for rows of a save: lists lose them, and
-    /// stored properties that depend on them are computed.
+    /// Deletes the rows that constraints delete for rows of a save: lists lose them, and stored
+    /// properties that depend on them are computed.
     private func deleteReplaced(_ result: SaveResult, _ save: RunningSave) throws {
       for replaced in result.replaced {
         let state = save.states[replaced.operation]

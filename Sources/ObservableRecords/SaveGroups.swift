@@ -1,10 +1,12 @@
 #if Records
-  /// Which operations of a plan depend on each other, and are saved together or not at all.
+  /// The operations of a plan in groups that depend on each other: each group is saved as a whole
+  /// or not at all.
   ///
-  /// They do where one refers to the row of another one, where they have, or had, the same unique
-  /// values, and where the plan says so.
+  /// Operations belong to one group if one refers to the row of the other, if they have, or had,
+  /// the same unique values, or if the plan relates them.
   struct SaveGroups {
-    /// The nearest operation of the same group on the way to the one that stands for the group.
+    /// A union-find structure: each operation leads to an earlier one of its group, the first one
+    /// to itself.
     private var next: [Int]
     private let count: Int
 
@@ -44,11 +46,11 @@
     private mutating func unite(_ a: Int, _ b: Int) {
       let (first, second) = (self.first(a), self.first(b))
       next[max(first, second)] = min(first, second)
-      // The next way from there is short.
+      // Shortens the next search.
       (next[a], next[b]) = (min(first, second), min(first, second))
     }
 
-    /// The places of the operations of each group, in their order.
+    /// The indexes of the operations of each group, in order.
     var groups: [[Int]] {
       var groups: [Int: [Int]] = [:]
       for place in 0..<count { groups[first(place), default: []].append(place) }
@@ -56,7 +58,7 @@
     }
   }
 
-  /// A row that others may refer to.
+  /// A row to which others may refer.
   struct SaveReference: Hashable {
     /// The name of the table, in lower case.
     let table: String
@@ -64,20 +66,20 @@
 
     init(table: String, key: RecordKey) { (self.table, self.key) = (table, key) }
 
-    /// The row of an operation, if it has a key already.
+    /// The row of an operation, if it already has a key.
     init?(_ operation: SavePlan.Operation) {
       guard let key = operation.recordKey else { return nil }
       self.init(table: operation.layout.name.lowercased(), key: key)
     }
   }
 
-  /// Values of a row that no other row may have.
+  /// Values of a row that are unique in its table.
   private struct UniqueValues: Hashable {
     let table: String
     let columns: [String]
     let values: [StoredValue]
 
-    /// Those that an operation writes, and those from before.
+    /// The unique values that an operation writes, and the values that they replace.
     static func all(of operation: SavePlan.Operation) -> [UniqueValues] {
       operation.layout.uniqueKeys.flatMap { key -> [UniqueValues] in
         let places = key.columns.compactMap { operation.place(of: $0.name) }
@@ -93,18 +95,18 @@
   }
 
   extension SavePlan.Operation {
-    /// The place of a column among those that are written.
+    /// The index of a column in the written columns.
     func place(of column: String) -> Int? {
       columns.firstIndex { $0.name == column }
         ?? columns.firstIndex { $0.name.lowercased() == column.lowercased() }
     }
 
-    /// The columns that are written and refer to other rows.
+    /// The written columns that refer to other rows.
     fileprivate var foreignKeys: [(place: Int, key: ForeignKey)] {
       layout.foreignKeys.compactMap { key in place(of: key.column).map { ($0, key) } }
     }
 
-    /// What is written to a column, and what it had before.
+    /// The value that is written to a column, and the former value.
     fileprivate func values(at place: Int) -> [StoredValue] {
       place < former.count ? [values[place], former[place]] : [values[place]]
     }

@@ -2,14 +2,14 @@
   internal import Observables
   internal import Synchronization
 
-  /// What one save writes, as values that another thread can use.
+  /// The contents of one save, as values that another thread can use.
   struct SavePlan: Sendable {
     struct Operation: Sendable {
       enum Kind: Sendable {
         case insert
         case update
         case delete
-        /// The row cannot be written: a value of it cannot be stored.
+        /// The row cannot be written, as one of its values cannot be stored.
         case refused(any Error)
       }
       let kind: Kind
@@ -17,12 +17,12 @@
       var key: StoredValue?
       var columns: [RecordColumn] = []
       var values: [StoredValue] = []
-      /// Columns that get the keys of rows which this save inserts: places in `values`, and places
-      /// in the list of operations.
+      /// Columns that get the keys of rows inserted by this save: indexes in `values` and in the
+      /// list of operations.
       ///
-      /// The key of a row that is inserted later is written when all are there.
+      /// The key of a row that is inserted later is written when all rows are inserted.
       var parents: [(value: Int, operation: Int)] = []
-      /// The values that were saved last, to find out whether somebody else has changed them.
+      /// The values of the last save, to find out whether another user has changed them.
       var former: [StoredValue] = []
 
       var recordKey: RecordKey? { key.flatMap { RecordKey($0, layout.collation) } }
@@ -33,70 +33,73 @@
     }
 
     var operations: [Operation] = []
-    /// Operations that are saved together or not at all, beside those whose values say so.
+    /// Pairs of operations that are saved together or not at all, in addition to pairs related by
+    /// their values.
     ///
-    /// A number behind the last operation stands for a row that is not written itself.
+    /// A number after the last operation is a row without an operation.
     var related: [(Int, Int)] = []
-    /// Whether nothing is saved where one operation fails.
+    /// Whether nothing is saved if one operation fails.
     var isWhole = false
-    /// How many transactions of others the store has heard of.
+    /// The number of received transactions of others.
     var knownOthers = 0
     var knownVersion: Int?
-    /// Whether nothing is written if others have written meanwhile: what was computed from rows
-    /// that were read before may be wrong.
+    /// Whether nothing is written if others have written in the meantime.
+    ///
+    /// Values that were computed from rows read before may be wrong then.
     var needsPresent = false
-    /// Whether nothing is written if rows were deleted by constraints of their tables: the store
-    /// deletes them itself then, with what depends on them.
+    /// Whether nothing is written if constraints of the tables delete rows.
+    ///
+    /// The store then deletes these rows itself, with the rows that depend on them.
     var findsReplaced = true
 
     var isEmpty: Bool { operations.isEmpty }
   }
 
-  /// What became of a save.
+  /// The outcome of a save.
   struct SaveResult: Sendable {
-    /// Why operations were not saved; all others were.
+    /// The failures; all other operations were saved.
     var failures: [Failure] = []
-    /// Whether nothing was saved as others have written meanwhile.
+    /// Whether nothing was saved as others have written in the meantime.
     var isOutdated = false
-    /// Rows that constraints have deleted, as operations have their unique values.
+    /// Rows that constraints have deleted, as operations write their unique values.
     ///
-    /// Nothing was saved where there are any.
+    /// If there are any, nothing was saved.
     var replaced: [Replaced] = []
-    /// The keys of inserted rows, by the places of the operations.
+    /// The keys of inserted rows, by the indexes of the operations.
     var keys: [Int: StoredValue] = [:]
-    /// Places of operations whose rows were not there any more.
+    /// The indexes of operations whose rows no longer exist.
     var missing: [Int] = []
-    /// The columns that somebody else had changed, by the places of the operations.
+    /// The columns that another user has changed, by the indexes of the operations.
     var conflicts: [Int: [String]] = [:]
-    /// What was changed: the rows of the save, and those that triggers have changed.
+    /// All changes: the rows of the save, and rows that triggers have changed.
     var changes = DatabaseChanges()
     var version: Int?
 
     struct Replaced: Sendable {
-      /// The operation that has the values.
+      /// The operation that writes the values.
       let operation: Int
       let key: StoredValue
-      /// The operation that has inserted the row, where that is one of the same save.
+      /// The operation that has inserted the row, if it belongs to the same save.
       let insertion: Int?
     }
 
     struct Failure: Sendable {
       let error: any Error
-      /// The operation that failed, where it was one.
+      /// The operation that failed, if it was one.
       let operation: Int?
-      /// The operations that were not saved for that.
+      /// The operations that were not saved because of the failure.
       let group: [Int]
     }
 
-    /// The places of operations that were not saved.
+    /// The indexes of operations that were not saved.
     var failed: Set<Int> { Set(failures.flatMap(\.group)) }
   }
 
   extension SavePlan {
-    /// Writes all of it in one transaction.
+    /// Writes all operations in one transaction.
     ///
-    /// Where that fails by the rows, not by the database, each group of rows that depend on each
-    /// other is written in a savepoint: what can be saved is.
+    /// If it fails because of rows, not because of the database, each group of dependent operations
+    /// is written in a savepoint, so that the other groups are saved.
     func run(_ db: Database, _ collector: ChangeCollector) -> SaveResult {
       let result = run([Array(operations.indices)], db, collector)
       guard let failure = result.failures.first, SaveWriter.isOfRows(failure.error), !isWhole else {
@@ -124,7 +127,8 @@
                 error: error, operation: writer.operation, group: Array(operations.indices))
             ])
           }
-          // A trigger has ended the transaction: all others are written without this group.
+          // A trigger has ended the transaction: the other groups are written again without this
+          // one.
           refused.append(
             SaveResult.Failure(error: error, operation: writer.operation, group: group))
           groups.removeAll { $0 == group }
@@ -141,11 +145,11 @@
     typealias Waiter = (Result<Void, SaveError>) -> Void
     /// The states of the objects, in the order of the operations.
     let states: [RecordState]
-    /// Those who wait for its end.
+    /// The callbacks that wait for the end.
     let waiters: [Waiter]
     let plan: SavePlan
     let end = SaveEnd()
-    /// Whether another save follows: a turn has ended meanwhile, or somebody waits for it.
+    /// Whether another save follows, as a turn has ended in the meantime, or a caller waits for it.
     var isFollowed = false
 
     init(_ states: [RecordState], _ plan: SavePlan, _ waiters: [Waiter]) {
@@ -153,11 +157,11 @@
     }
   }
 
-  /// The end of a save, which comes on the thread of the database.
+  /// The end of a save, as reported by the database's thread.
   final class SaveEnd: Sendable {
     private let arrived = Mutex<SaveResult?>(nil)
 
-    /// The result, which is there once the thread of the database has done the work.
+    /// The result; available when the database's thread has done the work.
     var result: SaveResult? { arrived.withLock { $0 } }
 
     func arrive(_ result: SaveResult) { arrived.withLock { $0 = result } }

@@ -1,19 +1,19 @@
 #if Records
   internal import Observables
 
-  /// Tries again after a while what has failed for a reason that may pass: a locked database, a
-  /// full disk.
+  /// Repeats saves and reads that have failed for a temporary reason, such as a locked database or
+  /// a full disk.
   final class SaveRetry {
     private let interval: Double?
     private var timer: LoopTimer?
-    /// The error that was met last, until something succeeds.
+    /// The last error, until something succeeds.
     private var code: ResultCode?
-    /// Whether the last failure was another one than that before.
+    /// Whether the last failure had a different error from the failure before.
     private(set) var isNews = true
 
     init(_ interval: Double?) { self.interval = interval }
 
-    /// Notes why a save, or a read, has failed.
+    /// Notes the error of a save or a read.
     func noteFailure(_ error: any Error, _ store: RecordStore) {
       let reason = (error as? SaveError)?.underlying ?? error
       guard let interval, SaveRetry.mayPass(reason),
@@ -29,7 +29,7 @@
       timer?.keepsLoopRunning = false
     }
 
-    /// Forgets what has failed.
+    /// Stops repeating, and forgets the last error.
     func stop() {
       timer?.stop()
       (timer, code, isNews) = (nil, nil, true)

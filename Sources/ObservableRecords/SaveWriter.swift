@@ -7,13 +7,13 @@
     private let plan: SavePlan
     private let db: Database
     var result = SaveResult()
-    /// The group that is being written.
+    /// The group under way.
     private(set) var group: [Int]?
-    /// The operation that is being written.
+    /// The operation under way.
     private(set) var operation: Int?
     /// Whether a statement has ended the transaction.
     private(set) var hasLostTransaction = false
-    /// Whether others have written nothing that is not in memory.
+    /// Whether all writes of others are in memory.
     private var isAlone = false
     /// The operations on rows of tables whose constraints may replace rows.
     private var replaceable: [SaveReference: Int] = [:]
@@ -21,7 +21,7 @@
 
     init(_ plan: SavePlan, _ db: Database) { (self.plan, self.db) = (plan, db) }
 
-    /// Whether an error is due to what was written, not to the state of the database.
+    /// Whether an error is due to the written rows, not to the state of the database.
     static func isOfRows(_ error: any Error) -> Bool {
       guard let error = error as? DatabaseError else {
         return error is RecordError || error is ValuesTaken
@@ -35,7 +35,7 @@
     mutating func write(
       _ groups: [[Int]], _ collector: ChangeCollector
     ) throws -> Database.TransactionCompletion {
-      // Rows may refer to each other; whether they do is checked when all are written.
+      // Rows may refer to each other, so references are checked when all rows are written.
       try db.execute(sql: "PRAGMA defer_foreign_keys = ON")
       result.version = try db.dataVersion()
       isAlone =
@@ -55,8 +55,8 @@
       return result.replaced.isEmpty ? .commit : .rollback
     }
 
-    /// Writes each group in a savepoint, and those that have failed again as long as others
-    /// succeed, which may have had values that they take.
+    /// Writes each group in a savepoint, and repeats failed groups while other groups succeed:
+    /// these may have freed values that the failed groups need.
     private mutating func writeEach(of groups: [[Int]]) throws {
       var waiting = groups
       var isProgress = true
@@ -84,7 +84,7 @@
       }
     }
 
-    /// Checks that no row refers to one that is not there.
+    /// Checks that every referenced row exists.
     private func checkReferences() throws {
       var (isBroken, highest) = (CInt(0), CInt(0))
       sqlite3_db_status(
@@ -95,10 +95,10 @@
       }
     }
 
-    /// Writes operations in their order, those last whose unique values another row has.
+    /// Writes operations in order; operations whose unique values are taken come last.
     ///
-    /// The others may change those values. Where all that are left wait for each other, they get
-    /// values first that no row has.
+    /// Other operations may free these values. If all remaining operations wait for each other,
+    /// their rows first get unused values.
     private mutating func write(_ group: [Int]) throws {
       self.group = group
       operation = nil
@@ -134,14 +134,14 @@
       try referToLaterRows(group)
     }
 
-    /// Whether a row needs the key of one that is to be inserted.
+    /// Whether a row needs the key of a row that is not inserted yet.
     private func refers(_ place: Int, toAnyOf places: Set<Int>) -> Bool {
       plan.operations[place].parents.contains { _, parent in
         if case .insert = plan.operations[parent].kind { places.contains(parent) } else { false }
       }
     }
 
-    /// Whether another row has unique values of the row.
+    /// Whether another row has the unique values of the row.
     private static func isTaken(_ error: any Error) -> Bool {
       guard let error = error as? DatabaseError else { return error is ValuesTaken }
       let codes: [ResultCode] = [
@@ -150,7 +150,7 @@
       return codes.contains(error.extendedResultCode)
     }
 
-    /// Gives rows that are to be updated unique values that no row has; false where none can have
+    /// Gives unused unique values to rows that are to be updated; returns false if no row has got
     /// any.
     private func moveAside(_ places: [Int]) throws -> Bool {
       var hasMoved = false
@@ -161,7 +161,7 @@
         where operation.layout.isUnique(column.name) {
           let update = try db.cachedStatement(sql: operation.update([column]))
           let free = try freeValue(like: value.database, of: column, operation)
-          // A table that does not take the value may take the one that is to be written.
+          // A table that does not accept the unused value may accept the final one.
           if (try? update.execute(arguments: [free, operation.key?.database])) != nil {
             hasMoved = true
           }
@@ -184,7 +184,7 @@
       }
     }
 
-    /// Gives rows the keys of those that were inserted after them, as rows may refer to each other.
+    /// Writes references to rows that are inserted after the referring rows.
     private func referToLaterRows(_ group: [Int]) throws {
       for place in group {
         let operation = plan.operations[place]
@@ -197,7 +197,7 @@
       }
     }
 
-    /// Notes columns that somebody else has changed since they were read.
+    /// Notes columns that another user has changed since they were read.
     private mutating func findConflicts(_ place: Int) throws {
       let operation = plan.operations[place]
       guard case .update = operation.kind else { return }
@@ -210,7 +210,7 @@
           """, arguments: [operation.key?.database])
       guard let found else { return }
       let conflicts = operation.columns.indices.filter { index in
-        // What is computed has no value that the program could choose.
+        // The program does not choose the value of a computed column.
         if operation.columns[index].isComputed { return false }
         let value = StoredValue(found[index])
         // The same value may be written in several ways.
@@ -257,7 +257,7 @@
       try findReplaced(rivals, by: place)
     }
 
-    /// Whether the table of an operation has a row.
+    /// Whether the table of an operation has a row with this key.
     private func exists(_ key: StoredValue?, _ operation: SavePlan.Operation) throws -> Bool {
       let statement = try db.cachedStatement(
         sql: "SELECT 1 FROM \(operation.table) WHERE \(operation.keyName) = ?")
@@ -266,9 +266,9 @@
 
     // MARK: Constraints that replace rows
 
-    /// The keys of rows that have unique values of a row, where that may delete them.
+    /// Returns the keys of rows with the unique values of a row, if a constraint may delete them.
     ///
-    /// - Throws: where the save is still to write one of them, which may change its values.
+    /// - Throws: an error if the save has not written one of them yet, which may free the values.
     private func rivals(of place: Int, _ values: [StoredValue]) throws -> [StoredValue] {
       let operation = plan.operations[place]
       guard operation.layout.mayReplace else { return [] }
@@ -280,7 +280,7 @@
       var arguments: [StoredValue] = []
       for key in operation.layout.uniqueKeys where key.isConstraint {
         let places = key.columns.map { operation.place(of: $0.name) }
-        // Columns that are not written are those of the row before, or NULL.
+        // A column that is not written has the value of the existing row, or NULL.
         if places.allSatisfy({ $0 == nil }) { continue }
         conditions.append(
           zip(key.columns, places).map { column, place in
@@ -311,7 +311,7 @@
       return keys
     }
 
-    /// Notes which rows a statement has deleted.
+    /// Notes the rows that a statement has deleted.
     private mutating func findReplaced(_ rivals: [StoredValue], by place: Int) throws {
       if rivals.isEmpty || !plan.findsReplaced { return }
       let operation = plan.operations[place]
@@ -325,7 +325,7 @@
     }
   }
 
-  /// Another row of the save has unique values of the row that is to be written.
+  /// An error: another row of the save has unique values of the row to be written.
   private struct ValuesTaken: Error, CustomStringConvertible {
     let table: String
     let key: RecordKey
@@ -335,12 +335,12 @@
   }
 
   extension SavePlan.Operation {
-    /// The name of the table for statements.
+    /// The quoted name of the table.
     fileprivate var table: String { layout.name.quotedDatabaseIdentifier }
-    /// The name of the key for statements.
+    /// The quoted name of the key.
     fileprivate var keyName: String { layout.keyName.quotedDatabaseIdentifier }
 
-    /// The statement that writes columns of a row.
+    /// The statement that updates columns of a row.
     fileprivate func update(_ columns: [RecordColumn]) -> String {
       let values = columns.map { "\($0.name.quotedDatabaseIdentifier) = ?" }
       return "UPDATE \(table) SET \(values.joined(separator: ", ")) WHERE \(keyName) = ?"

@@ -1,9 +1,9 @@
 #if Records
   internal import Observables
 
-  /// A `@Stored` property that depends on the rows of a table, and the way there.
+  /// A dependency of a `@Stored` property on the rows of a table, with the path to them.
   struct StoredDependency {
-    /// A step from one row to others.
+    /// A step from one row to related rows.
     struct Hop {
       unowned let owner: RecordTable
       unowned let target: RecordTable
@@ -13,13 +13,14 @@
     /// The class of the property.
     unowned let root: RecordTable
     let column: RecordColumn
-    /// The steps from the class of the property to that of the rows; none for its own columns.
+    /// The steps from the class of the property to the class of the rows; empty for its own
+    /// columns.
     let hops: [Hop]
-    /// The slots of the rows that the property depends on.
+    /// The slots in the rows on which the property depends.
     let slots: Set<Int>
   }
 
-  /// Finds what the key paths of a stored property depend on.
+  /// Finds the dependencies in the key paths of a stored property.
   struct StoredPathReader {
     let tables: RecordTables
     let root: RecordTable
@@ -53,7 +54,7 @@
       var isList = false
       for (place, component) in components.enumerated() {
         let name = component.name
-        // What comes behind is a name of the rows, even if that is 'count'.
+        // A name after a wildcard or an operator is a property of the rows, even if it is 'count'.
         let wasList = isList
         isList = false
         switch (component.kind, wasList) {
@@ -72,7 +73,7 @@
             add(hops, target, [relation.column])
             isList = true
           } else {
-            // The row may come and go.
+            // The row may be inserted or deleted.
             add(hops, target, [])
           }
           table = target
@@ -80,7 +81,7 @@
         }
         let isLast = components[(place + 1)...].allSatisfy { $0.kind == .operation }
         if table.schema.slots[name] != nil {
-          // A value has no parts that are columns.
+          // A value has no columns.
           guard isLast || table.schema.slots[name]?.isComputed == false else {
             throw wrong(path, component, table, "is a value, which the path ends at")
           }

@@ -1,29 +1,30 @@
 #if Records
   internal import Observables
 
-  /// Computes `@Stored` properties, which are written in the same transaction as what they depend
-  /// on.
+  /// Computes `@Stored` properties, which are written in the same transaction as their
+  /// dependencies.
   final class StoredProperties {
-    /// A row with a stored property at the end of a hop, and the changed rows that the hop connects
-    /// it with.
+    /// A row with a stored property at the end of a hop, and the changed rows to which the hop
+    /// leads.
     private typealias Step = (owner: RecordState, others: [RecordState])
 
     private unowned let store: RecordStore
-    /// Whether they are being computed for a save.
+    /// Whether the properties are being computed for a save.
     private(set) var areBeingSettled = false
-    /// Pairs of a changed row and a row whose stored properties depend on it, in the save that is
-    /// being prepared.
+    /// Pairs of a changed row and a row whose stored properties depend on it, in the save under
+    /// preparation.
     private(set) var related: [(RecordState, RecordState)] = []
-    /// Objects that were fetched for a save, which stay until all is computed.
+    /// Objects that were fetched for a save, and are kept until all properties are computed.
     private var held: [any ObservableRecord] = []
 
     init(_ store: RecordStore) { self.store = store }
 
-    /// Computes the stored properties that depend on what has changed, also of rows that are not in
-    /// memory: those that differ are changes, too.
+    /// Computes the stored properties that depend on changes, also of rows that are not in memory.
     ///
-    /// Each property of a row becomes a change at most once, and is looked at with what depends on
-    /// it in the next round.
+    /// A property with a new value is a change, too.
+    ///
+    /// Each property of a row becomes a change at most once. The properties that depend on it are
+    /// computed in the next round.
     ///
     /// - Returns: whether any property was computed.
     func settle() throws -> Bool {
@@ -55,18 +56,18 @@
       return hasComputed
     }
 
-    /// Computes all stored properties of a row; those that differ are changes.
+    /// Computes all stored properties of a row; new values are changes.
     func compute(of state: RecordState) {
       for column in state.table?.schema.stored ?? [] { _ = compute(column, of: state) }
     }
 
-    /// Computes one property; true where it has become a change, as the row has another value.
+    /// Computes one property; returns true if it has become a change, as its value differs.
     private func compute(_ column: RecordColumn, of state: RecordState) -> Bool {
       guard let table = state.table, let object = state.object, state.phase == .saved else {
         return false
       }
       let saved = state.storedValues[column.slot] ?? .null
-      // A value that cannot be stored is an error of the row when it is saved.
+      // A value that cannot be stored is an error of the row, reported by the save.
       let value = try? table.value(of: column, object)
       if value == saved || state.changed[column.slot] != nil { return false }
       state.changed[column.slot] = saved
@@ -74,8 +75,8 @@
       return true
     }
 
-    /// Does here what the database would do with rows that refer to deleted ones, where stored
-    /// properties of others depend on those.
+    /// Performs the database's actions on rows that refer to deleted ones, if stored properties of
+    /// other rows depend on them.
     private func deleteDependents() throws {
       var place = 0
       while place < store.unsaved.states.count {
@@ -96,7 +97,7 @@
       }
     }
 
-    /// Deletes the rows of one table that refer to deleted ones, or has them refer to none.
+    /// Deletes the rows of one table that refer to deleted ones, or sets their reference to NULL.
     private func deleteRows(
       of table: RecordTable, _ column: RecordColumn, _ key: ForeignKey,
       referringTo deleted: [RecordState], of owner: RecordTable
@@ -124,7 +125,7 @@
         uniquingKeysWith: { first, _ in first })
     }
 
-    /// The rows from which the steps lead to these ones.
+    /// Follows the steps backwards, from these rows to the rows where the steps begin.
     private func climb(
       _ hops: [StoredDependency.Hop], from states: [RecordState]
     ) throws -> [RecordState] {
@@ -143,7 +144,7 @@
       return states
     }
 
-    /// The rows that refer to rows, with those.
+    /// Returns the rows that refer to these rows, each with the rows to which it refers.
     private func referring(_ hop: StoredDependency.Hop, _ states: [RecordState]) throws -> [Step] {
       guard let column = hop.owner.schema.slots[hop.relation.column] else { return [] }
       let targets = byKey(states)
@@ -162,7 +163,8 @@
         }
     }
 
-    /// The rows that rows refer to, or have referred to, with those.
+    /// Returns the rows to which these rows refer, or have referred, each with the rows that refer
+    /// to it.
     private func referred(_ hop: StoredDependency.Hop, _ states: [RecordState]) throws -> [Step] {
       guard let column = hop.target.schema.slots[hop.relation.column] else { return [] }
       var found: [Step] = []
@@ -171,7 +173,7 @@
       for state in states {
         let parent = state.newParents[column.slot]
         if let parent { found.append((parent, [state])) }
-        // A new row that refers to a new one has no key in the column until both are saved.
+        // A new row that refers to another new one has no key in the column until both are saved.
         guard let object = state.object, parent == nil || state.phase != .new else { continue }
         let values = [state.changed[column.slot], try? column.read(object)]
         for key in values.compactMap({ $0.flatMap(hop.owner.key) }) {
@@ -187,8 +189,8 @@
   }
 
   extension RecordTable {
-    /// Whether stored properties, of others than a row of `owner`, depend on rows that go, or lose
-    /// a reference, with that row.
+    /// Whether stored properties of rows other than the deleted row of `owner` depend on rows that
+    /// are deleted, or lose a reference, with it.
     fileprivate func isNeeded(
       by column: RecordColumn, _ action: ForeignKey.Action, of owner: RecordTable
     ) -> Bool {

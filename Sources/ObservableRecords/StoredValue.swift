@@ -2,7 +2,7 @@
   internal import Foundation
   internal import Glibc
 
-  /// A value as SQLite has it, compared as SQLite does: texts by their bytes.
+  /// A value as SQLite stores it, compared as SQLite compares it: texts by their bytes.
   struct StoredValue: Hashable, Sendable {
     let database: DatabaseValue
 
@@ -27,7 +27,7 @@
       }
     }
 
-    /// How an error names it.
+    /// The description of the value in errors.
     var described: String {
       switch database.storage {
       case .null: return "NULL"
@@ -39,7 +39,7 @@
       }
     }
 
-    /// Why SQLite would have another value; nil where it would not.
+    /// The reason why SQLite would store another value; nil if it would not.
     var obstacle: String? {
       switch database.storage {
       case .string(let text) where text.utf8.contains(0):
@@ -50,15 +50,15 @@
     }
   }
 
-  /// How the texts of a key are compared: as its column says.
+  /// The comparison of texts in a key, which its column defines.
   enum Collation: Sendable {
     case binary
-    /// ASCII letters are the same in both cases.
+    /// ASCII letters are the same in upper and lower case.
     case noCase
     /// Spaces at the end do not count.
     case trimmed
 
-    /// The collation that SQLite knows by this name; nil for one of a program.
+    /// The collation with this name in SQLite; nil for a collation of the program.
     init?(_ name: String) {
       switch name.uppercased() {
       case "BINARY": self = .binary
@@ -81,7 +81,7 @@
       self == .noCase && (0x41...0x5A).contains(byte) ? byte | 0x20 : byte
     }
 
-    /// Calls `body` with the bytes that count.
+    /// Calls `body` with the bytes that are compared.
     private func withBytes<Result>(
       _ text: String, _ body: (UnsafeBufferPointer<UInt8>) -> Result
     ) -> Result {

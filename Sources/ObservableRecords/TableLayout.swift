@@ -1,28 +1,28 @@
 #if Records
-  /// What the database says of the table of a class.
+  /// The definition of a class's table in the database.
   final class TableLayout: Sendable {
     let name: String
     let columns: [ColumnInfo]
     /// The columns of the primary key.
     let key: [String]
-    /// The name of the key as the class has it.
+    /// The name of the key in the class.
     let keyName: String
-    /// How keys are compared.
+    /// The collation of keys.
     let collation: Collation
     /// Whether SQLite gives new rows their key.
     let hasAutomaticKey: Bool
     let foreignKeys: [ForeignKey]
-    /// The constraints and indexes by which values of rows are unique, without the number of a row.
+    /// The unique constraints and indexes, except the row number.
     let uniqueKeys: [UniqueKey]
-    /// Whether a constraint of the table may delete rows that have the unique values of others.
+    /// Whether a constraint of the table may delete rows with the unique values of other rows.
     let mayReplace: Bool
 
-    /// Columns whose values no two rows have.
+    /// Columns whose values are unique in the table.
     struct UniqueKey: Sendable {
       let columns: [(name: String, collation: String)]
-      /// Whether values that are computed from columns are unique, too.
+      /// Whether expressions over columns are unique, too.
       let hasExpressions: Bool
-      /// Whether it is a constraint, which may say what a conflict does.
+      /// Whether it is a constraint, which may define an action for conflicts.
       let isConstraint: Bool
     }
 
@@ -35,7 +35,7 @@
       columns = try db.columns(in: name)
       let primaryKey = try db.primaryKey(name)
       key = primaryKey.columns
-      // A key that is an integer is the number of the row itself.
+      // An integer key is the row number itself.
       hasAutomaticKey = primaryKey.isRowID && primaryKey.rowIDColumn != nil
       guard let collation = try TableLayout.keyCollation(of: name, db) else {
         throw RecordError(
@@ -45,7 +45,8 @@
       self.collation = collation
       foreignKeys = try ForeignKey.all(of: name, db)
       uniqueKeys = try TableLayout.uniqueKeys(of: name, db)
-      // No statement tells what a constraint does: texts that only look like it cost time.
+      // SQLite has no query for the conflict action of a constraint. A false positive only costs
+      // time.
       let definition = try String.fetchOne(
         db, sql: "SELECT sql FROM sqlite_master WHERE type = 'table' AND lower(name) = lower(?)",
         arguments: [name])
@@ -61,11 +62,11 @@
       }
     }
 
-    /// How the primary key of a table is compared; nil where the program does that.
+    /// The collation of a table's primary key; nil for a collation of the program.
     static func keyCollation(of table: String, _ db: Database) throws -> Collation? {
       let name = try Row.fetchAll(db, sql: "PRAGMA index_list(\(table.quotedDatabaseIdentifier))")
         .first { $0["origin"] == "pk" }
-      // The number of a row has no index.
+      // The row number has no index.
       guard let name: String = name?["name"] else { return .binary }
       let column = try Row.fetchOne(
         db, sql: "PRAGMA index_xinfo(\(name.quotedDatabaseIdentifier))")
@@ -76,7 +77,7 @@
       columns.first { $0.name.lowercased() == column.lowercased() }
     }
 
-    /// What SQLite makes of values that are written to a column.
+    /// The affinity of a column.
     func affinity(of column: String) -> ColumnAffinity {
       ColumnAffinity(info(of: column)?.type ?? "")
     }
@@ -98,7 +99,7 @@
         }
     }
 
-    /// Whether the values of a column are unique, alone or with others.
+    /// Whether the values of a column are unique, alone or together with other columns.
     func isUnique(_ column: String) -> Bool {
       uniqueKeys.contains { key in
         key.hasExpressions

@@ -1,11 +1,9 @@
 #if Records
   internal import Observables
 
-  /// Objects with changes that are not in the database yet.
-  ///
-  /// The changes can be saved or reverted.
+  /// Objects with changes that are not in the database yet, and that can be saved or reverted.
   final class UnsavedRows {
-    /// An object that a list has lost and whose column cannot be NULL.
+    /// An object that was removed from a list, and whose column cannot be NULL.
     ///
     /// It is deleted unless another row gets it in the same turn.
     private struct Orphan {
@@ -15,18 +13,18 @@
     }
 
     private unowned let store: RecordStore
-    /// The objects that have changes, in the order in which they got them.
+    /// The states of changed objects, in the order of their first changes.
     private(set) var states: [RecordState] = []
     private var orphans: [Orphan] = []
 
     init(_ store: RecordStore) { self.store = store }
 
-    /// Releases all objects: the store is closed.
+    /// Releases all objects when the store is closed.
     func close() { (states, orphans) = ([], []) }
 
     var isEmpty: Bool { states.isEmpty }
 
-    /// An object got its first change since it was saved.
+    /// Notes the first change of an object since the last save.
     func note(_ state: RecordState, _ object: any ObservableRecord) {
       if state.hasObject { store.transaction?.cover(object) }
       if !state.isListed {
@@ -37,7 +35,7 @@
       store.saves.askForTurnEnd()
     }
 
-    /// Objects that refer to a row and are not saved so yet.
+    /// Returns objects that refer to a row, but are not saved with this reference yet.
     func rows<Target: ObservableRecord>(
       _ relation: RecordRelation, in target: RecordTable, of owner: RecordState
     ) -> [Target] {
@@ -53,7 +51,7 @@
 
     // MARK: Saving
 
-    /// Takes out what a save handles.
+    /// Takes all objects, for a save.
     func takeAll() -> [RecordState] {
       let all = states
       states = []
@@ -61,7 +59,7 @@
       return all
     }
 
-    /// The changes of objects were not saved: they wait for the next save, before later ones.
+    /// Returns changes that were not saved; the next save writes them before later changes.
     func putBack(_ states: [RecordState]) {
       var unsaved: [RecordState] = []
       for state in states {
@@ -88,7 +86,7 @@
       store.saves.askForTurnEnd()
     }
 
-    /// Deletes objects that a list has lost, and no other one has got in this turn.
+    /// Deletes objects that a list has lost, unless another list has got them in this turn.
     func deleteOrphans() {
       let orphans = orphans
       self.orphans = []
@@ -100,7 +98,7 @@
       }
     }
 
-    /// Whether the list of a row has the object that another list, or this one, has lost.
+    /// Whether another list, or the same list, has got the object again.
     private func isListed(_ orphan: Orphan) -> Bool {
       let table = orphan.object.recordState.table
       let value = (try? orphan.column.read(orphan.object)) ?? .null
@@ -115,8 +113,8 @@
       }
     }
 
-    /// Takes rows out that were never saved, and new ones that have to refer to them; others that
-    /// refer to them keep what they had before.
+    /// Removes rows that were never saved, and new rows that have to refer to them; other rows that
+    /// refer to them get their former value again.
     func withdraw(_ states: [RecordState], isDeletion: Bool) {
       let (gone, isGone) = withDependents(states)
       var areQueriesStale = false
@@ -124,7 +122,8 @@
         guard let table = state.table, let object = state.object else { continue }
         let hasKey = !state.isKeyless
         if !isDeletion {
-          // What goes together stays together: it may be inserted again.
+          // New rows that are removed together keep their references, as they may be inserted
+          // again.
           for (slot, parent) in state.newParents where isGone.contains(ObjectIdentifier(parent)) {
             state.newParents[slot] = nil
           }
@@ -141,14 +140,15 @@
         }
         state.updateKeeping()
         if !hasKey { continue }
-        // Somebody else may have inserted a row with the key.
+        // Another user may have inserted a row with the key.
         areQueriesStale = true
         store.reads.markStale(table)
       }
       if areQueriesStale { store.reads.readAgain() }
     }
 
-    /// New rows together with new rows that must refer to them; other rows stop referring to them.
+    /// Returns the new rows together with new rows that must refer to them; other rows stop
+    /// referring to them.
     private func withDependents(
       _ states: [RecordState]
     ) -> (all: [RecordState], identities: Set<ObjectIdentifier>) {
@@ -181,7 +181,7 @@
 
     // MARK: Reverting
 
-    /// Takes back the changes of objects, or all.
+    /// Discards the changes of some objects, or of all.
     func revert(_ wanted: [any ObservableRecord]? = nil) {
       let objects = wanted ?? states.compactMap(\.object) + orphans.map(\.object)
       let identities = Set(objects.map { ObjectIdentifier($0) })
@@ -191,7 +191,7 @@
       let lost = orphans.filter { isWanted($0.object) }
       orphans.removeAll { isWanted($0.object) }
       let own = objects.filter { $0.recordState.store === store }
-      // They may have the keys of deleted ones.
+      // New rows may have the keys of deleted ones.
       withdraw(own.map(\.recordState).filter { $0.phase == .new }, isDeletion: false)
       for object in own where object.recordState.phase != .free { revert(object) }
       for orphan in lost where orphan.object.recordState.phase == .saved {
@@ -226,7 +226,7 @@
       state.updateKeeping()
     }
 
-    /// Rows that were to go, or to change, with others are as before.
+    /// Restores rows that were deleted or changed together with others.
     func restore(_ rows: [DependentRow]) {
       for row in rows.reversed() {
         let state = row.object.recordState
@@ -244,7 +244,7 @@
       if !rows.isEmpty { forgetUnchanged() }
     }
 
-    /// Lists, properties and queries have an object again that is not deleted any more.
+    /// Puts an object whose deletion was cancelled back into lists, properties and queries.
     private func comeBack(_ object: any ObservableRecord, _ table: RecordTable) {
       table.link(object)
       object.recordState.invalidateReferrers()
@@ -259,7 +259,7 @@
   /// The owner is deleted, or takes the row's unique values.
   struct DependentRow {
     let object: any ObservableRecord
-    /// The row that goes, or takes its values.
+    /// The row that is deleted, or takes the values.
     let owner: RecordState
     let reference: (column: RecordColumn, key: StoredValue)?
   }

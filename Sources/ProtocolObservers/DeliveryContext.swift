@@ -1,48 +1,53 @@
 public import Observables
 import Synchronization
 
-/// Where an observer is called: a loop, an actor, or any other code that runs calls one after the
-/// other.
+/// The place where an observer is called: a loop, an actor, or other code that runs calls one after
+/// the other.
 ///
 /// May be used on any thread. Calls that are sent to one context arrive in the order in which they
 /// were sent.
+/// were sent.
 public struct DeliveryContext: Sendable {
-  /// Runs a call in the context; nil for the place where the notification is made.
+  /// Runs a call in the context; nil for a call in place, by the notification.
   private let enqueue: (@Sendable (@escaping @Sendable () -> Void) -> Void)?
 
-  /// A context that has each of its calls run by `enqueue`, in order and not at the same time, such
-  /// as `DeliveryContext { queue.async(execute: $0) }` for a serial queue.
+  /// Creates a context whose calls `enqueue` runs in order, one at a time.
+  ///
+  /// For a serial queue: `DeliveryContext { queue.async(execute: $0) }`.
   public init(_ enqueue: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void) {
     self.enqueue = enqueue
   }
 
   private init() { enqueue = nil }
 
-  /// The thread that makes the notification, which waits for the call.
+  /// Calls the observer on the notifying thread, which waits for the call.
   public static let inline = DeliveryContext()
 
-  /// The thread of a loop: each call is a turn of it (T1), and wakes it when it is idle (T8).
+  /// The thread of a loop: each call is a turn (T1), and wakes the loop when it is idle (T8).
   ///
-  /// Calls that have not begun when the loop ends are dropped.
+  /// When the loop ends, calls that have not begun are dropped.
   public static func loop(_ inbox: Inbox) -> DeliveryContext {
     DeliveryContext { inbox.post($0) }
   }
 
   /// An actor, such as `MainActor.shared`.
   ///
-  /// It is held weakly; calls that are sent when it is gone are dropped.
+  /// It is held weakly. Calls that are sent to a released actor are dropped.
   public static func actor(_ actor: any Actor) -> DeliveryContext {
     let mailbox = ActorMailbox.of(actor)
     return DeliveryContext { mailbox.post($0) }
   }
 
-  /// The actor that the caller is isolated to, if that is another one than the main actor; else the
-  /// loop of the current thread whose turn is under way, or the only one; where there is none the
-  /// main actor, if the caller is isolated to it; else `inline`.
+  /// The context of the caller, by default.
   ///
-  /// - Precondition: no two loops of the thread are meant alike.
+  /// - The actor to which the caller is isolated, unless it is the main actor.
+  /// - Else the loop of the current thread whose turn is under way, or the thread's only loop.
+  /// - Else the main actor, if the caller is isolated to it.
+  /// - Else `inline`.
+  ///
+  /// - Precondition: the thread does not have several loops to choose from.
   public static func current(isolation: (any Actor)? = #isolation) -> DeliveryContext {
-    // An actor changes threads, whose loops are not its own.
+    // An actor can run on any thread, so the loops of the current thread do not belong to it.
     if let isolation, isolation !== MainActor.shared { return .actor(isolation) }
     if let loop = Loop.only(for: "calls the observer", namedBy: "in: .loop(inbox)") {
       return .loop(loop.inbox)
@@ -57,8 +62,7 @@ public struct DeliveryContext: Sendable {
   }
 }
 
-/// Keeps the order of calls that are sent to an actor, which tasks alone would not; there is one
-/// for each actor.
+/// The calls for one actor, in the order in which they were sent: tasks alone do not keep it.
 private final class ActorMailbox: Sendable {
   private struct Known: Sendable {
     weak let mailbox: ActorMailbox?
@@ -67,8 +71,8 @@ private final class ActorMailbox: Sendable {
   private static let all = Mutex((known: [ObjectIdentifier: Known](), lastNumber: 0))
 
   static func of(_ actor: any Actor) -> ActorMailbox {
-    // The mailbox of an actor that is gone, and was at the same address; it is released when
-    // nothing is locked.
+    // The mailbox of a released actor that had the same address. It is released outside of the
+    // lock.
     var former: ActorMailbox?
     return all.withLock { all in
       let identifier = ObjectIdentifier(actor)
@@ -83,11 +87,11 @@ private final class ActorMailbox: Sendable {
 
   private struct State {
     var calls: [@Sendable () -> Void] = []
-    /// Whether a task is on its way to the actor, or there.
+    /// Whether a task is on its way to the actor, or runs there.
     var isServed = false
   }
   private let state = Mutex(State())
-  // The reference is weak, as an observer in an actor is often owned by it, or is that actor.
+  // The reference is weak, as the actor often owns the observer, or is the observer.
   private weak let actor: (any Actor)?
   private let identifier: ObjectIdentifier
   private let number: Int

@@ -1,7 +1,7 @@
 import Glibc
 import Observables
 
-/// A thread that is observable: override `main()`, and call `withObservers` there.
+/// A thread that can be observed: override `main()`, and call `withObservers` there.
 public typealias ObservableThread = KeyedObservableThread<Never>
 
 /// A thread whose observers may register for keys.
@@ -17,10 +17,9 @@ public typealias ObservableThread = KeyedObservableThread<Never>
 /// }
 /// ```
 ///
-/// Observers are called in the contexts that they registered from (K3), so they need no locks. The
-/// thread keeps its object alive until `main()` returned. May be used on any thread; subclasses
-/// protect what they add.
-// The properties are constants, each of them `Sendable`; subclasses have to protect their own.
+/// Observers are called in the contexts from which they registered (K3), so they need no locks. The
+/// object stays alive until `main()` has returned. May be used on any thread.
+// The properties are constants, and `Sendable`; subclasses have to protect the properties they add.
 open class KeyedObservableThread<ObserverKey: Hashable & Sendable>:
   SharedProtocolObservable, @unchecked Sendable
 {
@@ -30,10 +29,10 @@ open class KeyedObservableThread<ObserverKey: Hashable & Sendable>:
   private let cancelled = Latch()
   private let finished = Latch()
 
-  /// A thread that is not started yet.
+  /// Creates a thread, which is not started yet.
   public init() {}
 
-  /// What the thread does; returns soon after `cancel()` was called.
+  /// The work of the thread; should return soon after a call of `cancel()`.
   ///
   /// Only the thread itself calls it.
   open func main() {}
@@ -59,9 +58,9 @@ open class KeyedObservableThread<ObserverKey: Hashable & Sendable>:
   /// Whether the thread runs: it was started, and `main()` has not returned.
   public final var isRunning: Bool { started.isOpen && !finished.isOpen }
 
-  /// Waits in `main()`; ends at once when the thread is cancelled.
+  /// Waits in `main()`, and returns at once when the thread is cancelled.
   ///
-  /// - Returns: false when it is cancelled.
+  /// - Returns: false if the thread was cancelled.
   public final func sleep(seconds: Double) -> Bool { !cancelled.wait(seconds: seconds) }
 
   /// Waits until `main()` has returned.

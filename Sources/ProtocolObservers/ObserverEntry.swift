@@ -1,13 +1,13 @@
 /// One registration of a protocol observer, which is held weakly.
 final class ObserverEntry: Sendable {
-  // The reference is set once, and reading a weak one is thread-safe. The context decides where the
-  // object itself may be used.
+  // The reference is set once, and reading a weak reference is thread-safe. The context decides
+  // where the object itself may be used.
   nonisolated(unsafe) weak let object: AnyObject?
-  /// The identifier of the observer, also when that is gone; another object may have it then.
+  /// The identifier of the observer; after its death another object may have it.
   let identifier: ObjectIdentifier
-  /// The number that distinguishes it from other registrations; earlier ones have lower numbers.
+  /// The number that distinguishes this registration from others; later ones have higher numbers.
   let number: UInt64
-  /// Where the observer is called; nil for the place of the notification.
+  /// The context of the calls; nil for calls in place, by the notification.
   let context: DeliveryContext?
 
   init(_ object: AnyObject, number: UInt64, context: DeliveryContext?) {
@@ -18,21 +18,21 @@ final class ObserverEntry: Sendable {
   }
 }
 
-/// Objects that were taken out of a table, or kept alive while they were examined.
+/// Objects that were removed from a table, or kept alive while they were examined.
 ///
-/// Releasing them may run code of the program, which may use the table: they are released when that
-/// is free again.
+/// Releasing them may run the program's code, which may use the table. So they are released only
+/// when the table is not in use.
 typealias Remains = [Any]
 
-/// Registrations under one key, or under none: one for each observer.
+/// Registrations under one key, or under no key: one for each observer.
 struct ObserverEntries: Sendable {
   private var entries: [ObjectIdentifier: ObserverEntry] = [:]
-  /// The entries in order of registration; made when it is needed.
+  /// The entries in order of registration; computed on demand.
   private var ordered: [ObserverEntry]?
 
-  /// The number of entries, those included whose observers have died.
+  /// The number of entries, including those whose observers have died.
   var count: Int { entries.count }
-  /// The number of entries whose observers are alive.
+  /// The number of entries with living observers.
   var livingCount: Int { entries.values.count { $0.object != nil } }
 
   /// Adds an entry; returns false where the observer is registered already.
@@ -42,7 +42,7 @@ struct ObserverEntries: Sendable {
     let key = ObjectIdentifier(observer)
     if let entry = entries[key] {
       if entry.object != nil { return false }
-      // An observer that died was at the same address.
+      // Another observer, which has died, had the same address.
       remains.append(entry)
     }
     entries[key] = ObserverEntry(observer, number: number, context: context)
@@ -76,7 +76,7 @@ struct ObserverEntries: Sendable {
     return sorted
   }
 
-  /// Forgets observers that have died.
+  /// Removes observers that have died.
   mutating func sweep(_ remains: inout Remains) {
     let before = entries
     entries = entries.filter { _, entry in

@@ -1,5 +1,5 @@
-/// The common part of ``ProtocolObservable`` and ``SharedProtocolObservable``: ending
-/// registrations, and counting them.
+/// The common part of ``ProtocolObservable`` and ``SharedProtocolObservable``: ending and counting
+/// registrations.
 public protocol ObserverHolding: AnyObject {
   /// The type of the keys for which observers register; `Never` for objects without keys.
   associatedtype ObserverKey
@@ -10,11 +10,11 @@ public protocol ObserverHolding: AnyObject {
 }
 
 extension ObserverHolding {
-  /// Ends the registration of an observer: it is in no notification that begins after this.
+  /// Ends the registration of an observer: notifications that begin later do not call it.
   ///
   /// Its registrations for keys stay.
   ///
-  /// - Returns: false where it was not registered, which is harmless.
+  /// - Returns: false if it was not registered, which is harmless.
   @discardableResult
   public func removeObserver(_ observer: AnyObject) -> Bool { observers.remove(observer, for: nil) }
 
@@ -32,7 +32,7 @@ extension ObserverHolding {
 
   /// Ends the registration of an observer for one key.
   ///
-  /// - Returns: false where it was not registered for that, which is harmless.
+  /// - Returns: false if it was not registered for the key, which is harmless.
   @discardableResult
   public func removeObserver(_ observer: AnyObject, for key: ObserverKey) -> Bool {
     observers.remove(observer, for: key)

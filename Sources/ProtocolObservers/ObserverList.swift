@@ -1,10 +1,9 @@
-/// The observers that are registered with an object: an ``ObserverRegistry``, or a
-/// ``SharedObserverRegistry``.
+/// The registered observers of an object: an ``ObserverRegistry`` or a ``SharedObserverRegistry``.
 public protocol ObserverList<Key>: AnyObject {
   /// The type of the keys for which observers register; `Never` for objects without keys.
   associatedtype Key: Hashable
-  /// Ends a registration for a key, or for none; returns false where there was none.
+  /// Ends a registration for a key, or for no key; returns false if there was no registration.
   func remove(_ observer: AnyObject, for key: Key?) -> Bool
-  /// How many living observers are registered for a key, or for none.
+  /// Returns how many living observers are registered for a key, or for no key.
   func count(for key: Key?) -> Int
 }

@@ -1,12 +1,12 @@
 /// The protocol observers of an object that is used on one thread.
 ///
-/// Observers are held weakly, one registration for each, and for each key (K1, K2). Confined to the
-/// thread of the object that has it. See ``ProtocolObservable``, whose methods are the usual way to
-/// it.
+/// Observers are held weakly, with one registration for each observer and key (K1, K2). The
+/// registry is confined to the thread of its object. It is normally used through the methods of
+/// ``ProtocolObservable``.
 public final class ObserverRegistry<Key: Hashable>: ObserverList {
   private var table = ObserverTable<Key>()
 
-  /// A registry without observers.
+  /// Creates a registry without observers.
   public init() {}
 
   func add(_ observer: AnyObject, for key: Key?) -> Bool {
@@ -14,20 +14,20 @@ public final class ObserverRegistry<Key: Hashable>: ObserverList {
     return table.add(observer, for: key, in: nil, &remains)
   }
 
-  /// Ends a registration for a key, or for none; returns false where there was none.
+  /// Ends a registration for a key, or for no key; returns false if there was no registration.
   public func remove(_ observer: AnyObject, for key: Key?) -> Bool {
     var remains = Remains()
     return table.remove(observer, for: key, &remains)
   }
 
-  /// How many living observers are registered for a key, or for none.
+  /// Returns how many living observers are registered for a key, or for no key.
   public func count(for key: Key?) -> Int { table.entries(for: key).livingCount }
 
-  /// How many registrations take memory.
+  /// The number of registrations in memory.
   package var registrationCount: Int { table.total }
 
   func notify<Observer>(for key: Key?, _ body: (Observer) throws -> Void) rethrows {
-    // The entries are a copy: registrations that are added or removed meanwhile are for the next
+    // The entries are a copy: registrations that observers add or remove affect the next
     // notification (K3).
     var dead: [ObserverEntry] = []
     defer { if !dead.isEmpty { forget(dead, key) } }

@@ -1,11 +1,11 @@
-/// The observers that are registered with an observable object, for no key and for each key.
+/// The registered observers of an object, for no key and for each key.
 struct ObserverTable<Key: Hashable> {
   private var unkeyed = ObserverEntries()
   private var keyed: [Key: ObserverEntries] = [:]
   private var lastNumber: UInt64 = 0
-  /// All registrations, those included whose observers have died.
+  /// The number of registrations, including those whose observers have died.
   private(set) var total = 0
-  /// The number of registrations at which the dead ones are removed.
+  /// The number of registrations at which dead ones are removed.
   private var sweepLimit = 16
 
   mutating func add(
@@ -43,13 +43,13 @@ struct ObserverTable<Key: Hashable> {
     return keyed[key] ?? ObserverEntries()
   }
 
-  /// The entries for a notification that begins now, in order of registration.
+  /// Returns the entries for a notification that begins now, in order of registration.
   mutating func inOrder(for key: Key?) -> [ObserverEntry] {
     guard let key else { return unkeyed.inOrder() }
     return keyed[key]?.inOrder() ?? []
   }
 
-  /// Forgets registrations for a key whose observers have died.
+  /// Removes registrations for a key whose observers have died.
   ///
   /// The caller keeps the entries alive.
   mutating func remove(_ dead: [ObserverEntry], for key: Key?, _ remains: inout Remains) {
@@ -70,8 +70,8 @@ struct ObserverTable<Key: Hashable> {
 
   private mutating func sweep(_ remains: inout Remains) {
     unkeyed.sweep(&remains)
-    // The values are accessed by position: a key that is not equal to itself, such as NaN, is not
-    // found.
+    // The values are accessed by position, as a key that is not equal to itself, such as NaN,
+    // cannot be looked up.
     for index in keyed.indices { keyed.values[index].sweep(&remains) }
     remains.append(Array(keyed.keys))
     keyed = keyed.filter { $0.value.count > 0 }

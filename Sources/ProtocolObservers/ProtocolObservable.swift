@@ -17,20 +17,20 @@
 /// }
 /// ```
 ///
-/// An observer may conform to any number of protocols, and is notified through each one that it
-/// conforms to. It is held weakly, and is called at once, on the thread of the object, to which all
-/// of this is confined (K1, K3). Adding and removing inside a notification is for the next one;
-/// notifications may be nested. With another key type than `Never`, observers can register for some
-/// keys alone (K2).
+/// An observer may conform to any number of protocols, and is notified through each of them. It is
+/// held weakly, and called at once, on the thread of the object; all of this is confined to that
+/// thread (K1, K3). Adding and removing observers during a notification affects the next one.
+/// Notifications may be nested. With a key type other than `Never`, observers can register for some
+/// keys only (K2).
 ///
-/// ``SharedProtocolObservable`` is the same for objects that several threads use.
+/// ``SharedProtocolObservable`` does the same for objects that several threads use.
 public protocol ProtocolObservable: ObserverHolding
 where Observers == ObserverRegistry<ObserverKey> {}
 
 extension ProtocolObservable {
   /// Registers an observer, which is held weakly.
   ///
-  /// - Returns: false where it is registered already, which changes nothing.
+  /// - Returns: false if it is registered already, which changes nothing.
   @discardableResult
   public func addObserver(_ observer: AnyObject) -> Bool { observers.add(observer, for: nil) }
 
@@ -39,10 +39,10 @@ extension ProtocolObservable {
     for observer in observers { addObserver(observer) }
   }
 
-  /// Calls `body` with each observer that is an `Observer`, in order of registration, except those
-  /// that registered for keys only.
+  /// Calls `body` with each observer that is an `Observer`, in order of registration, except
+  /// observers that registered only for keys.
   ///
-  /// - Throws: what `body` throws; those after it are not called.
+  /// - Throws: any error of `body`; the observers after it are not called.
   /// - Complexity: O(*n*), and O(*n* log *n*) after a registration.
   public func withObservers<Observer>(_ body: (Observer) throws -> Void) rethrows {
     try observers.notify(for: nil, body)
@@ -52,7 +52,7 @@ extension ProtocolObservable {
 
   /// Registers an observer for one key.
   ///
-  /// - Returns: false where it is registered for that already.
+  /// - Returns: false if it is registered for the key already.
   @discardableResult
   public func addObserver(_ observer: AnyObject, for key: ObserverKey) -> Bool {
     observers.add(observer, for: key)
@@ -78,7 +78,7 @@ extension ProtocolObservable {
   /// Calls `body` with the key and each observer that registered for it and is an `Observer`, in
   /// order of registration.
   ///
-  /// - Throws: what `body` throws; those after it are not called.
+  /// - Throws: any error of `body`; the observers after it are not called.
   /// - Complexity: O(*n*), and O(*n* log *n*) after a registration.
   public func withObservers<Observer>(
     for key: ObserverKey, _ body: (ObserverKey, Observer) throws -> Void
@@ -89,7 +89,7 @@ extension ProtocolObservable {
   /// Calls `body` with each of several keys, one after the other, and each observer that registered
   /// for it and is an `Observer`.
   ///
-  /// - Throws: what `body` throws; those after it are not called.
+  /// - Throws: any error of `body`; the observers after it are not called.
   public func withObservers<Observer>(
     for keys: some Sequence<ObserverKey>, _ body: (ObserverKey, Observer) throws -> Void
   ) rethrows {

@@ -1,12 +1,11 @@
 /// An object that several threads use, and that calls methods of protocols on observers that
 /// registered for them.
 ///
-/// All is as for ``ProtocolObservable``, except that it may be used on any thread, and that each
-/// observer is called in the context that it registered from, or asked for: the thread of its loop,
-/// its actor, or inline, by the code that makes the notification (K3). An observer that is called
-/// may add, remove and notify: nothing is locked meanwhile, and registrations that it adds or
-/// removes are for the next notification. A call that is still on its way to another context when
-/// its observer is removed is not made.
+/// It works like ``ProtocolObservable``, but may be used on any thread. Each observer is called in
+/// the context from which it registered, or in the context it asked for: the thread of its loop,
+/// its actor, or inline, by the notifying code (K3). An observer that is called may add, remove and
+/// notify, as no lock is held. Registrations that it adds or removes affect the next notification.
+/// If an observer is removed while a call is on its way to another context, the call is not made.
 ///
 /// ```swift
 /// final class Store: SharedProtocolObservable {
@@ -23,10 +22,10 @@ public protocol SharedProtocolObservable: ObserverHolding, Sendable
 where Observers == SharedObserverRegistry<ObserverKey>, ObserverKey: Sendable {}
 
 extension SharedProtocolObservable {
-  /// Registers an observer, which is held weakly, and is called in `context`: by default where this
-  /// is called.
+  /// Registers an observer, which is held weakly, and called in `context`: by default the context
+  /// of the caller.
   ///
-  /// - Returns: false where it is registered already, which changes nothing.
+  /// - Returns: false if it is registered already, which changes nothing.
   @discardableResult
   public func addObserver(
     _ observer: AnyObject, in context: DeliveryContext? = nil,
@@ -44,10 +43,10 @@ extension SharedProtocolObservable {
     for observer in observers { addObserver(observer, in: context) }
   }
 
-  /// Has `body` called with each observer that is an `Observer`, in order of registration, except
-  /// those that registered for keys only.
+  /// Calls `body` with each observer that is an `Observer`, in order of registration, except
+  /// observers that registered only for keys.
   ///
-  /// It returns when the observers that are called inline have returned.
+  /// Returns when the inline calls have returned.
   ///
   /// - Complexity: O(*n*), and O(*n* log *n*) after a registration.
   public func withObservers<Observer>(_ body: @escaping @Sendable (Observer) -> Void) {
@@ -58,7 +57,7 @@ extension SharedProtocolObservable {
 
   /// Registers an observer for one key.
   ///
-  /// - Returns: false where it is registered for that already.
+  /// - Returns: false if it is registered for the key already.
   @discardableResult
   public func addObserver(
     _ observer: AnyObject, for key: ObserverKey, in context: DeliveryContext? = nil,
@@ -94,8 +93,8 @@ extension SharedProtocolObservable {
     for observer in observers { addObserver(observer, for: keys, in: context) }
   }
 
-  /// Has `body` called with the key and each observer that registered for it and is an `Observer`,
-  /// in order of registration.
+  /// Calls `body` with the key and each observer that registered for it and is an `Observer`, in
+  /// order of registration.
   ///
   /// - Complexity: O(*n*), and O(*n* log *n*) after a registration.
   public func withObservers<Observer>(
@@ -104,8 +103,8 @@ extension SharedProtocolObservable {
     observers.notify(for: key) { observer in body(key, observer) }
   }
 
-  /// Has `body` called with each of several keys, one after the other, and each observer that
-  /// registered for it and is an `Observer`.
+  /// Calls `body` with each of several keys, one after the other, and each observer that registered
+  /// for it and is an `Observer`.
   public func withObservers<Observer>(
     for keys: some Sequence<ObserverKey>,
     _ body: @escaping @Sendable (ObserverKey, Observer) -> Void

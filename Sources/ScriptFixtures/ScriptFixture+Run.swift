@@ -3,18 +3,18 @@ public import LuaObservables
 public import Testing
 
 extension ScriptFixture {
-  /// Runs the script in a fresh host, and the loop until nothing is left to do, in virtual time.
+  /// Runs the script in a new host, and the loop until nothing remains to do, in virtual time.
   ///
-  /// `prepare` gives scripts what they need, such as models, before the script runs. Everything
-  /// happens on the thread that calls this, before it returns; then the host is closed. The script
-  /// finds the functions `expect`, `expect_equal`, `expect_error`, `log`, `expect_log`, `case` and
+  /// `prepare` adds objects for the script, such as models, before the script runs. Everything
+  /// happens on the calling thread before this returns; then the host is closed. The script can use
+  /// the functions `expect`, `expect_equal`, `expect_error`, `log`, `expect_log`, `case` and
   /// `advance`. The following are recorded as issues of the current test, at the line of the
   /// script: each check that fails, an error that ends the script, each error with which
-  /// `host.onError` is called, and a script that checked nothing. Where `timeLimit` seconds of
-  /// virtual time after the script's end there are still timers, that is one, too. What `prepare`
-  /// throws is recorded where this is called.
+  /// `host.onError` is called, a script that checked nothing, and timers that remain `timeLimit`
+  /// seconds of virtual time after the script's end. Errors of `prepare` are recorded at the line
+  /// of this call.
   ///
-  /// - Complexity: that of the script.
+  /// - Complexity: the script's.
   public func run(
     timeLimit: Double = 3600, sourceLocation: SourceLocation = #_sourceLocation,
     prepare: (LuaHost) throws -> Void = { _ in }
@@ -24,7 +24,7 @@ extension ScriptFixture {
     }
   }
 
-  /// Runs the script as `run` does, and returns what that records.
+  /// Runs the script like `run`, and returns the issues to record.
   package func issues(
     timeLimit: Double = 3600, sourceLocation: SourceLocation = #_sourceLocation,
     prepare: (LuaHost) throws -> Void = { _ in }

@@ -10,25 +10,25 @@ public import Testing
 /// }
 /// ```
 ///
-/// May be used on any thread; a run stays on the thread that calls `run`.
+/// Usable on any thread; a run stays on the thread that calls `run`.
 public struct ScriptFixture: Sendable, Hashable, Codable, Identifiable {
-  /// The file's name in its folder; also the name of a test case.
+  /// The file's name in its folder, and the name of the test case.
   public let name: String
-  /// The file as failures and error messages show it: from the current directory, if it lies below
-  /// that.
+  /// The path in failures and error messages: relative to the current directory, if the file is
+  /// inside it.
   public let path: String
-  /// Why there is nothing to run; a fixture that has this fails.
+  /// Why there is nothing to run; a fixture with a problem fails.
   let problem: String?
 
   /// Distinguishes the fixtures of a folder.
   public var id: String { name }
 
-  /// The `.lua` files of a folder, which is looked for beside the file that calls this, by name.
+  /// The `.lua` files of a folder beside the calling file, sorted by name.
   ///
-  /// Subfolders are not searched: they may hold files that fixtures `require`. Where there is no
-  /// such folder, or nothing in it, the only fixture is one that fails and says so: a test without
-  /// cases would pass. The environment variable `FIXTURE` selects those with its text in their
-  /// names.
+  /// Subfolders are not searched: they may hold files that fixtures `require`. If the folder does
+  /// not exist or has no such files, the only fixture is one that fails and reports this, because a
+  /// test without cases would pass. The environment variable `FIXTURE` selects fixtures whose names
+  /// contain its text.
   ///
   /// - Complexity: O(files of the folder).
   public static func all(

@@ -1,12 +1,12 @@
 internal import Glibc
 
-/// A command line, taken apart before any Lua code runs.
+/// A command line, parsed before any Lua code runs.
 ///
-/// The texts that it points to belong to the process, and live as long.
+/// The texts that it points to belong to the process, and live as long as it.
 struct Arguments {
   typealias Text = UnsafePointer<CChar>
 
-  /// A step that runs before the script, in the order written.
+  /// A step that runs before the script, in the given order.
   enum Step {
     case chunk(Text)
     case library(global: [CChar], module: Text)
@@ -22,9 +22,11 @@ struct Arguments {
 
   let values: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
   let count: Int
-  /// The index of the script; `count` if there is none.
+  /// The index of the script; `count` without a script.
   private(set) var script: Int
 
+  /// Parses the arguments.
+  ///
   /// - Throws: `Misuse` about the first argument that is wrong.
   init(_ values: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>, count: Int) throws(Misuse) {
     self.values = values
@@ -43,7 +45,9 @@ struct Arguments {
     try checkTesting()
   }
 
-  /// - Throws: `Misuse` if an option is for tests and there are none, or the other way round.
+  /// Checks that options for tests are used together with `--test`, and others without it.
+  ///
+  /// - Throws: `Misuse`.
   private func checkTesting() throws(Misuse) {
     guard options.testing.isOn else {
       if let option = options.testOption { throw .needsOption(option, .test) }
@@ -62,10 +66,10 @@ struct Arguments {
   /// The arguments after the options.
   var operands: [String] { (script..<count).compactMap { values[$0].map { String(cString: $0) } } }
 
-  /// Whether no argument says what to run.
+  /// Whether no argument specifies any code to run.
   var isEmpty: Bool { script == count && !runsChunks && !asksForVersion }
 
-  /// The variable of the environment that runs first, and its file if it names one.
+  /// The environment variable whose code runs first, and its file if it names one.
   var environment: (name: String, text: Text, file: Text?)? {
     guard !ignoresEnvironment else { return nil }
     for name in ["LUA_INIT_5_4", "LUA_INIT"] {
@@ -75,7 +79,7 @@ struct Arguments {
     return nil
   }
 
-  /// The name of the script, nil for the standard input.
+  /// The name of the script, or nil for the standard input.
   var scriptName: Text? {
     guard let name = values[script] else { return nil }
     guard String(cString: name) == "-" else { return Text(name) }
@@ -83,7 +87,7 @@ struct Arguments {
     return previous == "--" ? Text(name) : nil
   }
 
-  /// Takes one option, with its argument, and returns the index of the next one.
+  /// Parses one option with its argument, and returns the index of the next one.
   private mutating func take(
     _ option: UnsafeMutablePointer<CChar>, at index: Int
   ) throws(Misuse) -> Int {
@@ -121,7 +125,7 @@ struct Arguments {
     return index + 1
   }
 
-  /// The argument of `-l`: a module, or a global, `=` and a module.
+  /// Parses the argument of `-l`: a module, or a global, `=` and a module.
   private static func library(_ text: Text) -> Step {
     let length = Int(strlen(text))
     let split = (0..<length).first { text[$0] == CChar(ascii: "=") } ?? length

@@ -14,7 +14,7 @@ final class Interpreter {
   private let host: ScriptHost
   private let L: LuaStack
   private var sandboxFiles: SandboxFiles?
-  /// The name with which error messages begin; nil at the prompt.
+  /// The name at the beginning of error messages; nil at the prompt.
   private var name: UnsafePointer<CChar>?
 
   init(_ arguments: Arguments, name: UnsafePointer<CChar>) throws(LuaError) {
@@ -25,9 +25,9 @@ final class Interpreter {
     self.name = name
   }
 
-  /// Runs all of it, closes the host, and returns the status to exit with.
+  /// Runs the command line, closes the host, and returns the exit status.
   ///
-  /// - Throws: `memory` if there is none to begin with.
+  /// - Throws: `memory` if there is not enough to start.
   func run() throws(LuaError) -> CInt {
     if arguments.asksForVersion { writeVersion() }
     ccl_beginstate(L.pointer)
@@ -44,8 +44,8 @@ final class Interpreter {
   }
 
   private func runProtected() -> CInt {
-    // All runs in a C function with two arguments, as in `lua`: tracebacks end with the same line,
-    // and the stack overflows at the same depth.
+    // Everything runs in a C function with two arguments, as in `lua`, so tracebacks end with the
+    // same line, and the stack overflows at the same depth.
     clua_pushfunction(
       L.pointer,
       { _, context in
@@ -58,7 +58,7 @@ final class Interpreter {
     return CInt(L.integer(at: -1) ?? 0)
   }
 
-  /// Runs all of it and pushes the status. [-0, +1, -]
+  /// Runs the command line and pushes the status. [-0, +1, -]
   private func runInside() -> CInt {
     var status: CInt
     do {
@@ -83,7 +83,7 @@ final class Interpreter {
     }
     let isStopped = !succeeded && arguments.options.errorAction == .stop || !goesOn
     if !isStopped { host.runLoop(afterPrompt: isPrompt) }
-    // What fails in a turn is known when the host closes.
+    // Failures in a turn are known when the host closes.
     return succeeded ? 0 : 1
   }
 
@@ -109,9 +109,9 @@ final class Interpreter {
 
   // MARK: The lock
 
-  /// Opens what a sandbox needs, and locks the process; nothing can be opened from then on.
+  /// Opens everything the sandbox needs and locks the process, which can open nothing afterwards.
   ///
-  /// Returns whether to go on.
+  /// Returns whether to continue.
   private func lock(forPrompt isPrompt: Bool) -> Bool {
     do {
       try host.readModules()
@@ -132,7 +132,7 @@ final class Interpreter {
     return !needsLock
   }
 
-  /// Runs all that comes before the prompt and the loop, and returns whether it succeeded.
+  /// Runs all steps before the prompt and the loop, and returns whether they succeeded.
   private func runMainTurn(readsInput: Bool) throws(Raised) -> Bool {
     guard runEnvironment() else { return false }
     for step in arguments.steps {
@@ -206,10 +206,10 @@ final class Interpreter {
 
   // MARK: The prompt
 
-  /// Reads lines and runs them until the input ends, and returns whether to go on.
+  /// Reads and runs lines until the input ends, and returns whether to continue.
   private func runPrompt() throws(Raised) -> Bool {
     let named = name
-    // The message of an error outside of a line has no name, either, as in `lua`.
+    // As in `lua`, the message of an error outside of a line has no name either.
     name = nil
     L.height = 0
     host.promptWillBegin()
@@ -233,7 +233,7 @@ final class Interpreter {
     return goesOn
   }
 
-  /// Begins what is more on a terminal than on a pipe.
+  /// Starts the prompt's additional features for terminals.
   private func startSession() throws(Raised) -> TerminalSession? {
     guard isatty(STDIN_FILENO) != 0, isatty(STDOUT_FILENO) != 0 else { return nil }
     do {
@@ -261,25 +261,25 @@ final class Interpreter {
 
   // MARK: The stack
 
-  /// Calls a C function of this target; an error is thrown. [-arguments, +results, -]
+  /// Calls a C function of this target and throws its errors. [-arguments, +results, -]
   func protect(
     _ function: @escaping lua_CFunction, arguments: CInt = 0, results: CInt = 0
   ) throws(Raised) {
     guard clua_protect(L.pointer, function, arguments, results) == LUA_OK else { throw Raised() }
   }
 
-  /// The host could not begin: it was stopped, has no memory, or the system has refused something.
-  /// [-0, +1, -]
+  /// Raises the error of a host that could not start: it was stopped, is out of memory, or the
+  /// system refused something. [-0, +1, -]
   private func raise(_ error: LuaError) throws(Raised) {
     if error.isStop { clua_pushstop(L.pointer) } else { host.state.pushError(error, to: L) }
     throw Raised()
   }
 
-  /// Writes the error on top of the stack, if `status` says that there is one, and returns whether
-  /// there is none. [-(0|1), +0, -]
+  /// Returns whether `status` is success; otherwise writes the error on top of the stack.
+  /// [-(0|1), +0, -]
   private func report(_ status: CInt) -> Bool {
     guard status != LUA_OK else { return true }
-    // An error value never is nil here: it has become a message.
+    // An error value is never nil here: it has become a message.
     if L.isNil(at: -1) { L.pop() } else { ccl_writeraised(L.pointer, name) }
     return false
   }

@@ -2,20 +2,20 @@ internal import CCommandLine
 
 /// An argument that the program cannot use.
 enum Misuse: Error {
-  /// An option of `lua` that isn't one.
+  /// An unknown option in the style of `lua`.
   case unknownLetter(String)
-  /// `-e` or `-l` without what has to follow.
+  /// `-e` or `-l` without its argument.
   case needsArgument(String)
   case unknownOption(String, nearest: Options.Name?)
   case wrongValue(Options.Name)
-  /// An option without the other one that it needs.
+  /// An option without another option that it needs.
   case needsOption(Options.Name, Options.Name)
-  /// An option without a script or the tests that it is for.
+  /// An option without the script or tests to which it applies.
   case needsScript(Options.Name)
-  /// An argument that has no meaning beside the option.
+  /// An argument that has no meaning together with the option.
   case excluded(String, by: Options.Name)
 
-  /// The status to end with: 1 where `lua` would complain as well.
+  /// The exit status: 1 if `lua` would complain as well.
   var status: CInt {
     switch self {
     case .unknownLetter, .needsArgument: 1
@@ -23,7 +23,7 @@ enum Misuse: Error {
     }
   }
 
-  /// Writes the error, and the correct usage, to the standard error stream.
+  /// Writes the error and the correct usage to the standard error stream.
   func report(name: UnsafePointer<CChar>) {
     switch self {
     case .unknownLetter(let option):

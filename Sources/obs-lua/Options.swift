@@ -1,16 +1,16 @@
 internal import Observables
 
-/// The options that `lua` doesn't have, with a property for each; all of them are long.
+/// The options that `lua` lacks, with a property for each; all have long names.
 struct Options {
   /// The effect on the loop of an error that no code catches.
   enum ErrorAction: String, CaseIterable {
     case stop, `continue`
   }
 
-  /// A limit on the time that the program may take.
+  /// A limit on the program's time.
   struct TimeLimit {
     var seconds: Double
-    /// The number as it was written.
+    /// The number as the user wrote it.
     var text: UnsafePointer<CChar>
   }
 
@@ -32,7 +32,7 @@ struct Options {
     case leaks = "--leaks"
     case watch = "--watch"
 
-    /// The value that follows the `=`; nil where none may.
+    /// The value after the `=`; nil if the option takes none.
     var value: String? {
       switch self {
       case .help, .version, .virtualTime, .test, .tap, .failFast, .leaks, .watch: nil
@@ -47,7 +47,7 @@ struct Options {
       }
     }
 
-    /// Whether the value may be left out.
+    /// Whether the value may be omitted.
     var isValueOptional: Bool { self == .sandbox }
 
     var summary: String {
@@ -84,21 +84,23 @@ struct Options {
   private(set) var errorAction = ErrorAction.stop
   private(set) var usesVirtualTime = false
   private(set) var timeLimit: TimeLimit?
-  /// Bytes that scripts may use.
+  /// The bytes that scripts may use.
   private(set) var memoryLimit: Int?
   private(set) var turnTime: Duration?
-  /// Whether scripts get safe libraries only.
+  /// Whether scripts get only the safe libraries.
   private(set) var isSandboxed = false
-  /// The folder of their modules then.
+  /// The folder with the sandbox's modules.
   private(set) var moduleFolder: String?
-  /// Whether they run in a locked process only.
+  /// Whether scripts run only in a locked process.
   private(set) var needsLock = false
-  /// Whether it runs again when a file has changed.
+  /// Whether the script runs again when a file has changed.
   private(set) var watches = false
   private(set) var testing = TestOptions()
   /// The first option that needs `--test`.
   private(set) var testOption: Name?
 
+  /// Parses an option.
+  ///
   /// - Throws: `Misuse` if there is no such option, or if its value is wrong.
   mutating func take(_ argument: UnsafePointer<CChar>) throws(Misuse) {
     let text = String(cString: argument)
@@ -151,7 +153,7 @@ struct Options {
     }
   }
 
-  /// The bytes in a text such as 65536, 512K, 64M or 1G; nil if it is none.
+  /// Parses a number of bytes such as 65536, 512K, 64M or 1G; nil if it is invalid.
   private static func bytes(in text: String) -> Int? {
     let units: [Character: Int] = ["K": 1 << 10, "M": 1 << 20, "G": 1 << 30]
     let unit = text.last.flatMap { units[$0] }
@@ -162,7 +164,7 @@ struct Options {
     return overflows ? nil : bytes
   }
 
-  /// The time in a text such as 50ms or 0.5s; nil if it is none.
+  /// Parses a time such as 50ms or 0.5s; nil if it is invalid.
   private static func duration(in text: String) -> Duration? {
     let isMilliseconds = text.hasSuffix("ms")
     guard text.hasSuffix("s"), let number = Double(text.dropLast(isMilliseconds ? 2 : 1)),

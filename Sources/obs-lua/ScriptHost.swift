@@ -4,25 +4,27 @@ internal import Lua
 internal import LuaObservables
 internal import Observables
 
-/// The host in which a command line runs, and the work at the ends of its turns.
+/// The host in which a command line runs, and the work at the end of its turns.
 ///
-/// The interpreter calls these on the main thread, in the order of their declaration. None lets an
-/// error out: errors are reported.
+/// The interpreter calls these functions on the main thread, in the order of their declaration.
+/// They report errors and let none out.
 final class ScriptHost {
   private let host: LuaHost
   private let options: Options
-  /// Whether an error in a callback ends the program, as it does unless the script or the command
+  /// Whether an error in a callback ends the program: the default, unless the script or the command
   /// line says otherwise.
   private var stopsOnError: Bool
   private var hasFailed = false
 
-  /// - Throws: `memory` if there is none for a state.
+  /// Makes a host.
+  ///
+  /// - Throws: `memory` if there is not enough for a state.
   init(_ arguments: Arguments, name: UnsafePointer<CChar>) throws(LuaError) {
-    // The libraries are opened later: `-E` decides which variables they read.
+    // The libraries are opened later: `-E` determines which variables they read.
     let state = try LuaState(libraries: [])
     let clock: LoopClock = arguments.options.usesVirtualTime ? .virtual : .system
     host = LuaHost(state: state, loop: Loop(unchecked: clock))
-    // With `-i` the script runs at the prompt already.
+    // With `-i` the script already runs at the prompt.
     stopsOnError = arguments.options.errorAction == .stop && !arguments.isInteractive
     options = arguments.options
     host.programName = String(cString: name)
@@ -53,18 +55,18 @@ final class ScriptHost {
     host.loop.stop()
   }
 
-  /// Installs the module; called when the libraries are open and `arg` is set, and no Lua code has
-  /// run.
+  /// Installs the module; called when the libraries are open and `arg` is set, before any Lua code
+  /// runs.
   ///
-  /// - Throws: `memory`; an error where the system refuses what the loop needs.
+  /// - Throws: `memory`; an error if the system refuses something that the loop needs.
   func librariesDidOpen() throws(LuaError) {
     try host.install()
     if !options.isSandboxed {
-      // Scripts of strangers load no C modules.
+      // Untrusted scripts load no C modules.
       ccl_showtables()
       host.showTablesToModules { name, isShown in ccl_setnative(name, isShown) }
     }
-    // The time of scripts does not begin before they do.
+    // The time of scripts starts only when they do.
     if options.isSandboxed { try host.shareLibraries() }
     var limits = options.isSandboxed ? ScriptLimits.untrusted : ScriptLimits()
     if let memory = options.memoryLimit { limits.memory = memory }
@@ -74,30 +76,30 @@ final class ScriptHost {
 
   /// Reads the modules of a sandbox.
   ///
-  /// - Throws: `file` where they cannot be read.
+  /// - Throws: `file` if they cannot be read.
   func readModules() throws(LuaError) {
     guard let folder = options.moduleFolder else { return }
     for path in try host.readModules(inFolder: folder) { ccl_noteload(path) }
   }
 
-  /// Opens what is otherwise opened at the first wait.
+  /// Opens everything that the first wait would otherwise open.
   func prepareToWait() {
     host.loop.prepareToWait()
     _ = ccl_wakedescriptor()
   }
 
-  /// Ends a turn: the main chunk with all that ran before it, or a line at the prompt.
+  /// Ends a turn: the main chunk with everything that ran before it, or a line at the prompt.
   ///
-  /// Returns whether to go on: false after an error that stops the program.
+  /// Returns whether to continue: false after an error that stops the program.
   func endTurn() -> Bool {
     host.endTurn()
     return !hasFailed
   }
 
-  /// The prompt begins to ask for lines: timers run while the next one is awaited.
+  /// Prepares the prompt: timers run while it waits for lines.
   func promptWillBegin() {
     ccl_beginprompt()
-    // An error is reported, and the next line is asked for.
+    // At the prompt an error is reported, and the next line is read.
     stopsOnError = false
     // Users at the prompt call `why` (W4).
     host.record(true)
@@ -107,29 +109,29 @@ final class ScriptHost {
       Unmanaged.passUnretained(self).toOpaque())
   }
 
-  /// Begins what the prompt does more on a terminal.
+  /// Starts the prompt's additional features on a terminal.
   ///
   /// - Throws: `memory`.
   func startSession(hasScript: Bool) throws(LuaError) -> TerminalSession {
     try TerminalSession(host, hasScript: hasScript)
   }
 
-  /// The prompt waits for no more lines: no timers run for it any longer.
+  /// Called when the prompt reads no more lines: timers no longer run during the wait.
   func promptDidEnd() {
     ccl_setidle(nil, nil, nil)
     ccl_endprompt()
   }
 
-  /// Runs turns until nothing is left that could wake the loop, or the process is asked to end.
+  /// Runs turns until nothing remains that could wake the loop, or the process is asked to end.
   ///
-  /// Signals and the time limit ask for that; `ccl_exitrequest` returns the status then. After a
-  /// prompt on a terminal the user is told what is waited for, and another end of the input ends
-  /// it.
+  /// Signals and the time limit ask for the end; `ccl_exitrequest` then returns the status. After a
+  /// prompt on a terminal, a message names the awaited events, and another end of the input ends
+  /// the loop.
   func runLoop(afterPrompt isPrompt: Bool) {
-    // A signal that comes from now on wakes the loop.
+    // From here on a signal wakes the loop.
     let wake = ccl_wakedescriptor()
     let isAttended = isPrompt && isatty(STDIN_FILENO) != 0 && isatty(STDOUT_FILENO) != 0
-    // What can be done at once is not waited for.
+    // Do everything that needs no wait first.
     if isAttended, ccl_exitrequest() == 0 { host.stepWhileIdle() }
     if isAttended, ccl_exitrequest() == 0, let events = host.awaitedEvents {
       ccl_writeoutput("waiting for \(events); Ctrl-D or Ctrl-C ends it\n")
@@ -141,7 +143,7 @@ final class ScriptHost {
   /// Calls the functions that the script registered for its end.
   func runExitHooks() { host.runExitHooks() }
 
-  /// Closes the state; false where an error stops the program, in a turn or since the last one.
+  /// Closes the state; false if an error stops the program, in a turn or since the last one.
   func close() -> Bool {
     host.close()
     return !hasFailed

@@ -1,4 +1,4 @@
-/// The texts that describe how the program is used.
+/// The texts that describe the program's usage.
 enum Usage {
   /// The text that `lua` writes after an unknown option.
   static func ofLua(name: String) -> String {

@@ -14,7 +14,7 @@ func addCellxRows(to harness: inout Harness) throws {
 }
 
 private let inputs = [[1, 2, 3, 4], [4, 3, 2, 1]]
-/// What is known of the last layer for these inputs.
+/// The published values of the last layer for these inputs.
 private let published = [
   1000: [[-3, -6, -2, 2], [-2, -4, 2, 3]],
   2500: [[-3, -6, -2, 2], [-2, -4, 2, 3]],
@@ -50,7 +50,7 @@ private func cellx(_ graph: ShapeGraph, _ layers: Int) throws -> () -> Void {
   }
 }
 
-/// What the last layer comes to, worked out without a graph.
+/// The values of the last layer, computed without a graph.
 private func answer(_ layers: Int, _ input: [Int]) -> [Int] {
   (0..<layers).reduce(input) { layer, _ in
     [layer[1], layer[0] - layer[2], layer[1] + layer[3], layer[2]]

@@ -1,13 +1,13 @@
 import Observables
 
-/// Deep changes of Swift objects: collected, and taken back by a history and by transactions.
+/// Deep changes of Swift objects: collected, and undone by a history and by transactions.
 func addChangeRows(to harness: inout Harness) throws {
   try addCollectingRows(to: &harness)
   try addHistoryRows(to: &harness)
   try addTransactionRows(to: &harness)
 }
 
-/// A model above a list whose elements are replaced, and above many other objects.
+/// A model with a list whose elements are replaced, and with many other objects.
 private final class Shelf: ObservableModel {
   static let properties = ModelProperties(for: Shelf.self) {
     Property("list", get: { $0.list })

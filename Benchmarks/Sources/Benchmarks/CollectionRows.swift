@@ -1,8 +1,8 @@
 import Observables
 import OpenCombine
 
-/// Operations on 10,000 elements with nobody, one and a hundred watchers, beside `Array` and peers,
-/// a hundred of them in a turn; and one change under an operator.
+/// Operations on 10,000 elements with no watcher, one and a hundred, in turns of a hundred
+/// operations, compared with `Array` and peers; and one change under an operator.
 func addCollectionRows(to harness: inout Harness) throws {
   try addAppendRows(to: &harness)
   try addListRows(to: &harness)
@@ -39,7 +39,7 @@ private func addAppendRows(to harness: inout Harness) throws {
     })
 }
 
-/// A list with some watchers: half of the whole, the others of a slot each.
+/// Makes a list with watchers: half of them on the whole list, the others on one slot each.
 private func observed(_ watchers: Int, in loop: Loop, _ calls: Counter) throws
   -> ObservableArray<Int>
 {
@@ -151,7 +151,7 @@ private func addOperatorRows(to harness: inout Harness) throws {
       harness.add(
         concept, path.description,
         harness.time(20_000) {
-          // One becomes the largest, and then is what it was.
+          // An element becomes the largest, and then gets its former value again.
           for i in 0..<$0 {
             let place = i / 2 &* 7919 % length
             items[place].value = i % 2 == 0 ? length + i : place

@@ -1,15 +1,15 @@
-/// The same shapes, written by hand for one class and one loop, without a library.
+/// The same operations, written by hand for one class and one loop, without a library.
 ///
-/// They show what the machine takes: a callback keeps its object alive while it runs and is called
-/// once per turn, and that is all. There are no paths, other kinds of objects, lifetimes, errors,
-/// or ends while callbacks run.
+/// They show the cost of the bare machine: a callback keeps its object alive while it runs, and is
+/// called once per turn. There are no paths, other kinds of objects, lifetimes, errors, or stops
+/// while callbacks run.
 func addFloorRows(to harness: inout Harness) {
   addDeliveryFloors(to: &harness)
   addPathFloors(to: &harness)
   addChainFloors(to: &harness)
 }
 
-/// A turn: the objects whose callbacks are to be called.
+/// A turn: the objects with pending callbacks.
 final class HandTurn {
   private var dirty: ContiguousArray<HandLeaf> = []
 
@@ -25,7 +25,7 @@ final class HandTurn {
   }
 }
 
-/// What a registration makes.
+/// The object that a registration creates.
 final class HandWatcher {
   let callback: (HandLeaf) -> Void
   init(_ callback: @escaping (HandLeaf) -> Void) { self.callback = callback }
@@ -34,7 +34,7 @@ final class HandWatcher {
 final class HandLeaf {
   private unowned(unsafe) let turn: HandTurn
   fileprivate(set) var watchers: ContiguousArray<HandWatcher> = []
-  /// The object that is called when this one changes: the root of a path.
+  /// The object to call when this one changes: the root of a path.
   private unowned(unsafe) var root: HandLeaf?
   fileprivate var isDirty = false
   var value = 0 { didSet { if value != oldValue { changed() } } }
@@ -150,7 +150,7 @@ private func addPathFloors(to harness: inout Harness) {
   harness.add("3 components: register + end", "by hand", registered)
 }
 
-/// A property that is computed from one other.
+/// A property that is computed from one other property.
 private final class HandNode {
   private let getter: (HandNode) -> Int
   private let source: HandNode?

@@ -6,7 +6,7 @@ struct Row {
   let name: String
   let value: Double
   let unit: String
-  /// The largest value that holds, and how that came about; nil for floors and peers.
+  /// The upper limit, and its text in the report; nil for floors and peers.
   var limit: (value: Double, text: String)?
 }
 
@@ -21,9 +21,9 @@ struct Harness {
     return Double(time.tv_sec) * 1e9 + Double(time.tv_nsec)
   }
 
-  /// The median time of one of `count` operations that `body` does, in nanoseconds.
+  /// The median time of one of `count` operations of `body`, in nanoseconds.
   ///
-  /// That of this thread alone, as other programs may run beside.
+  /// Only this thread's processor time counts, as other programs may be running.
   func time(_ count: Int, _ body: (_ count: Int) -> Void) -> Double {
     body(count)
     let times = (0..<runs).map { _ in
@@ -53,17 +53,17 @@ func formatted(_ value: Double) -> String {
   return "\((value * 100).rounded() / 100)"
 }
 
-/// Stops the program when a benchmark did not do what it claims to measure.
+/// Stops the program if a benchmark did not do the work that it measures.
 func check(_ isRight: Bool, _ what: String) {
   precondition(isRight, "The answer is wrong: \(what)")
 }
 
-/// Keeps the optimizer from working a value out in advance.
+/// Keeps the optimizer from computing a value in advance.
 @inline(never)
 @_optimize(none)
 func opaque<Value>(_ value: Value) -> Value { value }
 
-/// Bytes of memory that the process occupies, after the C heap gave back what it could.
+/// The resident memory of the process in bytes, after the C heap has returned free memory.
 func residentBytes() -> Int {
   if let trim = dlsym(nil, "malloc_trim") {
     _ = unsafeBitCast(trim, to: (@convention(c) (Int) -> Int32).self)(0)

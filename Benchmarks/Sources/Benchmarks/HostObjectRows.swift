@@ -24,7 +24,7 @@ private final class HostObject: ScriptModel {
   var optional: Int? { didSet { observation.didSet(5, from: oldValue, to: optional) } }
 }
 
-/// Properties of Swift objects, read and written by scripts, beside a userdata of C.
+/// Properties of Swift objects, read and written by scripts, compared with a userdata in C.
 func addHostObjectRows(to harness: inout Harness) throws {
   let host = try LuaHost(loop: Loop(clock: .virtual))
   let object = HostObject()

@@ -3,7 +3,8 @@ import Lua
 import LuaObservables
 import Observables
 
-/// Limits that are not hit (S2), beside a host without any; and how late scripts are stopped (S1).
+/// Limits that are not reached (S2), compared with a host without limits; and the delay of stops
+/// (S1).
 func addLimitRows(to harness: inout Harness) throws {
   let loop = Loop()
   var limits = ScriptLimits.untrusted
@@ -27,8 +28,8 @@ func addLimitRows(to harness: inout Harness) throws {
     ("resumed coroutines", "local f = coroutine.wrap(loop) for i = 1, 10000 do f() end"),
     ("patterns", "for i = 1, 10000 do local _ = ('key = value'):match '^(%w+)%s*=%s*(%w+)$' end"),
   ] {
-    // The kinds take turns, so that they share the moods of the machine; and each has other hosts,
-    // as where a stack lies in memory may matter more than all else.
+    // The kinds take turns, so that the load of the machine affects all of them. Each turn uses a
+    // new host, as the address of a stack may matter more than anything else.
     var times = kinds.map { _ in [Double]() }
     for _ in 0..<9 {
       for (index, kind) in kinds.enumerated() {
@@ -58,7 +59,7 @@ func addLimitRows(to harness: inout Harness) throws {
   try addStops(to: &harness, loop)
 }
 
-/// The time from the limit until the host has control, at worst.
+/// The longest time from the limit until the host has control again.
 private func addStops(to harness: inout Harness, _ loop: Loop) throws {
   var limits = ScriptLimits()
   limits.turnTime = .milliseconds(20)

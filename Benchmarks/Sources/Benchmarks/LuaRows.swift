@@ -1,6 +1,6 @@
 import Foundation
 
-/// Runs every script of the folder with the interpreter and merges the lines that they print.
+/// Runs every script of the folder with the interpreter and merges the printed lines.
 ///
 /// A line is `concept: name<TAB>value<TAB>unit<TAB>limit`. The limit is empty for floors and peers,
 /// a number in the unit of the value (`200`), or a multiple of another row of the same script
@@ -37,7 +37,7 @@ func addLuaRows(to harness: inout Harness, interpreter: URL, scripts: URL) throw
   }
 }
 
-/// What a limit comes to, and how the report shows it.
+/// The value of a limit, and its text in the report.
 private func limit(
   _ text: String, _ values: [String: Double], _ unit: String
 ) -> (value: Double, text: String)? {

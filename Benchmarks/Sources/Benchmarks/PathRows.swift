@@ -23,7 +23,7 @@ func addPathRows(to harness: inout Harness) throws {
   check(calls == value, "one call for each write of the leaf")
   harness.add("3 components: leaf", "Observables", written, limit: 60)
 
-  // Each of the two chains is watched before, as it is where objects come and go among the same.
+  // Both chains have been observed before, as usual when objects are exchanged.
   let (second, secondLeaf) = (Leaf(), Leaf())
   second.next = secondLeaf
   calls = 0

@@ -1,7 +1,7 @@
 import Observables
 import OpenCombine
 
-/// One source, chains of computed properties, an effect at the end of each: what an update costs
+/// One source, chains of computed properties, an effect at the end of each: the cost of an update
 /// for each computed property.
 func addPropagationRows(to harness: inout Harness) throws {
   for width in [1, 10, 100] {
@@ -12,7 +12,7 @@ func addPropagationRows(to harness: inout Harness) throws {
         let loop = Loop()
         let graph = ShapeGraph(isTracked: isTracked, loop: loop)
         let time = try propagation(graph, width, height, updates, harness)
-        // In a low chain most of the time is that of the delivery, which has a limit of its own.
+        // In a short chain, most of the time is the delivery, which has another limit.
         harness.add(concept, graph.name, time, limit: isTracked || height < 100 ? nil : 25)
       }
       harness.add(

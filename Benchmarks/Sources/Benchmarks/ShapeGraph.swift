@@ -1,6 +1,6 @@
 import Observables
 
-/// Makes the nodes of a shape in one of our two ways.
+/// Makes the nodes of a shape, with declared or tracked dependencies.
 struct ShapeGraph {
   let isTracked: Bool
   let loop: Loop
@@ -46,7 +46,7 @@ struct ShapeGraph {
     (isTracked ? TrackedPicked.self : Picked.self).init(packed, at: index)
   }
 
-  /// Calls `body` with the value of a cell each time it changed.
+  /// Calls `body` with the value of a cell each time it changes.
   func effect(_ cell: Cell, _ body: @escaping (Int) -> Void) throws {
     try cell.observe("value", in: loop) { body($0.value) }
   }

@@ -1,6 +1,6 @@
 import Observables
 
-/// Adds one of two cells again and again, by what a third is.
+/// Adds one of two cells repeatedly, depending on a third cell.
 class Switching: Cell {
   private static let declared = ModelProperties(for: Switching.self) {
     Property("selector", get: { $0.selector })

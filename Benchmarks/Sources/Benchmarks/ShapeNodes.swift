@@ -2,14 +2,14 @@ import Observables
 
 /// A node of a graph of integers.
 ///
-/// Paths and getters meet it as this class, whatever it works out.
+/// Paths and getters use this class for all kinds of nodes.
 class Cell: ObservableModel {
   class var properties: ModelProperties { fatalError("A cell has properties of its own") }
   let observation = ModelObservation()
   var value: Int { fatalError("A cell has a value of its own") }
 }
 
-/// What is written.
+/// A writable node.
 final class Source: Cell {
   private static let own = ModelProperties(for: Source.self) {
     Property("value", get: { $0.value }, set: { $0.value = $1 })
@@ -34,7 +34,7 @@ final class Source: Cell {
 
 /// `left * factor + amount`.
 ///
-/// Each of these classes declares what it depends on; its subclass finds that out by tracking.
+/// Each of these classes declares its dependencies; its subclass tracks them.
 class Scaled: Cell {
   private static let declared = ModelProperties(for: Scaled.self) {
     Property("left", get: { $0.left })
@@ -112,7 +112,7 @@ final class TrackedSummed: Summed {
   override class var properties: ModelProperties { tracked }
 }
 
-/// The same cell, read again and again and added up.
+/// The sum of repeated reads of one cell.
 class Repeated: Cell {
   private static let declared = ModelProperties(for: Repeated.self) {
     Property("left", get: { $0.left })

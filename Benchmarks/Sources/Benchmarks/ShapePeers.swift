@@ -1,8 +1,9 @@
 import OpenCombine
 
-/// The same shapes as chains of publishers, as far as they can express them: OpenCombine 0.14 has
-/// no `combineLatest`, with which a value that arrives by several ways would be passed on for each
-/// arrival.
+/// The same shapes as chains of publishers, as far as possible.
+///
+/// OpenCombine 0.14 has no `combineLatest`, and with it a value that arrives by several paths would
+/// be passed on once for each of them.
 func addShapePeers(to harness: inout Harness) {
   for (name, count, build) in peers {
     let iterate = build()
@@ -72,14 +73,14 @@ private func avoidable() -> () -> Void {
   }
 }
 
-/// One iteration: writes 1, then 0, 1 …, and checks what the last end comes to each time.
+/// One iteration: writes 1, then 0, 1 …, and checks the value of the last end after each write.
 private func writing(
   _ head: Head, _ ends: [Numbers], writes: Int, calls expectedCalls: Int,
   _ expected: @escaping (Int) -> Int
 ) -> () -> Void {
   let calls = Calls()
   var last = 0
-  // The order of several sinks is OpenCombine's own.
+  // OpenCombine chooses the order of several sinks.
   let sinks = ends.indices.map { index in
     ends[index].sink {
       calls.count += 1

@@ -1,7 +1,7 @@
 import Observables
 
-/// The shapes of the kairo set: a row is one iteration, up to a thousand writes, each delivered to
-/// its effects before the next.
+/// The shapes of the kairo set: a row is one iteration of up to a thousand writes, each delivered
+/// to its effects before the next.
 func addShapeRows(to harness: inout Harness) throws {
   for isTracked in [false, true] {
     let graph = ShapeGraph(isTracked: isTracked, loop: Loop())
@@ -103,8 +103,8 @@ private func avoidable(_ graph: ShapeGraph) throws -> () -> Void {
   }
 }
 
-/// One iteration: writes 1, then 0, 1 …, checks what `last` comes to each time, and that each end
-/// was called for each write.
+/// One iteration: writes 1, then 0, 1 …; checks the value of `last`, and that each write called
+/// each end.
 private func writing(
   _ graph: ShapeGraph, _ head: Source, _ last: Cell, _ ends: [Cell], writes: Int,
   _ expected: @escaping (Int) -> Int

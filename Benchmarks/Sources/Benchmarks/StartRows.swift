@@ -1,10 +1,10 @@
 import Foundation
 
-/// The start of the program, beside that of the stock interpreter.
+/// The start of the program, compared with the stock interpreter.
 func addStartRows(to harness: inout Harness, interpreter: URL) throws {
   let stock = URL(fileURLWithPath: "/usr/bin/lua5.4")
   guard FileManager.default.isExecutableFile(atPath: stock.path) else { return }
-  // In turn, so that both see the same moods of the machine.
+  // The two alternate, so that the load of the machine affects both.
   var times: (stock: [Double], ours: [Double]) = ([], [])
   for _ in 0..<25 {
     times.stock.append(try milliseconds(stock))

@@ -2,7 +2,7 @@ import Observables
 import Observation
 import OpenCombine
 
-/// What the machine takes for the basic things just now: other programs may run beside.
+/// The machine's current cost of basic operations: other programs may be running.
 func addScaleRows(to harness: inout Harness) {
   let count = 1_000_000
   var leaf: PlainLeaf? = nil

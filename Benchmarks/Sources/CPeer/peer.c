@@ -19,7 +19,7 @@ typedef struct object {
 
 enum { INTEGER = 1, NUMBER, BOOLEAN, TEXT, METHOD };
 
-/* Names are compared by address; they are upvalues, which keeps them alive. */
+/* Names are compared by address; as upvalues, they stay alive. */
 static inline int slot(lua_State *L) {
   const void *name = lua_topointer(L, 2);
   for (int i = INTEGER; i <= METHOD; i++)

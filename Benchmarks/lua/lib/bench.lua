@@ -6,19 +6,20 @@ local clock = os.clock
 local rounds = tonumber(os.getenv "BENCH_ROUNDS") or 9
 local seconds = { ns = 1e9, ["µs"] = 1e6, ms = 1e3 }
 
--- Rows that are compared are timed in turn, round by round, so that they share the machine's moods.
+-- Compared rows are timed alternately, round by round, so that the load of the machine affects all
+-- of them.
 local pending = {}
 
---- body(n) does the thing n times. limit: nil, a number in the unit, or "factor * concept: name".
---- unit: ns when absent.
+--- body(n) does the operation n times. limit: nil, a number in the unit, or "factor * concept:
+--- name". unit: ns by default.
 function bench.row(name, n, limit, body, unit)
   pending[#pending + 1] = {
     name = name, n = n, limit = limit or "", body = body, unit = unit or "ns", samples = {},
   }
 end
 
---- Times what was added since the last run, prints it, and returns the values by name. at_most:
---- rounds, where one takes seconds.
+--- Times the rows added since the last run, prints them, and returns the values by name. at_most:
+--- the number of rounds, for rows that take seconds.
 function bench.run(at_most)
   local values = {}
   for _, row in ipairs(pending) do row.body(math.max(1, row.n // 10)) end

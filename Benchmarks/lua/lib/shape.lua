@@ -1,4 +1,4 @@
--- Rows of one graph shape: signals in plain Lua first, then computed properties that declare their
+-- The rows of one graph shape: signals in plain Lua, then computed properties with declared
 -- dependencies, which have to be twice as fast, then tracked ones.
 local bench = require "bench"
 
@@ -7,13 +7,13 @@ for i, name in ipairs { "plain", "declared", "tracked" } do
   shape.graphs[i] = require("graphs." .. name)
 end
 
---- build(graph) makes the shape and gives a function that does one iteration and checks the answer.
---- Rows are what one of `n` iterations takes, in µs.
+--- build(graph) makes the shape and returns a function that runs one iteration and checks the
+--- result. A row is the time of one of `n` iterations, in µs.
 function shape.row(name, n, build)
   for _, graph in ipairs(shape.graphs) do shape.add(name, graph.name, "", n, build(graph)) end
 end
 
---- A row of a variant of a graph.
+--- Adds a row for a variant of a graph.
 function shape.add(name, graph, variant, n, iterate)
   local peer = shape.graphs[1].name
   local limit = graph == "declared" and ("0.5 * %s: %s"):format(name, peer)
@@ -22,7 +22,7 @@ function shape.add(name, graph, variant, n, iterate)
   end, "µs")
 end
 
---- Stops the script unless a value is what it has to be.
+--- Stops the script unless a value is as expected.
 function shape.expect(value, expected)
   if value ~= expected then
     error(("the answer is %s, not %s"):format(value, expected), 2)

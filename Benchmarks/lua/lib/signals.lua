@@ -1,28 +1,29 @@
--- Signals in plain Lua, the peer of the graph shapes: writes push marks, reads pull values, as the
--- fastest published libraries do it.
+-- Signals in plain Lua, the peer of the graph shapes: writes push marks, reads pull values, as in
+-- the fastest published libraries.
 --
--- A dependency is one link record in two lists: that of its source's dependents and that of its
--- dependent's sources. While a getter runs, a cursor walks the list of the run before, so that a
--- stable graph allocates nothing; a stamp tells in one comparison that a source was read before in
--- this run. Marking and checking loop instead of recursing. Getters and effects must not raise.
+-- A dependency is one link record in two lists: the dependents of its source and the sources of its
+-- dependent. While a getter runs, a cursor walks the list of the previous run, so that a stable
+-- graph allocates nothing. A stamp shows in one comparison whether a source was already read in
+-- this run. Marking and checking use loops instead of recursion. Getters and effects must not
+-- raise.
 local signals = {}
 
--- What is known of a node's value. Sources are always clean; a stale node has to look at its
--- sources first; a dirty one has to run.
+-- The states of a node's value. Sources are always clean. A stale node has to check its sources
+-- first; a dirty node has to run.
 local CLEAN <const>, STALE <const>, DIRTY <const> = 0, 1, 2
 
 -- Nodes and links are arrays, as a constant index is a quarter faster than a name. A node is the
--- head of both its lists, and so has these three fields where a link has them.
+-- head of both its lists, and therefore has these three fields at the same indexes as a link.
 local NEXT_SOURCE <const>, NEXT_DEPENDENT <const>, DEPENDENT <const> = 1, 2, 3
--- The others of a link.
+-- The other fields of a link.
 local SOURCE <const>, PREVIOUS_DEPENDENT <const> = 4, 5
--- The others of a node. The stamp is that of the run that read it last; by the link `ENTRY` a check
--- came to it.
+-- The other fields of a node. STAMP is the stamp of the last run that read the node. ENTRY is the
+-- link by which a check reached it.
 local VALUE <const>, STATE <const>, STAMP <const>, LAST_DEPENDENT <const> = 4, 5, 6, 7
 local GETTER <const>, EFFECT <const>, ENTRY <const> = 8, 9, 10
 
--- The last link of the running node that is in use again, the node itself while there is none, nil
--- while nothing runs; and the stamp of this run.
+-- The last link of the running node that is reused in this run, or the node itself if no link is
+-- reused yet, or nil if no node runs; and the stamp of this run.
 local cursor, run
 local runs = 0
 
@@ -36,7 +37,7 @@ local function node(value, state, getter, effect)
   return self
 end
 
---- Links `source` to the running node, behind the cursor.
+--- Links `source` to the running node, after the cursor.
 local function connect(source)
   local last = source[LAST_DEPENDENT] or source
   local link = { cursor[NEXT_SOURCE], nil, cursor[DEPENDENT], source, last }
@@ -46,8 +47,8 @@ local function connect(source)
   cursor = link
 end
 
---- Removes `link` and those behind it from the lists of their sources. A getter that nobody depends
---- on any more lets go of its own sources, and starts anew when it is read.
+--- Removes `link` and all links after it from the lists of their sources. A getter without
+--- dependents also releases its own sources, and starts again when it is read.
 local function disconnect(link)
   local orphans, count = nil, 0
   repeat
@@ -77,7 +78,7 @@ local function disconnect(link)
   until not link
 end
 
---- Runs a getter, and if its value changed tells the dependents that were waiting for the outcome.
+--- Runs a getter. If its value has changed, marks the waiting dependents as dirty.
 local function update(self)
   local outer_cursor, outer_run = cursor, run
   runs = runs + 1
@@ -100,8 +101,8 @@ local function update(self)
   end
 end
 
---- Finds out whether a stale node has to run, by bringing its sources up to date in order until one
---- has changed: it is dirty afterwards, or clean.
+--- Finds out whether a stale node has to run: updates its sources in order until one has changed.
+--- Afterwards the node is dirty or clean.
 local function check(self)
   local link = self[NEXT_SOURCE]
   while true do
@@ -112,7 +113,7 @@ local function check(self)
       link = source[NEXT_SOURCE]
     else
       if state == DIRTY then update(source) end
-      -- Back up to the nearest node that has another source to look at.
+      -- Back up to the nearest node with another source to check.
       while true do
         local dependent = link[DEPENDENT]
         if dependent[STATE] == DIRTY then
@@ -131,7 +132,8 @@ local function check(self)
   end
 end
 
---- The value of a source or a getter; a dependency if a getter or effect is running.
+--- Returns the value of a source or a getter, and notes the dependency if a getter or effect is
+--- running.
 local function get(self)
   local state = self[STATE]
   if state ~= CLEAN then
@@ -151,7 +153,7 @@ local function get(self)
   return self[VALUE]
 end
 
---- Marks what depends on getters that may change, and queues the effects among it.
+--- Marks everything that depends on getters that may change, and queues the effects among it.
 local function mark(link)
   local fork = 0
   while true do
@@ -182,7 +184,7 @@ local function mark(link)
   end
 end
 
---- Runs the effects that are queued. What they write is worked off in the same loop.
+--- Runs the queued effects. Effects that their writes queue run in the same loop.
 local function flush()
   is_flushing = true
   while next_queued <= queued do
@@ -236,14 +238,14 @@ function signals.set(self, value)
   if depth == 0 and not is_flushing then flush() end
 end
 
---- Calls `effect` now (in a batch: at its end), and again whenever something that it read changed.
+--- Calls `effect` now (in a batch, at its end), and again after each change of a value it has read.
 function signals.effect(effect)
   queued = queued + 1
   queue[queued] = node(nil, DIRTY, nil, effect)
   if depth == 0 and not is_flushing then flush() end
 end
 
---- Effects run when the outermost batch ends.
+--- Runs `body`; effects run when the outermost batch ends.
 function signals.batch(body)
   depth = depth + 1
   body()

@@ -1,3 +1,3 @@
--- Somebody was interrupted while typing.
+-- A script with a syntax error, as if saved while typing.
 local obs = require "obs"
 obs.observe(greenhouse, "humidity" function() print "damp" end)

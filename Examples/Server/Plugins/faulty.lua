@@ -1,4 +1,4 @@
--- Fails whenever it is called.
+-- Fails at each call.
 local obs = require "obs"
 obs.observe(greenhouse, "temperature", function(greenhouse)
   print("feels like " .. greenhouse.temprature)

@@ -1,4 +1,4 @@
--- Wants a gigabyte at once, as soon as it is damp.
+-- Allocates a gigabyte at once when the humidity changes.
 local obs = require "obs"
 obs.observe(greenhouse, "humidity", function()
   local drops = ("drop"):rep(1 << 28)

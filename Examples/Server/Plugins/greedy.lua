@@ -1,4 +1,4 @@
--- Never returns once it is hot, and doesn't take no for an answer.
+-- Never returns once it is hot, and catches the errors that stop it.
 local obs = require "obs"
 obs.observe(greenhouse, "temperature", function(greenhouse)
   if greenhouse.temperature < 30 then return end

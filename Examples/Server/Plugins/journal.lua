@@ -1,4 +1,4 @@
--- Counts what happens. Its count outlives the reloads of other plugins.
+-- Counts the changes. The count survives reloads of other plugins.
 local obs = require "obs"
 
 local changes = 0

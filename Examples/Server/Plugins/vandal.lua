@@ -1,4 +1,4 @@
--- Overwrites what all plugins share, one way or another.
+-- Tries to overwrite the objects that all plugins share.
 local obs = require "obs"
 for _, try in ipairs {
   function() string.format = nil end,

@@ -1,10 +1,10 @@
--- The checks of fixtures, as global functions. They use functions of Swift: `core.failed(message,
+-- The checks of fixtures, as global functions. They use Swift functions: `core.failed(message,
 -- file, line, case)`, `core.checked()`, `core.advance(seconds)`, `core.began(sentence,
 -- is_outermost, first_line, last_line)`, `core.ended(case, finds_leaks)`, `core.finds_leaks()`,
--- `core.settle()`, and the `source` of the fixture. A case is a number there, 0 for none.
+-- `core.settle()`, and the `source` of the fixture. In these, a case is a number, and 0 is no case.
 local core, source = ...
 
--- These functions are read first, as scripts may replace them.
+-- Scripts may replace these functions, so they are read first.
 local getinfo, traceback, getmetatable = debug.getinfo, debug.traceback, debug.getmetatable
 local concat, sort, running = table.concat, table.sort, coroutine.running
 local find, format, gsub = string.find, string.format, string.gsub
@@ -15,9 +15,9 @@ local ipairs, next, pairs, tostring, type = ipairs, next, pairs, tostring, type
 
 local OWN = getinfo(1, "S").source
 
--- The sentences of the cases that are running, outermost first; each coroutine has its own.
+-- The sentences of the running cases, outermost first; each coroutine has a separate list.
 local cases = setmetatable({}, { __mode = "k" })
--- Their numbers, in the same order.
+-- The numbers of these cases, in the same order.
 local numbers = setmetatable({}, { __mode = "k" })
 
 local function sentences()
@@ -30,8 +30,8 @@ local function current()
   return list and list[#list] or 0
 end
 
--- The line of the fixture that is running, or the place elsewhere if it isn't; and all lines that
--- led there.
+-- The current line of the fixture, or of another file if the fixture is not running; and all lines
+-- that led to it.
 local function place()
   local file, line, trail = nil, nil, {}
   for level = 2, 40 do
@@ -61,7 +61,7 @@ local function text(value)
   return ok and result or "a " .. type(value) .. " whose __tostring failed"
 end
 
--- Values as failures show them --------------------------------------------------------------------
+-- Values in failures ------------------------------------------------------------------------------
 
 local MOST_ENTRIES, MOST_DIFFERENCES = 12, 10
 
@@ -72,7 +72,7 @@ local function by_kind(a, b)
   return text(a) < text(b)
 end
 
--- Tables, and objects of the host that can be gone through.
+-- Tables, and objects of the host that can be traversed.
 local function is_walkable(value)
   if type(value) == "table" then return true end
   local meta = type(value) == "userdata" and getmetatable(value)
@@ -120,7 +120,7 @@ local function below(path, key)
 end
 
 -- Adds "path: actual, expected …" to `found` for each difference. `seen` has the pairs of objects
--- that are being compared, so that loops end.
+-- that are being compared, so that cycles end.
 local function compare(actual, expected, path, found, seen)
   if actual == expected or actual ~= actual and expected ~= expected then return end
   if is_walkable(actual) and is_walkable(expected) then
@@ -169,14 +169,14 @@ function expect(value, what)
   return value
 end
 
--- Fails if the values differ, deeply, and names the differences; returns whether they are equal.
+-- Fails if the values differ, deeply, and lists the differences; returns whether they are equal.
 -- Objects of the host can be compared with tables.
 function expect_equal(actual, expected, what)
   return (check_equal(actual, expected, what))
 end
 
--- Fails if calling `body` raises no error, or one whose message has neither the text `pattern` nor
--- anything that matches it; returns the error.
+-- Fails if calling `body` raises no error, or if the error's message neither contains nor matches
+-- `pattern`; returns the error.
 function expect_error(body, pattern, what)
   if type(body) ~= "function" then
     refuse("bad argument #1 to 'expect_error' (function expected, got %s)", type(body))
@@ -203,14 +203,14 @@ end
 
 local entries = {}
 
--- Notes what happened, for `expect_log`.
+-- Records an event for `expect_log`.
 function log(...)
   local parts = {}
   for i = 1, select("#", ...) do parts[i] = text((select(i, ...))) end
   entries[#entries + 1] = concat(parts, " ")
 end
 
--- Fails if the notes since the last time differ from `expected`.
+-- Fails if the events recorded since the last time differ from `expected`.
 function expect_log(expected, what)
   if type(expected) ~= "table" then
     refuse("bad argument #1 to 'expect_log' (table expected, got %s)", type(expected))
@@ -220,8 +220,8 @@ function expect_log(expected, what)
   return (check_equal(noted, expected, what or "log"))
 end
 
--- Runs a part of the fixture: an error in it is a failure at its line, and the script goes on.
--- Failures in it begin with the sentence.
+-- Runs a part of the fixture: an error in it is a failure at its line, and the script continues.
+-- Messages of failures in it begin with the sentence.
 function case(sentence, body)
   if type(body) ~= "function" then
     refuse("bad argument #2 to 'case' (function expected, got %s)", type(body))
@@ -249,10 +249,10 @@ function case(sentence, body)
   if not ok then core.raised(sentences(), text(raised), trace, number) end
   list[#list], own[#own] = nil, nil
   local is_outermost = #list == 0
-  -- What an error has skipped is no leak.
+  -- Objects that remain because of an error are not leaks.
   local finds_leaks = ok and is_outermost and core.finds_leaks()
   if finds_leaks then
-    -- What nobody refers to ends by itself, some of it in a finalizer: the result of the case, too.
+    -- Garbage ends by itself, partly in finalizers, and so does the result of the case.
     raised = nil
     core.settle()
     collect()
@@ -261,7 +261,7 @@ function case(sentence, body)
   core.ended(number, finds_leaks)
 end
 
--- A check like the others, except that a failure ends the script.
+-- Like the other checks, but a failure ends the script.
 function assert(...)
   core.checked()
   local value, message = ...
@@ -272,7 +272,7 @@ function assert(...)
   error(message, 2)
 end
 
--- Lets virtual time pass: watchers are called, and timers and tasks that are due go on.
+-- Advances virtual time: calls watchers, and runs timers and tasks that are due.
 function advance(seconds)
   if type(seconds) ~= "number" or not (seconds >= 0 and seconds <= 1e9) then
     refuse("bad argument #1 to 'advance' (seconds from 0 to 1e9 expected, got %s)", text(seconds))

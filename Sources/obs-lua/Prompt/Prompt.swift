@@ -3,27 +3,27 @@ internal import CLua
 internal import Glibc
 internal import Lua
 
-/// The prompt: asks for lines until they make a chunk.
+/// The prompt: reads lines until they make a chunk.
 struct Prompt {
   private typealias Line = [CChar]
 
-  /// The result of asking for a line.
+  /// The result of reading a line.
   private enum Answer {
     case line(Line)
-    /// The input is over, or a signal ends the program.
+    /// The input has ended, or a signal ends the program.
     case end
-    /// SIGINT came: the text that was typed is forgotten.
+    /// SIGINT: the typed text is dropped.
     case dropped
   }
 
-  /// The result of asking for a chunk.
+  /// The result of reading a chunk.
   private enum Chunk {
     case loaded(CInt)
     case end
     case dropped
   }
 
-  /// A global that may hold a prompt, and the prompt if it doesn't.
+  /// A global that may hold a prompt, and the default prompt.
   private struct Sign {
     var global: StaticString
     var text: StaticString
@@ -34,11 +34,11 @@ struct Prompt {
 
   let interpreter: Interpreter
   let L: LuaStack
-  /// What is more on a terminal; nil on a pipe.
+  /// The additional features for terminals; nil on a pipe.
   let session: TerminalSession?
 
-  /// Reads a chunk, as an expression if it is one, and returns how it loaded; nil at the end of the
-  /// input. [-0, +1, -], or +0 at the end
+  /// Reads a chunk, as an expression if possible, and returns its load status; nil at the end of
+  /// the input. [-0, +1, -] , or +0 at the end
   func load() throws(Interpreter.Raised) -> CInt? {
     session?.leave()
     while true {
@@ -50,7 +50,7 @@ struct Prompt {
     }
   }
 
-  /// Reads and loads one chunk. [-0, +1, -], or +0 where there is none
+  /// Reads and loads one chunk. [-0, +1, -] , or +0 without a chunk
   private func loadChunk() throws(Interpreter.Raised) -> Chunk {
     var line: Line
     switch try read(.first) {
@@ -89,13 +89,13 @@ struct Prompt {
     }
   }
 
-  /// Loads a text and returns how. [-0, +1, -]
+  /// Loads a text and returns the status. [-0, +1, -]
   private func load(_ text: Line) -> CInt {
     if let session { return session.load(text) }
     return luaL_loadbufferx(L.pointer, text, text.count, "=stdin", nil)
   }
 
-  /// Whether the error message on top of the stack complains of an early end. [-0, +0, -]
+  /// Whether the error message on top of the stack complains about an early end. [-0, +0, -]
   private func isIncomplete(_ status: CInt) -> Bool {
     guard status == LUA_ERRSYNTAX, let message = lua_tolstring(L.pointer, -1, nil) else {
       return false
@@ -105,7 +105,7 @@ struct Prompt {
     return length >= mark.utf8.count && strcmp(message + length - mark.utf8.count, mark) == 0
   }
 
-  /// Reads a line, without its end. [-0, +0, -]
+  /// Reads a line, without its line break. [-0, +0, -]
   private func read(_ sign: Sign) throws(Interpreter.Raised) -> Answer {
     try push(sign)
     // The text belongs to the value on the stack.
@@ -121,7 +121,7 @@ struct Prompt {
 
   /// Pushes the value of a global that may hold a prompt. [-0, +1, -]
   ///
-  /// On a terminal the prompt goes on where globals that are not there are errors.
+  /// On a terminal the prompt continues if reading an undefined global raises an error.
   private func push(_ sign: Sign) throws(Interpreter.Raised) {
     L.push(UnsafeMutableRawPointer(mutating: sign.global.utf8Start))
     do {

@@ -1,10 +1,10 @@
-/// A word that the prompt itself understands, where Lua could not mean anything by it.
+/// A word that the prompt itself understands if it has no meaning in Lua.
 enum PromptCommand: String {
   case help
   case exit
 
-  /// The command that an entry is: the word alone, where no global variable has that name, or with
-  /// a dot before it, with which no Lua begins.
+  /// Recognizes a command: the word alone if no global variable has this name, or the word after a
+  /// dot, with which no Lua code begins.
   ///
   /// Nil for other entries.
   init?(_ entry: String, isGlobal: (String) -> Bool) {

@@ -4,18 +4,22 @@ internal import Glibc
 internal import Lua
 internal import LuaObservables
 
-/// What the prompt does more on a terminal than on a pipe, where all is as with `lua`: lines have
-/// places, values are shown in full, Tab completes, and the history lasts.
+/// The prompt's additional features on a terminal: lines have places, values are shown in full, Tab
+/// completes, and the history is saved.
+///
+/// On a pipe the prompt behaves like `lua`.
 final class TerminalSession {
   private let host: LuaHost
   private let L: LuaStack
-  /// The table of global variables of the prompt; nil where it uses those of scripts.
+  /// The table of the prompt's global variables; nil if it uses the scripts' globals.
   private var globals: LuaTable?
-  /// The `print` of the library, whose place another one of a script may take.
+  /// The library's `print`, which a script may replace.
   private let print: UnsafeRawPointer?
   /// The place of the next line.
   private var line = 1
 
+  /// Makes a session.
+  ///
   /// - Throws: `memory`.
   init(_ host: LuaHost, hasScript: Bool) throws(LuaError) {
     self.host = host
@@ -42,8 +46,8 @@ final class TerminalSession {
 
   // MARK: Lines
 
-  /// Loads an entry under its place, with the globals of the prompt; status as luaL_loadbufferx.
-  /// [-0, +1, -]
+  /// Loads an entry with its place as the chunk's name and with the prompt's globals; status as
+  /// luaL_loadbufferx. [-0, +1, -]
   func load(_ text: [CChar]) -> CInt {
     host.enter(("prompt", line))
     let placed = [CChar](repeating: CChar(ascii: "\n"), count: line - 1) + text
@@ -53,10 +57,10 @@ final class TerminalSession {
     return status
   }
 
-  /// No entry runs any more.
+  /// Called when no entry is running any more.
   func leave() { host.enter(nil) }
 
-  /// An entry was loaded, or given up: the next one has another place.
+  /// Called when an entry was loaded or abandoned: the next one has another place.
   func pass(_ entry: [CChar]) {
     line += 1 + entry.count { $0 == CChar(ascii: "\n") }
   }
@@ -72,10 +76,10 @@ final class TerminalSession {
     return lua_topointer(L.pointer, -1)
   }
 
-  /// Shows the values above `base`; false where a script has a `print` of its own, which is to show
-  /// them. [-n, +0, -] or [-0, +0, -]
+  /// Shows the values above `base`; returns false if a script has its own `print`, which should
+  /// show them. [-n, +0, -] or [-0, +0, -]
   func show(above base: CInt) -> Bool {
-    // Where there is no room for one more value nothing could be called, either.
+    // Without room for one more value no function could be called, either.
     if L.hasRoom(), let own = TerminalSession.addressOfPrint(L), own != print { return false }
     do {
       try host.describeValues(
@@ -98,7 +102,7 @@ final class TerminalSession {
 
   // MARK: Commands
 
-  /// Runs an entry that is a command, and returns what to do; nil where it is none.
+  /// Runs an entry that is a command, and returns the command; nil for other entries.
   func run(_ entry: [CChar]) -> PromptCommand? {
     let text = String(decoding: entry.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     guard let command = PromptCommand(text, isGlobal: isGlobal) else { return nil }
@@ -106,9 +110,9 @@ final class TerminalSession {
     return command
   }
 
-  /// Whether scripts or the prompt have a global variable of that name, by whatever means.
+  /// Whether scripts or the prompt have a global variable with this name, even through a metatable.
   ///
-  /// One whose metamethod fails counts: the entry will show the error.
+  /// True also if a metamethod fails: the entry will show the error.
   private func isGlobal(_ name: String) -> Bool {
     let height = L.height
     defer { L.height = height }

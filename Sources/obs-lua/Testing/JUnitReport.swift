@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// The results in the XML that JUnit's readers take.
+/// The results in JUnit's XML format.
 enum JUnitReport {
-  /// Writes the file; false, with `errno`, where that fails.
+  /// Writes the file; returns false, with `errno` set, on failure.
   static func write(_ results: [TestResult], to path: String) -> Bool {
     guard let file = fopen(path, "w") else { return false }
     let text = text(of: results)
@@ -53,7 +53,7 @@ enum JUnitReport {
       case "\"": result += "&quot;"
       case "\n": result += "&#10;"
       case "\t": result += "&#9;"
-      // XML has no way to write these.
+      // XML cannot represent these.
       case _ where scalar.value < 32 || (0xFFFE...0xFFFF).contains(scalar.value):
         result += "\u{FFFD}"
       default: result.unicodeScalars.append(scalar)

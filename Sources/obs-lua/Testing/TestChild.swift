@@ -7,7 +7,7 @@ internal import LuaObservables
 struct TestChild {
   let path: String
   let options: Options
-  /// Where the records go.
+  /// The descriptor to which records are written.
   let descriptor: CInt
 
   func run() {
@@ -70,7 +70,7 @@ struct TestChild {
   }
 }
 
-/// The text that `--filter` looks for.
+/// The test for `--filter`.
 enum TestFilter {
   static func contains(_ name: String, _ text: String) -> Bool {
     let (name, text) = (Array(name.utf8), Array(text.utf8))

@@ -1,17 +1,17 @@
-/// Which files of Lua the files of tests have loaded, by which it is known what to run again.
+/// The Lua files loaded by each test file, which determine what to run again.
 struct TestDependencies {
   private var loaded: [String: Set<WatchedFile>] = [:]
-  /// The files that have failed: any other file of Lua may be what was missing.
+  /// The files that have failed: any other Lua file may be the missing one.
   private var failed: Set<String> = []
 
   /// Watches a file or a folder of tests.
   func watch(_ path: String, by watch: FileWatch) {
-    // Where it is none, this is nothing: the folder of the file is watched then.
+    // For a file this has no effect, and its folder is watched below.
     watch.add(path + "/")
     watch.add(path)
   }
 
-  /// Notes what files have loaded that have run.
+  /// Records the files that the finished tests have loaded.
   mutating func note(_ results: [TestResult], by watch: FileWatch) {
     for result in results {
       if result.hasFailed { failed.insert(result.path) } else { failed.remove(result.path) }
@@ -19,7 +19,7 @@ struct TestDependencies {
     }
   }
 
-  /// Those of the files that have changed, have loaded what has changed, or are new.
+  /// The files that have changed, have loaded changed files, or are new.
   func files(
     among paths: [String], after changes: Set<WatchedFile>, by watch: FileWatch
   ) -> [String] {

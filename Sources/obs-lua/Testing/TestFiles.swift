@@ -1,9 +1,9 @@
 internal import Glibc
 
-/// The files that a list of paths names: the files themselves, and the `.lua` files of folders.
+/// The files for a list of paths: the files themselves, and the `.lua` files of folders.
 struct TestFiles {
   private(set) var paths: [String] = []
-  /// The paths at which there is nothing.
+  /// The paths that do not exist.
   private(set) var missing: [String] = []
 
   init(at paths: [String]) {

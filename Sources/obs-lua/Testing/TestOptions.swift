@@ -8,7 +8,7 @@ struct TestOptions {
   private(set) var endsAtFailure = false
   private(set) var findsLeaks = false
 
-  /// Takes an option with its value; false where the value is wrong.
+  /// Sets an option; returns false if its value is wrong.
   mutating func take(_ name: Options.Name, _ value: String) -> Bool {
     switch name {
     case .tap:

@@ -1,9 +1,9 @@
 internal import CCommandLine
 internal import Glibc
 
-/// A process that runs a file, as the one that started it sees it.
+/// A process that runs a file, from its parent's point of view.
 struct TestProcess {
-  /// The index of the file in the list of all.
+  /// The index of the file in the list of all files.
   let index: Int
   let id: pid_t
   private var output: TestPipe
@@ -11,7 +11,7 @@ struct TestProcess {
   private let beginning = ContinuousClock.now
   private(set) var result: TestResult
 
-  /// Starts the process; nil where the system has none left.
+  /// Starts the process; nil if the system refuses.
   init?(_ path: String, at index: Int, options: Options) {
     let process = ccl_fork()
     if process.id == 0 {
@@ -28,25 +28,25 @@ struct TestProcess {
   /// The descriptors to wait for.
   var descriptors: [CInt] { [output.descriptor, records.descriptor].filter { $0 >= 0 } }
 
-  /// The milliseconds until the time of the file is over.
+  /// The milliseconds until the file's time is up.
   func remaining(of seconds: Double) -> Double {
     let taken = (ContinuousClock.now - beginning) / .seconds(1)
     return (seconds - taken) * 1000
   }
 
-  /// Takes what has come on the descriptors that are ready.
+  /// Reads from the descriptors that are ready.
   ///
-  /// Returns whether all has been said.
+  /// Returns whether the process has sent all its records.
   mutating func read(from ready: Set<CInt>) -> Bool {
     if ready.contains(output.descriptor) { output.read() }
     if ready.contains(records.descriptor) { records.read() }
-    // Programs that the script started may keep the output open.
+    // Programs started by the script may keep the output open.
     return records.isAtEnd
   }
 
-  /// Ends the process and what it started, and returns the result.
+  /// Ends the process and its child processes, and returns the result.
   ///
-  /// `reason` says why, if the file did not come to its end by itself.
+  /// `reason` says why the file did not reach its end, if it did not.
   mutating func finish(because reason: String? = nil) -> TestResult {
     var status: CInt = 0
     if reason != nil { kill(-id, SIGKILL) }
@@ -74,7 +74,7 @@ struct TestProcess {
   }
 }
 
-/// One end of a pipe, and what has come through it.
+/// One end of a pipe, and the data received so far.
 struct TestPipe {
   private(set) var descriptor: CInt
   private var bytes: [UInt8] = []
@@ -87,7 +87,7 @@ struct TestPipe {
 
   var text: String { String(decoding: bytes, as: UTF8.self) }
 
-  /// Takes one portion; false where there is none now.
+  /// Reads one portion; returns false if none is available.
   @discardableResult
   mutating func read() -> Bool {
     guard descriptor >= 0 else { return false }

@@ -1,10 +1,10 @@
-/// What the process of a file tells the one that started it: a line of text each.
+/// A message from the process of a file to its parent, one line of text each.
 enum TestRecord {
   case began(String)
   case failed(Int, String)
   case ended(Int)
   case notLoaded
-  /// A file of Lua that was loaded.
+  /// A Lua file that was loaded.
   case loads(String)
   case leftOut
   case complete
@@ -21,7 +21,7 @@ enum TestRecord {
     }
   }
 
-  /// Reads a line without its break; nil where it is none of these.
+  /// Parses a line without its line break; nil if it is not a record.
   init?(_ line: Substring) {
     let rest = line.dropFirst()
     switch line.first {

@@ -1,8 +1,8 @@
-/// The form in which results are written.
+/// An output format for results.
 protocol TestReport {
-  /// The text for a file that is done.
+  /// The text for a finished file.
   mutating func text(for result: TestResult) -> String
-  /// The text after all of them.
+  /// The text after all files.
   func end() -> String
 }
 
@@ -52,14 +52,14 @@ struct TapReport: TestReport {
 }
 
 extension String {
-  /// Its lines, each after `prefix` and before a line break.
+  /// Its lines, each after `prefix` and followed by a line break.
   fileprivate func indented(by prefix: String) -> String {
     var lines = split(omittingEmptySubsequences: false) { $0.isNewline }
     if lines.last?.isEmpty == true { lines.removeLast() }
     return lines.map { prefix + $0 + "\n" }.joined()
   }
 
-  /// On one line, and without characters that control a terminal.
+  /// The text on one line, without characters that control a terminal.
   fileprivate var printable: String {
     var result = ""
     for scalar in unicodeScalars {
@@ -74,7 +74,7 @@ extension String {
     return result
   }
 
-  /// A `#` would begin a directive such as TODO, which makes a failure none.
+  /// The text without `#`, which would start a directive such as TODO that excuses a failure.
   fileprivate var escapedForTap: String {
     var result = ""
     for character in self {

@@ -1,22 +1,22 @@
-/// What came of a case.
+/// The result of a case.
 struct TestCase {
   var name: String
   var failures: [String] = []
   var isOpen = true
 }
 
-/// What came of a file, as the records of its process tell it.
+/// The result of a file, from the records of its process.
 struct TestResult {
   let path: String
   private(set) var cases: [TestCase] = []
-  /// What failed outside of all cases.
+  /// The failures outside of all cases.
   private(set) var failures: [String] = []
   private(set) var didLoad = true
-  /// The files of Lua that it has loaded, itself among them.
+  /// The Lua files that it has loaded, including itself.
   private(set) var loaded: [String] = []
-  /// Whether the filter left cases out.
+  /// Whether the filter skipped any cases.
   private(set) var leftOut = false
-  /// Whether the process said that it had come to the end.
+  /// Whether the process reported that it reached the end.
   private(set) var isComplete = false
   var output = ""
   var seconds = 0.0
@@ -42,7 +42,7 @@ struct TestResult {
     }
   }
 
-  /// Notes that the process ended, or was ended, before the file had come to its end.
+  /// Records that the process ended, or was ended, before the file reached its end.
   mutating func end(because reason: String) {
     fail("\(path): \(reason)", in: (cases.lastIndex { $0.isOpen } ?? -1) + 1)
   }
@@ -59,7 +59,7 @@ struct TestResult {
 
   /// The cases to show.
   ///
-  /// The file is one where it failed itself, or has checks without a case.
+  /// The file itself is shown as a case if it failed, or has checks outside of cases.
   var shownCases: [TestCase] {
     guard !failures.isEmpty || cases.isEmpty && !leftOut else { return cases }
     return cases + [TestCase(name: "the file", failures: failures)]

@@ -1,7 +1,7 @@
 internal import CCommandLine
 internal import Glibc
 
-/// Runs files that check themselves, each in a process of its own, and reports in their order.
+/// Runs files that check themselves, each in a separate process, and reports in their order.
 struct TestRunner {
   private let options: Options
   private let name: String
@@ -13,10 +13,10 @@ struct TestRunner {
     paths = arguments.operands
   }
 
-  /// The seconds that a file may take.
+  /// The time limit of a file, in seconds.
   private var timeLimit: Double { options.timeLimit?.seconds ?? 10 }
 
-  /// Runs all, and returns the status to exit with; with `--watch` it goes on until a signal ends
+  /// Runs all files, and returns the exit status; with `--watch` it continues until a signal ends
   /// it.
   func run() -> CInt {
     signal(SIGPIPE, SIG_IGN)
@@ -37,7 +37,7 @@ struct TestRunner {
     var known = TestDependencies()
     var waiting = files.paths
     while true {
-      // Folders are watched before the files run: what changes meanwhile runs again.
+      // Folders are watched before the files run: files that change during the run are run again.
       for path in paths { known.watch(path, by: watch) }
       if !waiting.isEmpty { known.note(runAndReport(waiting), by: watch) }
       let changes = watch.waitForChanges()
@@ -53,7 +53,7 @@ struct TestRunner {
     return results
   }
 
-  /// Writes a text whole: what a script prints may have zeros, which end a string of C.
+  /// Writes a text completely: output of a script may have zeros, which end a C string.
   private func write(_ text: String) {
     var text = text
     text.withUTF8 { bytes in
@@ -77,7 +77,7 @@ struct TestRunner {
     return 0
   }
 
-  /// Runs the files side by side, and hands on their results in order.
+  /// Runs the files concurrently, and reports their results in order.
   private func run(_ paths: [String], report: (TestResult) -> Void) -> [TestResult] {
     let cores = max(1, sysconf(CInt(_SC_NPROCESSORS_ONLN)))
     let width = min(options.testing.jobs ?? cores, paths.count)
@@ -108,7 +108,7 @@ struct TestRunner {
     return results
   }
 
-  /// Waits until something has come of a process, and returns what is finished.
+  /// Waits for data from a process, and returns the finished results.
   private func step(_ running: inout [TestProcess]) -> [(index: Int, result: TestResult)] {
     guard !running.isEmpty else { return [] }
     var polled = running.flatMap(\.descriptors).map { descriptor in

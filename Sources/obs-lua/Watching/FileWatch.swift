@@ -1,29 +1,29 @@
 internal import CCommandLine
 internal import Glibc
 
-/// A file, or a folder, in a watched folder, whatever the path by which it was found.
+/// A file or a folder in a watched folder, independent of the path by which it was found.
 struct WatchedFile: Hashable {
   let folder: CInt
   let name: String
   var isFolder = false
 
-  /// Whether a script that has failed may have missed it.
+  /// Whether a failed script may have been missing it.
   var mayBeModule: Bool { isFolder || name.hasSuffix(".lua") }
 }
 
-/// Folders that are watched for files that are written in place, or replaced.
+/// Watched folders, for files that are written in place or replaced.
 final class FileWatch {
   /// Readable when something has changed.
   let descriptor: CInt
 
-  /// Changes count as one while each follows the last one in so many milliseconds, up to a number.
+  /// Changes within this many milliseconds of the last one belong to it, up to `patience` times.
   private static let settling: CInt = 50
   private static let patience = 20
 
   /// The paths of the folders.
   private var paths: [CInt: String] = [:]
 
-  /// Nil where the system cannot watch files.
+  /// Starts watching; nil if the system cannot watch files.
   init?() {
     descriptor = ccl_openwatch()
     if descriptor < 0 { return nil }
@@ -31,7 +31,7 @@ final class FileWatch {
 
   deinit { close(descriptor) }
 
-  /// Watches the file at a path, which need not exist; nil where its folder does not.
+  /// Watches the file at a path, which need not exist; nil if its folder does not exist.
   @discardableResult
   func add(_ path: String) -> WatchedFile? {
     let slash = path.lastIndex(of: "/")
@@ -43,7 +43,7 @@ final class FileWatch {
     return WatchedFile(folder: folder, name: String(name))
   }
 
-  /// Watches the folders among what has changed.
+  /// Watches the changed folders.
   func addFolders(of changes: Set<WatchedFile>) {
     for change in changes where change.isFolder {
       if let parent = paths[change.folder] { add(parent + change.name + "/") }
@@ -57,7 +57,7 @@ final class FileWatch {
     return takeChanges()
   }
 
-  /// Waits until no more changes come, and returns those since the last call.
+  /// Waits until no more changes come, and returns the changes since the last call.
   func takeChanges() -> Set<WatchedFile> {
     var found: Set<WatchedFile> = []
     for _ in 0..<Self.patience {

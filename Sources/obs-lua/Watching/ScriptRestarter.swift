@@ -1,7 +1,7 @@
 internal import CCommandLine
 internal import Glibc
 
-/// Runs a script in a process of its own, and again whenever it, or a file that it has loaded,
+/// Runs a script in a separate process, and again whenever the script or a file that it has loaded
 /// changes.
 struct ScriptRestarter {
   private let name: String
@@ -9,8 +9,9 @@ struct ScriptRestarter {
 
   init(_ script: String, name: String) { (self.script, self.name) = (script, name) }
 
-  /// Returns nil in each new process, which is to run the script; in this one the status to exit
-  /// with, when a signal has asked for the end.
+  /// Returns nil in each new process, which should run the script.
+  ///
+  /// In this process, returns the exit status when a signal has asked for the end.
   func run() -> CInt? {
     guard let watch = FileWatch(), let signals = EndSignals() else {
       ccl_writeerror(name, "the system cannot watch files")
@@ -18,7 +19,7 @@ struct ScriptRestarter {
     }
     var retried: Set<WatchedFile> = []
     while true {
-      // The files of the last run: a process that fails may load fewer.
+      // Files of the last run are kept: a process that fails may load fewer.
       var files = Set([watch.add(script)].compactMap { $0 })
       let process = ccl_forkwatched()
       if process.id == 0 {
@@ -36,12 +37,12 @@ struct ScriptRestarter {
     }
   }
 
-  /// Waits until a file has changed, and ends the process; returns the status where a signal ends
-  /// all.
+  /// Waits until a file has changed, and ends the process; returns the status if a signal ends
+  /// everything.
   ///
-  /// After a failure any file of Lua may be what was missing, also one that came while the process
-  /// ran. A script that writes such files itself and fails would run for ever, so those for which
-  /// it ran again are `retried`, until something else has changed.
+  /// After a failure any Lua file may be the missing one, even one that appeared while the process
+  /// ran. A script that writes such files itself and fails would run forever, so the files for
+  /// which it ran again are in `retried`, until another file has changed.
   private func wait(
     for process: ccl_process, _ watch: FileWatch, _ signals: EndSignals,
     _ files: inout Set<WatchedFile>, _ retried: inout Set<WatchedFile>
@@ -57,7 +58,7 @@ struct ScriptRestarter {
       var hasEnded = false
       if polled[2].revents != 0 {
         isRunning = read(process.records, &paths, watch, &files)
-        // The end of the records is that of the process.
+        // The records end when the process ends.
         hasEnded = !isRunning
         if hasEnded {
           let status = reap(process.id)
@@ -88,17 +89,17 @@ struct ScriptRestarter {
     }
   }
 
-  /// Sends the paths of files that this process loads, each with a zero after it.
+  /// Sends the paths of files that this process loads, each followed by a zero.
   private func sendLoads(to descriptor: CInt) {
     ccl_onload(
       { context, path in
         let descriptor = CInt(Int(bitPattern: context))
-        // A pipe takes a path whole, or waits.
+        // A pipe takes a path as a whole, or waits.
         _ = write(descriptor, path!, strlen(path!) + 1)
       }, UnsafeMutableRawPointer(bitPattern: Int(descriptor)))
   }
 
-  /// Takes the paths of files that the process has loaded; false at their end.
+  /// Reads the paths of files that the process has loaded; returns false at the end.
   private func read(
     _ descriptor: CInt, _ paths: inout [UInt8], _ watch: FileWatch,
     _ files: inout Set<WatchedFile>
@@ -122,7 +123,7 @@ struct ScriptRestarter {
     ccl_writeerror(name, "ended with status \(status): waiting for a change; Ctrl-C ends it")
   }
 
-  /// Asks a process to end, and ends it where it does not within a second.
+  /// Asks a process to end, and kills it if it does not end within a second.
   private func end(_ id: pid_t) {
     kill(id, SIGTERM)
     for _ in 0..<100 {
@@ -133,7 +134,7 @@ struct ScriptRestarter {
     _ = reap(id)
   }
 
-  /// Waits for the end of a process, and returns its status as a shell does.
+  /// Waits for the end of a process, and returns its status like a shell.
   private func reap(_ id: pid_t) -> CInt {
     var status: CInt = 0
     while waitpid(id, &status, 0) < 0 {
@@ -144,12 +145,12 @@ struct ScriptRestarter {
   }
 }
 
-/// The signals that end a program, as something to wait for.
+/// The signals that end a program, as a descriptor to wait for.
 struct EndSignals {
   let descriptor: CInt
   private let before: sigset_t
 
-  /// Nil where the system has no descriptors left.
+  /// Blocks the signals; nil if the system has no descriptors left.
   init?() {
     var signals = sigset_t()
     var before = sigset_t()
@@ -161,14 +162,14 @@ struct EndSignals {
     if descriptor < 0 { return nil }
   }
 
-  /// Lets a new process have its signals again.
+  /// Unblocks the signals in a new process.
   func unblock() {
     var before = before
     pthread_sigmask(SIG_SETMASK, &before, nil)
     close(descriptor)
   }
 
-  /// The signal that has come, and whether it has come to this process alone.
+  /// The signal that has arrived, and whether it was sent to this process alone.
   func take() -> (signal: CInt, isOwn: Bool) {
     var isOwn = false
     let signal = ccl_takesignal(descriptor, &isOwn)

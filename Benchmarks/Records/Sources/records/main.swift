@@ -9,7 +9,7 @@ import ObservableRecords
   var invoiceID: Int64
 }
 
-/// The same rows as a class record of GRDB.
+/// The same rows as a GRDB record class.
 class PlainItem: Record {
   var id: Int64?
   var product: String
@@ -37,7 +37,7 @@ class PlainItem: Record {
   }
 }
 
-/// The same rows as a plain class that reads columns by their names.
+/// The same rows as a plain class that reads columns by name.
 final class NamedItem: FetchableRecord, TableRecord {
   static let databaseTableName = "item"
   var id: Int64?
@@ -57,7 +57,7 @@ final class NamedItem: FetchableRecord, TableRecord {
 
 let folder = NSTemporaryDirectory() + "records-\(ProcessInfo.processInfo.processIdentifier)"
 try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-// How long a disk takes is left out.
+// The time of the disk is excluded.
 var configuration = Configuration()
 configuration.prepareDatabase { try $0.execute(sql: "PRAGMA synchronous = OFF") }
 let database = try DatabaseQueue(path: folder + "/items.sqlite", configuration: configuration)
@@ -77,15 +77,14 @@ try database.write { db in
   }
 }
 
-/// The median of several times, in milliseconds.
+/// The median time, in milliseconds.
 func median(_ times: [Double]) -> Double { times.sorted()[times.count / 2] * 1000 }
 
 func median(_ rounds: Int = 15, _ body: () throws -> Double) rethrows -> Double {
   median(try (0..<rounds).map { _ in try body() })
 }
 
-/// The medians of two things that are done one after the other, as the machine may be busier at one
-/// time than at another.
+/// The medians of two operations that alternate, as the load of the machine may vary.
 func medians(
   _ rounds: Int = 15, _ own: () throws -> Double, _ other: () throws -> Double
 ) rethrows -> (own: Double, other: Double) {
@@ -109,18 +108,18 @@ func report(_ what: String, _ own: Double, _ other: Double, _ name: String, limi
   print("\(what): \(texts[0]) ms, \(name) \(texts[1]) ms: \(texts[2]) ×, at most \(limit)")
 }
 
-/// The memory of the process in bytes, without the pages of its program and libraries.
+/// The memory of the process in bytes, without the pages of the program and its libraries.
 func memory() -> Int {
   let text = try! String(contentsOfFile: "/proc/self/statm", encoding: .utf8)
   let pages = text.split(separator: " ").compactMap { Int($0) }
   return (pages[1] - pages[2]) * 4096
 }
 
-/// The parts of this program that are to run, all unless arguments name them.
+/// The selected parts of this program; all by default.
 let parts = Set(CommandLine.arguments.dropFirst())
 func runs(_ part: String) -> Bool { parts.isEmpty || parts.contains(part) }
 
-// MARK: Memory of live objects, before anything else has left memory that is free
+// MARK: Memory of live objects, measured first, as other parts leave free memory
 
 if runs("memory") {
   let store = try RecordStore(database, loop: loop, pollInterval: nil)
@@ -185,7 +184,7 @@ if runs("save") {
   report("10,000 rows changed and saved", saves.own, saves.other, "updateChanges", limit: 1.3)
 }
 
-// MARK: One change by somebody else in a live query of 10,000
+// MARK: One change by another user in a live query of 10,000
 
 let request = Item.filter(Column("id") <= 10_000).order(Column("product"))
 let plainRequest = PlainItem.filter(Column("id") <= 10_000).order(Column("product"))
@@ -199,7 +198,7 @@ func change(_ number: Int) throws {
 }
 
 final class Seen: @unchecked Sendable {
-  // One thread at a time uses it: the semaphore says which.
+  // One thread at a time uses it, as the semaphore ensures.
   var count = 0
   var rows: [PlainItem] = []
   let signal = DispatchSemaphore(value: 0)

@@ -1,4 +1,4 @@
--- The nodes of the graph shapes as computed properties that name what they depend on.
+-- The nodes of the graph shapes as computed properties with declared dependencies.
 local obs = require "obs"
 local computed, flush, observe = obs.computed, obs.flush, obs.observe
 

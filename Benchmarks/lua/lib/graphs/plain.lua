@@ -1,5 +1,5 @@
--- The nodes of the graph shapes as signals in plain Lua. `declared.lua` and `tracked.lua` have the
--- same functions.
+-- The nodes of the graph shapes as signals in plain Lua. `declared.lua` and `tracked.lua` define
+-- the same functions.
 local signals = require "signals"
 local computed, get, set = signals.computed, signals.get, signals.set
 
@@ -15,7 +15,7 @@ function graph.write_all(sources, values)
   end)
 end
 
---- Calls `body` with the value of a node each time it changed.
+--- Calls `body` with the value of a node each time it changes.
 function graph.effect(node, body)
   signals.effect(function() body(get(node)) end)
 end
@@ -48,7 +48,7 @@ function graph.sum(nodes)
   end)
 end
 
---- A list of all values, a new one each time.
+--- A new list of all values, each time.
 function graph.pack(nodes)
   return computed(function()
     local list = {}
@@ -61,7 +61,7 @@ function graph.pick(list, index)
   return computed(function() return get(list)[index] end)
 end
 
---- Reads the node and does not use it.
+--- Reads the node, but does not use its value.
 function graph.ignore(node)
   return computed(function()
     local _ = get(node)
@@ -69,7 +69,7 @@ function graph.ignore(node)
   end)
 end
 
---- As `plus`, after `work` was done.
+--- Like `plus`, but calls `work` first.
 function graph.plus_after(node, number, work)
   return computed(function()
     work()
@@ -77,7 +77,7 @@ function graph.plus_after(node, number, work)
   end)
 end
 
---- Reads the same node `times` times and adds up.
+--- Reads the same node `times` times and adds the values.
 function graph.repeated(node, times)
   return computed(function()
     local sum = 0
@@ -86,7 +86,7 @@ function graph.repeated(node, times)
   end)
 end
 
---- Adds `odd` or `even` `times` times, by what `node` is.
+--- Adds `odd` or `even` `times` times, depending on `node`.
 function graph.switching(node, odd, even, times)
   return computed(function()
     local sum = 0

@@ -1,5 +1,5 @@
--- The nodes of the graph shapes as computed properties that find out what they depend on: what they
--- read through themselves.
+-- The nodes of the graph shapes as computed properties with tracked dependencies: the keys that
+-- they read through themselves.
 local obs = require "obs"
 local declared = require "graphs.declared"
 local computed = obs.computed

@@ -3,7 +3,7 @@ import LuaObservables
 import LuaRecords
 import ObservableRecords
 
-/// One window on the file: the invoices that are not paid, and a script that looks at them.
+/// One window on the file: the unpaid invoices, and a script that observes them.
 final class App {
   private let store: RecordStore
   private let host: LuaHost
@@ -28,7 +28,7 @@ final class App {
     try host.set("store", to: records)
     let text = try String(contentsOfFile: script, encoding: .utf8)
     try host.run(text, name: "=" + URL(filePath: script).lastPathComponent)
-    // Changes by the other window come in here, too.
+    // Changes by the other window arrive here, too.
     try open.observe("*", "*.*", "items.*", in: loop) { [unowned self] _ in draw() }
     draw()
   }
@@ -38,11 +38,11 @@ final class App {
       print("  \(invoice.id ?? 0) \(invoice.customer): \(invoice.total)")
       for item in invoice.items { print("      \(item.quantity) × \(item.product)") }
     }
-    // A window may be a pipe.
+    // The output may be a pipe.
     fflush(nil)
   }
 
-  /// Does what a line asks for.
+  /// Performs a command line.
   func perform(_ line: String) {
     let words = line.split(separator: " ").map(String.init)
     do {

@@ -1,12 +1,12 @@
 import ObservableRecords
 
-/// What the thread that reads may ask the thread of the loop for.
+/// The calls that the reading thread may make on the loop's thread.
 enum MainThread {
   static func perform(_ line: String, _ done: @escaping @Sendable () -> Void) {
     MainActor.assumeIsolated {
       print("> \(line)")
       app.perform(line)
-      // The turn is saved, then the list changes, then that is drawn.
+      // The turn is saved, then the list changes, then the window is drawn.
       loop.nextTurn { loop.nextTurn { done() } }
     }
   }

@@ -10,7 +10,7 @@ import ObservableRecords
   private func makeTotal() -> Double { items.reduce(0) { $0 + $1.total } }
 }
 
-/// What an invoice is about: a row of the table `item`.
+/// An item of an invoice: a row of the table `item`.
 @ObservableModel final class Item: ObservableRecord {
   var id: Int64?
   var product: String
@@ -22,7 +22,7 @@ import ObservableRecords
   private func makeTotal() -> Double { Double(quantity) * price }
 }
 
-/// Makes the tables of a new file.
+/// Creates the tables of a new file.
 func migrate(_ database: any DatabaseWriter) throws {
   var migrator = DatabaseMigrator()
   migrator.registerMigration("invoices and items") { db in

@@ -8,7 +8,8 @@ guard CommandLine.arguments.count == 3 else {
 let loop = Loop()
 let app = try App(CommandLine.arguments[1], script: CommandLine.arguments[2], loop: loop)
 
-// Reading waits, so it is done elsewhere: the loop goes on and shows what the other window does.
+// Another thread reads the input, as reading blocks: the loop keeps running and shows changes of
+// the other window.
 let inbox = loop.inbox
 let gate = DispatchSemaphore(value: 0)
 loop.retain()
@@ -17,7 +18,7 @@ Thread.detachNewThread {
     inbox.post {
       MainThread.perform(line) { gate.signal() }
     }
-    // Lines of a file are all there at once; each is shown before the next one is read.
+    // The lines of a file are available at once; each is shown before the next one is read.
     gate.wait()
   }
   inbox.post { MainThread.end() }

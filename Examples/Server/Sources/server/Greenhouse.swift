@@ -1,7 +1,7 @@
 import LuaObservables
 import Observables
 
-/// What the server looks after, and all plugins share.
+/// The greenhouse that the server controls, and that all plugins share.
 final class Greenhouse: ObservableModel {
   static let properties = ModelProperties(for: Greenhouse.self) {
     Property("temperature", get: { $0.temperature }, set: { $0.temperature = $1 })

@@ -3,15 +3,15 @@ import Lua
 import LuaObservables
 import Observables
 
-/// A script in a sandbox of its own.
+/// A script in a separate sandbox.
 ///
-/// Its globals, watchers, timers and tasks end with the sandbox; those of the other plugins go on.
+/// Its globals, watchers, timers and tasks end with the sandbox; other plugins are not affected.
 final class Plugin {
   let name: String
   private let file: URL
   private let host: LuaHost
   private var sandbox: LuaSandbox?
-  /// What tells the file that runs, or that was refused, from one that was written later.
+  /// The version of the file that was loaded or rejected last, to recognize a newer one.
   private var version: Version?
   private var errors = 0
   private static let mostErrors = 3
@@ -27,7 +27,7 @@ final class Plugin {
 
   private struct Version: Equatable {
     let date: Date?
-    // Dates of files are coarse.
+    // File dates are coarse.
     let size: Int?
   }
 
@@ -37,7 +37,7 @@ final class Plugin {
       date: attributes?[.modificationDate] as? Date, size: attributes?[.size] as? Int)
   }
 
-  /// Runs the script as the file has it now; if that fails, what ran before goes on.
+  /// Runs the current script of the file; if it fails, the previous script continues to run.
   func load() {
     version = fileVersion
     var next: LuaSandbox?
@@ -62,7 +62,7 @@ final class Plugin {
     sandbox = nil
   }
 
-  /// What this plugin alone has.
+  /// Sets up the globals and the error handler of this plugin.
   private func prepare(_ sandbox: LuaSandbox) throws {
     sandbox.onError = { [unowned self, unowned sandbox] report in
       say(report.error.message + ", in \(report.kind) of \(report.site)")
@@ -75,7 +75,7 @@ final class Plugin {
     try sandbox.set("print", to: print)
   }
 
-  /// A plugin that fails again and again is switched off, when nothing of it is running any more.
+  /// Switches off a plugin that fails repeatedly, once none of its code is running.
   private func countError(of sandbox: LuaSandbox) {
     errors += 1
     guard errors == Plugin.mostErrors, sandbox === self.sandbox else { return }

@@ -2,10 +2,10 @@ import Foundation
 import LuaObservables
 import Observables
 
-/// The greenhouse and its plugins; lives on the thread of its loop.
+/// The greenhouse and its plugins, on the thread of the loop.
 final class Server {
   private let greenhouse = Greenhouse()
-  /// All plugins are in its sandboxes.
+  /// The host of the plugins' sandboxes.
   private let host: LuaHost
   private let folder: URL
   private var plugins: [String: Plugin] = [:]
@@ -20,11 +20,11 @@ final class Server {
     limits.turnTime = .milliseconds(50)
     host = try LuaHost(loop: loop, libraries: .safe, limits: limits)
     host["greenhouse"] = greenhouse
-    // Later on a folder that cannot be read stands for one without plugins.
+    // Later, an unreadable folder counts as an empty one.
     guard (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) != nil else {
       throw NoFolder(description: "there is no folder \(folder.path)")
     }
-    // Swift listens as well: to the same model, in the same turns.
+    // Swift observes the same model, in the same turns.
     try greenhouse.window.observe("isOpen") { window in
       print("[server] the window is \(window.isOpen ? "open" : "shut")")
     }
@@ -32,7 +32,7 @@ final class Server {
     loop.every(1) { [unowned self] in loadChanged() }
   }
 
-  /// Loads scripts that are new or were written again, and stops those whose files are gone.
+  /// Loads new and changed scripts, and stops scripts whose files are gone.
   func loadChanged() {
     let files = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
     let names = files.filter { $0.hasSuffix(".lua") }.sorted()
@@ -50,7 +50,7 @@ final class Server {
     }
   }
 
-  /// Does what a line asks for.
+  /// Performs a command line.
   func perform(_ line: String) {
     let words = line.split(separator: " ", maxSplits: 2).map(String.init)
     switch (words.first, words.dropFirst().first) {
@@ -59,7 +59,7 @@ final class Server {
     case ("reload", let name?):
       if let plugin = plugins[name] { plugin.load() } else { print("there is no plugin \(name)") }
     case ("install", let name?):
-      // As if somebody had saved it in an editor; the server notices by itself within a second.
+      // Saves the script as an editor would; the server notices it within a second.
       let text = words.count > 2 ? words[2] : ""
       try? text.write(
         to: folder.appending(path: name + ".lua"), atomically: true, encoding: .utf8)

@@ -1,9 +1,9 @@
 import Foundation
 import Observables
 
-/// What lives on the loop's thread, for messages that are handled there.
+/// A value on the loop's thread, for messages that are handled there.
 final class Confined<Value>: @unchecked Sendable {
-  // Only touched on the loop's thread, or while that waits for messages.
+  // Only used on the loop's thread, or while it waits for messages.
   var value: Value?
 }
 
@@ -18,7 +18,8 @@ let thread = LoopThread { loop in
   do { server.value = try Server(folder: folder, loop: loop) } catch { failed.value = error }
 }
 
-/// Has `body` called in a turn of the loop, and waits until that and what it left for the next is done.
+/// Calls `body` in a turn of the loop, and waits until the turn and its immediate follow-ups have
+/// ended.
 func turn(_ body: @escaping @Sendable () -> Void) {
   let done = DispatchSemaphore(value: 0)
   thread.inbox.post(body)

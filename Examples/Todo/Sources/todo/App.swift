@@ -9,7 +9,7 @@ final class App {
   let list = TodoList()
   private let view: ListView
   private let host: LuaHost
-  /// What the script offers as commands.
+  /// The commands that the script defines.
   private let commands: LuaTable
 
   init(script: String) throws {
@@ -20,14 +20,15 @@ final class App {
     try host.set("commands", to: commands)
     let text = try String(contentsOfFile: script, encoding: .utf8)
     try host.run(text, name: "=" + URL(filePath: script).lastPathComponent)
-    // Who is registered first is called first: the view draws what the script has made of a change.
+    // Watchers are called in order of registration: the view draws after the script has handled a
+    // change.
     view = try ListView(list)
   }
 
-  /// Does what a line asks for.
+  /// Performs a command line.
   ///
-  /// It only changes the model: the turn ends, and view and script are told, when this gives the main queue
-  /// back.
+  /// It only changes the model. When it returns control to the main queue, the turn ends, and the
+  /// watchers of the view and the script are called.
   func perform(_ line: String) async {
     let words = line.split(separator: " ", maxSplits: 1).map(String.init)
     let rest = words.count > 1 ? words[1] : ""
@@ -40,7 +41,7 @@ final class App {
       }
       list.todos[index - 1].isDone = true
     case "count":
-      // Work elsewhere, and the result back on the main actor.
+      // Work on another thread, and the result back on the main actor.
       let titles = list.todos.elements.map(\.title)
       let letters = await Task.detached { titles.joined().count }.value
       list.status = "\(letters) letters"

@@ -1,6 +1,6 @@
 import Observables
 
-/// Draws the list on the terminal, once for each turn in which something that it shows has changed.
+/// Draws the list on the terminal, once for each turn in which a shown value has changed.
 @MainActor
 final class ListView {
   init(_ list: TodoList) throws {

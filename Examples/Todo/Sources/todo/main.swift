@@ -6,8 +6,8 @@ guard CommandLine.arguments.count == 2 else {
 }
 let app = try App(script: CommandLine.arguments[1])
 
-// Reading waits, so it is done elsewhere. The main queue stays free for the loop, and for everything else
-// that the app has there.
+// Another thread reads the input, as reading blocks. The main queue stays free for the loop and for
+// the rest of the app.
 let (lines, input) = AsyncStream.makeStream(of: String.self)
 Thread.detachNewThread {
   while let line = readLine() { input.yield(line) }
@@ -16,6 +16,6 @@ Thread.detachNewThread {
 for await line in lines {
   print("> \(line)")
   await app.perform(line)
-  // All lines of a file are there at once. Let each have a turn of its own.
+  // All lines of a file are available at once. Each gets a separate turn.
   await Task.yield()
 }

@@ -1,6 +1,6 @@
 /// A view in Lua: the details of the selected station.
 ///
-/// The path leads through the selection into what is loaded lazily: that it is observed is what loads it.
+/// The path leads through the selection to a lazy property: observing the property loads it.
 let detailsView = """
   local obs = require "obs"
 

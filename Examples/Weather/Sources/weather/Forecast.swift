@@ -1,8 +1,8 @@
 import Observables
 
-/// The weather as the app knows it.
+/// The weather, as far as the app has loaded it.
 ///
-/// Reading is all that views do; what is missing is loaded because it was read.
+/// Views only read it; reading a missing value loads it.
 final class Forecast: ObservableModel {
   static let properties = ModelProperties(for: Forecast.self) {
     Property("stations", get: { $0.stations })
@@ -12,13 +12,13 @@ final class Forecast: ObservableModel {
   let observation = ModelObservation()
   let stations = ObservableArray<Station>()
   var selected: Station? { didSet { observation.didSet(1, from: oldValue, to: selected) } }
-  /// What went wrong last.
+  /// The last error.
   var problem: String? { didSet { observation.didSet(2, from: oldValue, to: problem) } }
   private let client: WebClient
 
   init(_ client: WebClient) { self.client = client }
 
-  /// Loads the list of stations; known ones stay the objects that they are.
+  /// Loads the list of stations; the objects of known stations stay the same.
   func refresh() {
     client.get("stations", as: [StationReport].self) { [weak self] result in
       guard let self else { return }
@@ -37,7 +37,7 @@ final class Forecast: ObservableModel {
       return
     }
     station.temperature = report.temperature
-    // Loaded again when somebody reads them, which is now where a view shows them.
+    // They are loaded again on the next read, which is now if a view shows them.
     station.$details.invalidate()
   }
 
@@ -56,8 +56,8 @@ final class Station: ObservableModel {
   static let properties = ModelProperties(for: Station.self) {
     Property("name", get: { $0.name })
     Property("temperature", get: { $0.temperature }, set: { $0.temperature = $1 })
-    // The loader asks and stores nothing yet: the value is nil, and valid, so nobody asks twice. What
-    // arrives later is assigned, which the watchers are told.
+    // The loader sends a request and stores nothing yet: the value is nil, and valid, so it is
+    // requested only once. The answer is assigned later, and the watchers are called.
     Property("details", lazy: { $0.$details }, loader: { station, _ in station.load() })
   }
   let observation = ModelObservation()
@@ -89,14 +89,14 @@ final class Details: ObservableModel {
   fileprivate init(_ report: DetailsReport) { (outlook, wind) = (report.outlook, report.wind) }
 }
 
-/// What the service says of a station.
+/// The service's report on a station.
 private struct StationReport: Decodable {
   let id: Int
   let name: String
   let temperature: Double
 }
 
-/// … and of its details.
+/// The service's report on the details of a station.
 private struct DetailsReport: Decodable {
   let outlook: String
   let wind: Double

@@ -5,15 +5,16 @@ import Synchronization
   import Glibc
 #endif
 
-/// A web service of this process: a few lines of HTTP on a thread of their own, in place of a real one.
+/// A web service in this process, in place of a real one: a few lines of HTTP on a separate thread.
 ///
-/// Answers `/stations`, each time with other temperatures, and `/stations/N`, where it has details.
+/// Answers `/stations`, with new temperatures each time, and `/stations/N` for stations with
+/// details.
 final class LocalService: Sendable {
   let port: UInt16
   private let listener: Int32
   private let log = Mutex<[String]>([])
 
-  /// The paths that were asked for, in order.
+  /// The requested paths, in order.
   var requests: [String] { log.withLock { $0 } }
 
   init() throws {
@@ -21,7 +22,7 @@ final class LocalService: Sendable {
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_addr.s_addr = inet_addr("127.0.0.1")
-    // Port 0: any that is free.
+    // Port 0: any free port.
     var length = socklen_t(MemoryLayout<sockaddr_in>.size)
     let listener = listener
     let isListening = withUnsafeMutableBytes(of: &address) { bytes in
@@ -64,7 +65,7 @@ final class LocalService: Sendable {
       \r
       \(body ?? "")
       """
-    // The client may have gone.
+    // The client may have disconnected.
     _ = text.withCString { send(connection, $0, strlen($0), Int32(MSG_NOSIGNAL)) }
   }
 

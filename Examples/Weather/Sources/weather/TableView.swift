@@ -1,9 +1,9 @@
 import Observables
 
-/// A view in Swift: all stations in a line, drawn again when something in it is another one.
+/// A view in Swift: all stations in one line, redrawn after each change.
 final class TableView {
   init(_ forecast: Forecast) throws {
-    // It need not keep the watcher, which ends with the view.
+    // The view need not keep the watcher, which ends with the view.
     let options = WatcherOptions(observer: self)
     try forecast.observe("stations.*.temperature", "selected", options: options) {
       [unowned self] forecast in draw(forecast)

@@ -5,7 +5,7 @@ import Observables
   import FoundationNetworking
 #endif
 
-/// Asks a web service, and has the answers handled in turns of the loop.
+/// Sends requests to a web service, and handles the answers in turns of the loop.
 final class WebClient {
   private let base: URL
   private let loop: Loop
@@ -22,18 +22,18 @@ final class WebClient {
     session = URLSession(configuration: configuration)
   }
 
-  /// Calls `handle` in a turn of its own when the answer is there, or none will come.
+  /// Calls `handle` in a separate turn with the answer, or with the error if there is no answer.
   ///
   /// The loop keeps running until then.
   func get<Value: Decodable & Sendable>(
     _ path: String, as type: Value.Type, handle: @escaping (Result<Value, any Error>) -> Void
   ) {
-    // Only called on the loop's thread: what it captures need not be Sendable.
+    // The closure is only called on the loop's thread, so its captures need not be Sendable.
     nonisolated(unsafe) let handle = handle
     loop.retain()
     let request = session.dataTask(with: base.appending(path: path)) {
       [inbox = loop.inbox] data, response, error in
-      // A thread of URLSession; the work of decoding is done here.
+      // This is a thread of URLSession; it decodes the answer.
       let result = Result<Value, any Error> {
         if let error { throw error }
         let status = (response as? HTTPURLResponse)?.statusCode ?? 0

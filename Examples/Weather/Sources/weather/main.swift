@@ -2,7 +2,7 @@ import Foundation
 import LuaObservables
 import Observables
 
-// The service is on this machine, whatever proxy the environment names.
+// The service runs on this machine, so a proxy of the environment is ignored.
 setenv("no_proxy", "127.0.0.1", 1)
 
 let service = try LocalService()
@@ -14,7 +14,7 @@ let host = try LuaHost(loop: loop)
 host["forecast"] = forecast
 try host.run(detailsView, name: "=details")
 
-/// Does something, and waits until all answers that it asked for have been shown.
+/// Performs a step, and waits until all requested answers have been shown.
 @MainActor func step(_ text: String, _ body: () -> Void) {
   print("— \(text)")
   loop.turn(body)
