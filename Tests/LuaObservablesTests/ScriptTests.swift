@@ -4,10 +4,10 @@ import LuaObservables
 import ScriptFixtures
 import Testing
 
-/// Scripts that check themselves: those over all of the script API, and those of the sections that
-/// need no Swift objects but creatures.
+/// Scripts that check themselves: for the whole script API, and for sections that need no Swift
+/// objects except creatures.
 ///
-/// `FIXTURE=text` runs those with this text in their names only.
+/// `FIXTURE=text` runs only the scripts with this text in their names.
 @Suite struct `Scripts` {
   static let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(
     path: "Scripts")
@@ -19,11 +19,11 @@ import Testing
   ].flatMap { ScriptFixture.all(in: $0) }
 
   @Test(arguments: fixtures) func `find nothing wrong`(script: ScriptFixture) {
-    // Friends of each other hold each other, as Swift has it.
+    // Friends hold each other, so their cycles must be broken.
     var creatures: [WeakCreature] = []
     defer { for creature in creatures { creature.creature?.friend = nil } }
     script.run { host in
-      // Scripts that can do without take it as a sign that Swift models are to be had.
+      // For scripts that can do without it, its presence means that Swift models are available.
       try host.set(
         "new_creature",
         to: host.state.function("new_creature") { [unowned host] (name: String) -> LuaValue in

@@ -3,7 +3,7 @@ import Lua
 import LuaObservables
 import Observables
 
-/// A host on a loop of its own, in virtual time, that keeps what is reported to it.
+/// A host on a separate loop, in virtual time, that keeps its reports.
 final class TestHost {
   let loop: Loop
   let host: LuaHost
@@ -28,7 +28,7 @@ final class TestHost {
     }
   }
 
-  /// The message of the error that ends a script; "no error" where none does.
+  /// The message of the error that ends a script, or "no error".
   func message(_ script: String) -> String {
     do {
       try host.run(script)
@@ -36,7 +36,7 @@ final class TestHost {
     } catch { return error.message }
   }
 
-  /// Two full collections (L6), and the turns that these cause.
+  /// Two full collections (L6), and the turns that they cause.
   func collect() throws {
     for _ in 1...2 {
       try host.state.collectGarbage()
@@ -44,7 +44,7 @@ final class TestHost {
     }
   }
 
-  /// What the global list `name` of the script holds, each element as text.
+  /// The elements of the script's global list `name`, as text.
   func log(_ name: String = "log") throws -> [String] {
     guard case .table(let list) = host[name] else { return [] }
     return try (0..<list.length).map { "\(try list.get($0 + 1, as: LuaValue.self).text)" }
@@ -52,7 +52,7 @@ final class TestHost {
 }
 
 extension LuaValue {
-  /// As a log shows it.
+  /// The text as in a log.
   var text: String {
     switch self {
     case .nil: "nil"

@@ -3,9 +3,9 @@ import LuaObservables
 import Observables
 import Testing
 
-/// X2 for lists of the program whose elements scripts get as new tables.
+/// X2 for lists of the program whose elements reach scripts as new tables.
 @Suite struct `Changes of lists with data` {
-  @Test func `are none where an element is equal again`() throws {
+  @Test func `are none if an element is equal again`() throws {
     let loop = Loop(clock: .virtual)
     let host = try LuaHost(loop: loop)
     var reports: [String] = []

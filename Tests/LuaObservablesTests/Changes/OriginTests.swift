@@ -4,13 +4,13 @@ import Observables
 import TestSupport
 import Testing
 
-/// X2 and X3 where copies on both sides of the border apply each other's changes.
+/// X2 and X3 for copies on both sides of the border that apply each other's changes.
 @Suite struct `Origins across the border` {
   private let loop = Loop(clock: .virtual)
   private let pet = Pet("Rex", toys: ["ball"])
   private let log = Log()
 
-  /// A host with the pet, and a function that gives the text of changes.
+  /// A host with the pet and a function that returns changes as text.
   private func host() throws -> LuaHost {
     let host = try LuaHost(loop: loop)
     host.onError = { Issue.record("\($0)") }
@@ -34,7 +34,7 @@ import Testing
     return host
   }
 
-  @Test func `what Swift applies is left out by scripts`() throws {
+  @Test func `scripts leave out changes that Swift applies`() throws {
     let host = try host()
     try host.run("t = { pet = pet } watch(t, 'a')")
     pet.toys.insert("local", at: 0)
@@ -56,7 +56,7 @@ import Testing
     _ = host
   }
 
-  @Test func `what scripts apply is left out by Swift`() throws {
+  @Test func `Swift leaves out changes that scripts apply`() throws {
     let host = try host()
     try pet.changes(in: loop, skip: "a") { [log] _, changes, delivery in
       let texts = changes.map { change in
@@ -130,7 +130,7 @@ import Testing
   }
 
   // S8
-  @Test func `what a transaction takes back is not delivered, on both sides`() throws {
+  @Test func `undone writes are not delivered, on both sides`() throws {
     let host = try host()
     struct Refusal: Error {}
     try host.run("watch(pet, 'a')")
@@ -201,7 +201,7 @@ import Testing
   }
 }
 
-/// A model that data can make.
+/// A model that can be made from data.
 private final class Pet: ObservableModel, Decodable {
   static let properties = ModelProperties(for: Pet.self) {
     Property("name", get: { $0.name }, set: { $0.name = $1 })
@@ -233,7 +233,7 @@ private final class Pet: ObservableModel, Decodable {
     }
   }
 
-  /// All that it has, as text.
+  /// All its properties, as text.
   var text: String {
     "\(name) \(Array(toys)) \(tags.map { $0 }.sorted()) (\(mate?.text ?? ""))"
   }

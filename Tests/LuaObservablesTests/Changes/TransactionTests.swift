@@ -8,7 +8,7 @@ import Testing
 @Suite struct `Transactions` {
   private struct Refusal: Error {}
 
-  @Test func `take back what Swift and scripts have written below the roots`() throws {
+  @Test func `undo writes of Swift and scripts below the roots`() throws {
     let host = try LuaHost(loop: Loop(clock: .virtual))
     let pet = Pet(name: "Rex")
     pet.toys.append("ball")
@@ -44,7 +44,7 @@ import Testing
     #expect(host["calls"] == 1)
   }
 
-  @Test func `take back all objects that one operation has put in`() throws {
+  @Test func `undo all objects that one operation has inserted`() throws {
     let host = try LuaHost(loop: Loop(clock: .virtual))
     let pets = [Pet(name: "Rex"), Pet(name: "Tim"), Pet(name: "Tom")]
     let list = ObservableArray<Pet>(pets[..<1])
@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  @Test func `are no news for what Swift observes from inside of them`() throws {
+  @Test func `call no Swift watchers registered inside of them`() throws {
     let host = try LuaHost(loop: Loop(clock: .virtual))
     let pet = Pet(name: "Rex")
     var (names, found): ([String], [[DeepChange]]) = ([], [])
@@ -92,7 +92,7 @@ import Testing
     #expect(history?.undo() == true && pet.name == "Rex" && pet.toys.isEmpty)
   }
 
-  @Test func `take back values that were assigned to lazy properties`() throws {
+  @Test func `undo assignments to lazy properties`() throws {
     let host = try LuaHost(loop: Loop(clock: .virtual))
     let scale = Scale()
     #expect(scale.shown == "1 kg")
@@ -126,7 +126,7 @@ import Testing
   }
 
   @Test(.disabled(if: ContainedHost.delaysSignals))
-  func `take back what a script wrote that its limit stopped`() throws {
+  func `undo the writes of a script that its limit stopped`() throws {
     let test = try ContainedHost()
     try test.host.run("obs = require 'obs' t = { n = 1, list = {} }")
     let error = test.failure(
@@ -142,13 +142,13 @@ import Testing
     #expect(test.host["result"] == "1 0")
   }
 
-  // S3, S8: what is open is closed also where there is no memory.
-  @Test func `a transaction and a batch that run out of memory are over`() throws {
+  // S3, S8: open transactions and batches are closed even without memory.
+  @Test func `a transaction and a batch that run out of memory end`() throws {
     let test = try ContainedHost {
       $0.turnTime = nil
       $0.memory = 16 << 20
     }
-    // Nothing holds the set any more, but the finalizer of its node has not run.
+    // The set is garbage, but the finalizer of its node has not run.
     _ = test.failure(
       """
       obs, t = require 'obs', { n = 1 }
@@ -178,7 +178,7 @@ import Testing
 
   // S1
   @Test(.disabled(if: ContainedHost.delaysSignals))
-  func `call immediate watchers for the way back under the limits of their scripts`() throws {
+  func `call immediate watchers for undone writes under the limits of their scripts`() throws {
     let test = try ContainedHost()
     try test.host.run(
       """
@@ -199,7 +199,7 @@ import Testing
     #expect(test.host["result"] == 1)
   }
 
-  // X2, X3, X5, S8: programs beside a reference, with Swift objects among their objects.
+  // X2, X3, X5, S8: random programs against a reference, with Swift objects among their objects.
   @Test func `hold for random programs on both sides of the border`() throws {
     let host = try LuaHost(loop: Loop(clock: .virtual))
     defer { Animal.part() }
@@ -218,7 +218,7 @@ import Testing
     try host.run("arg = { first, count } dofile(script)")
   }
 
-  @Test func `take back what is written to a table that came into a Swift object`() throws {
+  @Test func `undo writes to a table that was put into a Swift object`() throws {
     let host = try LuaHost(loop: Loop(clock: .virtual))
     let (cage, other) = (Cage(), Cage())
     try host.set("cage", to: cage)
@@ -239,7 +239,7 @@ import Testing
       """)
   }
 
-  @Test func `of Swift alone refuse tables of scripts, also such that come later`() throws {
+  @Test func `of Swift alone reject tables of scripts, also ones added later`() throws {
     let host = try LuaHost(loop: Loop(clock: .virtual))
     let cage = Cage()
     guard case .table(let table) = try host.run("t = {} return t").first else {
@@ -286,7 +286,7 @@ import Testing
     #expect(host["back"] == "Rex 0 nil 0")
   }
 
-  @Test func `objects that cannot be made are refused`() throws {
+  @Test func `objects that cannot be made are rejected`() throws {
     let host = try LuaHost(loop: Loop(clock: .virtual))
     try host.set("creature", to: Creature(name: "a"))
     let error = #expect(throws: LuaError.self) {
@@ -305,7 +305,7 @@ import Testing
   }
 }
 
-/// A model that data can make.
+/// A model that can be made from data.
 private final class Pet: ObservableModel, Decodable {
   static let properties = ModelProperties(for: Pet.self) {
     Property("name", get: { $0.name }, set: { $0.name = $1 })
@@ -329,7 +329,7 @@ private final class Pet: ObservableModel, Decodable {
   }
 }
 
-/// A model that has a table of a script.
+/// A model with a property for a table of a script.
 private final class Cage: ObservableModel {
   static let properties = ModelProperties(for: Cage.self) {
     Property("next", get: { $0.next }, set: { $0.next = $1 })
@@ -340,7 +340,7 @@ private final class Cage: ObservableModel {
   var table: LuaTable? { didSet { observation.didSet(1, from: oldValue, to: table) } }
 }
 
-/// A model that has collections, and a table of a script.
+/// A model with collections and a property for a table of a script.
 private final class Animal: ObservableModel, Decodable {
   static let properties = ModelProperties(for: Animal.self) {
     Property("name", get: { $0.name }, set: { $0.name = $1 })
@@ -366,7 +366,7 @@ private final class Animal: ObservableModel, Decodable {
 
   init() { Animal.all.append(Weak(animal: self)) }
 
-  /// Takes those apart that hold each other, as ARC does not free them.
+  /// Breaks the reference cycles between animals, which ARC does not free.
   static func part() {
     for animal in all.compactMap(\.animal) {
       animal.mate = nil

@@ -4,12 +4,12 @@ import LuaObservables
 import Observables
 import Testing
 
-/// S8: taking writes back takes time in proportion to their number, whatever they are.
+/// S8: undoing writes takes time in proportion to their number, whatever the writes are.
 ///
-/// Four times the writes may take eight times the CPU time of this thread. Time that grows with the
-/// square of their number would be sixteen times as much.
+/// Four times the writes may take eight times the CPU time of this thread. Quadratic time would be
+/// sixteen times as much.
 @Suite struct UndoCostTests {
-  /// The object `o`, which is made for `n` writes, and the writes.
+  /// The object `o`, made for `n` writes, and the writes.
   static let writes: [(made: String, written: String)] = [
     ("{}", "for i = 1, n do o[#o + 1] = i end"),
     ("{}", "for i = 1, n do o[#o + 1] = {} end"),
@@ -51,7 +51,7 @@ import Testing
 
   private let loop = Loop(clock: .virtual)
 
-  /// The seconds of CPU time that this thread has taken.
+  /// The CPU time of this thread, in seconds.
   private var now: Double {
     var time = timespec()
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
@@ -70,14 +70,14 @@ import Testing
     return host
   }
 
-  /// Compares the shortest of three times for few writes with that for many.
+  /// Compares the shortest of three times for few writes with the shortest for many.
   private func expectProportional(_ time: (_ n: Int) throws -> Double) throws {
     func shortest(_ n: Int) throws -> Double { try (0..<3).map { _ in try time(n) }.min()! }
     let (few, many) = (try shortest(2000), try shortest(8000))
     #expect(many < 8 * few, "\(few) and \(many) seconds")
   }
 
-  /// As above for the time that `undo` takes after `write`.
+  /// As above for the time of `undo` after `write`.
   private func expectProportional(_ write: String, _ undo: (LuaHost) throws -> Void) throws {
     let host = try host()
     try expectProportional { n in
@@ -89,7 +89,7 @@ import Testing
     }
   }
 
-  /// As above for the time that a script calls `taken`.
+  /// As above for the time that a script stores in `taken`.
   private func expectProportional(_ script: String) throws {
     let host = try host()
     try expectProportional { n in
@@ -134,7 +134,7 @@ import Testing
     }
   }
 
-  @Test func `an abort takes back an inner transaction in proportion to its writes`() throws {
+  @Test func `an abort undoes an inner transaction in proportion to its writes`() throws {
     try expectProportional(
       """
       local o, start = { {}, {} }
@@ -148,7 +148,7 @@ import Testing
       """)
   }
 
-  @Test func `taking a turn back takes time in proportion to the writes`() throws {
+  @Test func `undoing a turn takes time in proportion to the writes`() throws {
     try expectProportional { n in
       let model = ObservableArray<Int>()
       let test = try ContainedHost {

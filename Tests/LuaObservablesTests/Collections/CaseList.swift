@@ -1,6 +1,6 @@
 import Observables
 
-/// An array of Swift, whatever its elements are, as the cases change it.
+/// A Swift array that the cases change, whatever the type of its elements.
 protocol CaseList: AnyObject {
   var array: any KeyPathObservable { get }
   var count: Int { get }
@@ -20,7 +20,7 @@ protocol CaseList: AnyObject {
   ) throws -> Watcher
 }
 
-/// An array of these elements.
+/// A list of one type of elements.
 final class ListOf<Element>: CaseList {
   private let list: ObservableArray<Element>
 

@@ -1,6 +1,6 @@
 import Observables
 
-/// A model with lists, as the cases of collections make them.
+/// A model with lists, used by the cases of collections.
 final class CollectionItem: ObservableModel {
   static let properties = ModelProperties(for: CollectionItem.self) {
     Property("name", get: { $0.name }, set: { $0.name = $1 })

@@ -1,11 +1,11 @@
 import ScriptFixtures
 import Testing
 
-/// Scripts about collections: the cases that all kinds of collections share, random programs
-/// against a reference, lifetimes, and what is refused.
+/// Scripts about collections: cases that all kinds of collections share, random programs against a
+/// reference, lifetimes, and rejected input.
 ///
-/// `FIXTURE=text` runs those with this text in their names only; `OBS_SEED=n` begins with another
-/// random program, `OBS_COUNT=n` takes that many.
+/// `FIXTURE=text` runs only the scripts with this text in their names. `OBS_SEED=n` starts with
+/// random program `n`; `OBS_COUNT=n` runs `n` programs.
 @Suite struct `Collections` {
   @Test(arguments: ScriptFixture.all(in: "../Scripts/Collections"))
   func `scripts find nothing wrong`(script: ScriptFixture) {

@@ -3,7 +3,7 @@ import LuaObservables
 import Observables
 import Testing
 
-/// Collections of a Swift program as scripts work on them.
+/// Collections of a Swift program, used by scripts.
 @Suite struct `Swift collections in Lua` {
   private func run(_ script: String, _ prepare: (LuaHost) throws -> Void) throws {
     let test = try TestHost()
@@ -24,7 +24,7 @@ import Testing
     #expect(test.reports.map(\.description) == [])
   }
 
-  // B2: it looks native.
+  // B2: the array looks native.
   @Test func `an array is read and written by position`() throws {
     let numbers = ObservableArray([1, 2, 3])
     try run(
@@ -56,7 +56,7 @@ import Testing
     #expect(numbers.count == 0)
   }
 
-  // B2, B3: errors name what was expected and given, and change nothing.
+  // B2, B3: errors name the expected and the given value, and change nothing.
   @Test func `errors of an array name index, count and types`() throws {
     let numbers = ObservableArray([1, 2, 3])
     try run(
@@ -90,8 +90,8 @@ import Testing
     #expect(numbers.elements == [1, 2, 3])
   }
 
-  // B1: values come back as they went.
-  @Test func `elements of any type go both ways`() throws {
+  // B1: values make the round trip unchanged.
+  @Test func `elements of any type cross in both directions`() throws {
     let things = ObservableArray<Any>([])
     let floats = ObservableArray<Double>([])
     let names = ObservableArray<String>([])
@@ -220,7 +220,7 @@ import Testing
   }
 
   // C10
-  @Test func `edits and keys of them are told`() throws {
+  @Test func `edits and keys of collections are reported`() throws {
     let (list, map, set) = (
       ObservableArray([1, 2]), ObservableDictionary(["a": 1]), ObservableSet(["x"])
     )
@@ -262,8 +262,8 @@ import Testing
     }
   }
 
-  // L6: the watchers live as long as the collection is held by either side.
-  @Test func `a collection with watchers of scripts is let go`() throws {
+  // L6: the watchers live as long as either side holds the collection.
+  @Test func `a collection with watchers of scripts is released`() throws {
     let test = try TestHost()
     weak var gone: ObservableArray<Int>?
     var log = 0

@@ -5,7 +5,7 @@ import Testing
 
 /// The functions that scripts call.
 extension SwiftCollections {
-  /// Gives the host's scripts `swift_core`, and `swift_new`, which makes what the host bridges.
+  /// Gives scripts `swift_core`, and `swift_new`, which makes objects that the host bridges.
   func install(in host: LuaHost) throws {
     let state = host.state
     let core = try state.makeTable()
@@ -202,7 +202,7 @@ extension SwiftCollections {
     return watcher
   }
 
-  /// A callback of a Swift watcher throws nothing.
+  /// Runs `body` for a callback of a Swift watcher, which cannot throw.
   private func attempt(_ body: () throws -> Void) {
     do { try body() } catch { Issue.record(error) }
   }

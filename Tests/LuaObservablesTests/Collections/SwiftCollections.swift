@@ -2,22 +2,22 @@ import Lua
 import LuaObservables
 import Observables
 
-/// What the cases of collections ask of a Swift program.
+/// The Swift side of the cases of collections.
 ///
-/// `swift_core` is a table of functions over numbers that stand for objects and lists, for cases
-/// that Swift code carries out. A value goes as it is, or as the list {number}.
+/// `swift_core` is a table of functions over numbers that identify objects and lists, for cases
+/// that Swift code carries out. A plain value is passed as it is, an object or list as {number}.
 final class SwiftCollections {
   private unowned let host: LuaHost
   private var objects: [Object] = []
   private var watchers: [Watcher] = []
-  /// The items that scripts made, which may hold each other.
+  /// The items made by scripts, which may hold each other.
   private var made: [WeakItem] = []
 
   private struct WeakItem {
     weak var item: CollectionItem?
   }
 
-  /// What a number stands for.
+  /// The object that a number identifies.
   enum Object {
     case item(CollectionItem)
     case list(any CaseList)
@@ -25,7 +25,7 @@ final class SwiftCollections {
 
   init(_ host: LuaHost) { self.host = host }
 
-  /// Objects may hold each other; to be called when the host is closed.
+  /// Breaks the cycles between objects; called when the host closes.
   func close() {
     for case .item(let item) in objects { (item.items, item.tags) = (nil, nil) }
     for case let item? in made.map(\.item) { (item.items, item.tags) = (nil, nil) }

@@ -4,7 +4,7 @@ import LuaObservables
 import TestSupport
 import Testing
 
-/// What Tab offers: rule N3.
+/// Completion with Tab: rule N3.
 struct CompletionTests {
   private let host: TestHost
 
@@ -44,7 +44,7 @@ struct CompletionTests {
       """)
   }
 
-  /// The text up to what is completed, with `|`, and the candidates.
+  /// The text before the completed part, `|`, and the candidates.
   private func complete(_ line: String) throws -> String {
     let state = host.host.state
     return try state.withStack { L throws(LuaError) in

@@ -5,7 +5,7 @@ import Testing
 
 /// Graphs across the border (W2).
 @Suite struct BorderGraphTests {
-  @Test func `a script draws Swift models, and a program what a script observes`() throws {  // W2
+  @Test func `graphs cross the border in both directions`() throws {  // W2
     let test = try TestHost()
     let basket = Basket()
     try test.host.set("basket", to: basket)

@@ -5,7 +5,7 @@ import Testing
 
 private struct Missing: Error, Equatable { let id: Int }
 
-/// Opens for as many as wait.
+/// A gate that any number of tasks can wait for.
 private final class Gate: Sendable {
   private let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
   func wait() async { for await _ in stream {} }
@@ -70,7 +70,7 @@ private final class Library: ScriptModel {
   var last = "" { didSet { observation.didSet(0, from: oldValue, to: last) } }
 }
 
-/// B2: methods that take their time, awaited by tasks.
+/// B2: async methods, awaited by tasks.
 @Suite(.timeLimit(.minutes(2))) struct AsyncMethodTests {
   private struct Outcome: Sendable {
     let log: [String]
@@ -120,7 +120,7 @@ private final class Library: ScriptModel {
   }
 
   // T1
-  @Test func `what is made of the result on the loop's thread is a change as any other`()
+  @Test func `a change made with the result on the loop's thread is an ordinary change`()
     async throws
   {
     let outcome = try await run(
@@ -134,7 +134,7 @@ private final class Library: ScriptModel {
     #expect(outcome.log == ["text 4/4", "last text 4"])
   }
 
-  @Test func `an error arrives in the task with the Swift error kept`() async throws {
+  @Test func `an error reaches the task with the Swift error kept`() async throws {
     let outcome = try await run(
       """
       obs.task(function()
@@ -162,7 +162,7 @@ private final class Library: ScriptModel {
     ),
     ("obs.task(function() library.load(1) end)", "calling 'load' on bad self (Library expected"),
   ])
-  func `elsewhere, and with wrong arguments, it is an error`(
+  func `outside of tasks, and with wrong arguments, it is an error`(
     script: String, text: String
   ) async throws {
     let outcome = try await run(
@@ -180,7 +180,7 @@ private final class Library: ScriptModel {
     #expect(outcome.log == ["2", "waited"])
   }
 
-  @Test func `functions of a class wait, too, where no script has used the module yet`() throws {
+  @Test func `functions of a class wait, too, before any script has used the module`() throws {
     let test = try TestHost()
     let functions = ScriptFunctions {
       Function("slow") { (number: Int) in AsyncResult { number } }
@@ -216,7 +216,7 @@ private final class Library: ScriptModel {
 
   // T7
   @Test(arguments: ["wait", "pause"])
-  func `a task that is cancelled cancels the operation, and hears no more of it`(
+  func `a cancelled task cancels the operation, and receives nothing more`(
     method: String
   ) async throws {
     let outcome = try await run(
@@ -230,7 +230,7 @@ private final class Library: ScriptModel {
   }
 
   @Test(arguments: ["wait", "pause"])
-  func `a host that closes cancels what its tasks wait for`(method: String) async throws {
+  func `a host that closes cancels operations of its tasks`(method: String) async throws {
     let outcome = try await run(
       "obs.task(function() library:\(method)() end)", after: { $0.host.close() })
     #expect(!outcome.isAlive && outcome.errors == [])

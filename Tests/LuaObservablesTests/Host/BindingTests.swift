@@ -54,7 +54,7 @@ struct ScriptBindingTests {
     #expect(other.name == "Cid" && creature.name == "Cid" && test.reports.isEmpty)
   }
 
-  @Test func `what cannot be bound is an error, and nothing is bound`() throws {
+  @Test func `a key that cannot be bound is an error, and nothing is bound`() throws {
     let unknown = #expect(throws: ModelError.self) {
       try test.host.bind(table, ["name", "aeg"], to: creature)
     }
@@ -73,7 +73,7 @@ struct ScriptBindingTests {
   }
 
   // T10
-  @Test func `a value that cannot be set later is reported, and the binding goes on`() throws {
+  @Test func `a value that cannot be set later is reported, and the binding stays`() throws {
     try test.host.bind(creature, ["age"], to: table)
     try test.host.run("t.age = 'old'")
     #expect(test.reports.count == 1 && creature.age == 7)
@@ -83,7 +83,7 @@ struct ScriptBindingTests {
   }
 
   // L6
-  @Test func `a binding works while Swift alone holds the model, and keeps nothing`() throws {
+  @Test func `a binding works while only Swift holds the model, and keeps nothing alive`() throws {
     weak var weakCreature: Creature?
     do {
       let creature = Creature()

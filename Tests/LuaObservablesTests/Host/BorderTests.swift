@@ -3,7 +3,7 @@ import LuaObservables
 import Observables
 import Testing
 
-/// A Swift model that holds a table of a script.
+/// A Swift model with a property for a table of a script.
 private final class Shelf: ObservableModel {
   static let properties = ModelProperties(for: Shelf.self) {
     Property("settings", get: { $0.settings }, set: { $0.settings = $1 })
@@ -53,7 +53,7 @@ private final class Shelf: ObservableModel {
   }
 
   // T7, T11
-  @Test func `a Swift watcher that is stopped is not called, not even once more`() throws {
+  @Test func `a stopped Swift watcher is not called, not even once more`() throws {
     let test = try TestHost()
     try test.host.run("t = {x = 1}")
     var calls = 0
@@ -65,7 +65,7 @@ private final class Shelf: ObservableModel {
     #expect(calls == 0)
   }
 
-  @Test func `once is once for Swift, too`() throws {
+  @Test func `once works for Swift, too`() throws {
     let test = try TestHost()
     try test.host.run("t = {x = 1}")
     var calls = 0
@@ -138,7 +138,7 @@ private final class Shelf: ObservableModel {
     ("require('obs').observe(creature, 'nickame', print)", "'nickame'", "'nickname'"),
     ("require('obs').observe({c = creature}, 'c.frend.name', print)", "'frend'", "'friend'"),
   ])
-  func `an unknown name is an error that suggests the nearest`(
+  func `an unknown name is an error that suggests the nearest one`(
     script: String, name: String, suggestion: String
   ) throws {
     let test = try TestHost()
@@ -160,7 +160,7 @@ private final class Shelf: ObservableModel {
     ("creature.weight = print", "weight", "Double", "function"),
     ("creature.name = creature", "name", "String", "Creature"),
   ])
-  func `a value of the wrong type is an error that names property, expected and given`(
+  func `a wrong value is an error that names the property and both types`(
     script: String, property: String, expected: String, given: String
   ) throws {
     let test = try TestHost()
@@ -202,7 +202,7 @@ private final class Shelf: ObservableModel {
   }
 
   // T9
-  @Test func `an immediate script is told the old and new value of a model's property`() throws {
+  @Test func `an immediate watcher receives the old and new value of a model's property`() throws {
     let test = try TestHost()
     let (creature, friend) = (Creature(name: "Ada"), Creature(name: "Bea"))
     try test.host.set("creature", to: creature)
@@ -253,7 +253,7 @@ private final class Shelf: ObservableModel {
     #expect(try test.log() == ["Cid", "Dee", "none", "Fay"])
   }
 
-  @Test func `a path goes from a table through a model into a table again`() throws {
+  @Test func `a path runs from a table through a model into another table`() throws {
     let test = try TestHost()
     let shelf = Shelf()
     try test.host.set("shelf", to: shelf)
@@ -307,7 +307,7 @@ private final class Shelf: ObservableModel {
   // MARK: Errors
 
   // T10
-  @Test func `an error in a callback is reported with all that is known of it`() throws {
+  @Test func `an error in a callback is reported with everything known about it`() throws {
     let test = try TestHost()
     try test.host.run(
       """
@@ -334,7 +334,7 @@ private final class Shelf: ObservableModel {
   }
 
   // T10
-  @Test func `an error of Swift that a callback runs into is in the report`() throws {
+  @Test func `a Swift error in a callback is in the report`() throws {
     let test = try TestHost()
     try test.host.set(
       "fail", to: test.host.state.function("fail") { () throws -> Void in throw Failure() })
@@ -345,7 +345,7 @@ private final class Shelf: ObservableModel {
   }
 
   // T10
-  @Test func `errors of timers, tasks and hooks are reported as such`() throws {
+  @Test func `errors of timers, tasks and hooks are reported with their kind`() throws {
     let test = try TestHost()
     try test.host.run(
       """
@@ -367,7 +367,7 @@ private final class Shelf: ObservableModel {
   }
 
   // T10, B1
-  @Test func `an error that is no text is reported as it is`() throws {
+  @Test func `an error that is not a text is reported unchanged`() throws {
     let test = try TestHost()
     try test.host.run(
       """
@@ -380,7 +380,7 @@ private final class Shelf: ObservableModel {
   }
 
   // T4
-  @Test func `watchers that trigger themselves without end are reported by name`() throws {
+  @Test func `watchers that trigger themselves endlessly are reported by name`() throws {
     let test = try TestHost()
     try test.host.run(
       """

@@ -3,7 +3,7 @@ import LuaObservables
 import Observables
 import Testing
 
-/// B3, B4: a host that ends while its scripts run.
+/// B3, B4: hosts that close while their scripts run.
 struct ClosingInsideTests {
   private let test: TestHost
   private let creature = Creature(name: "Ada")
@@ -44,7 +44,7 @@ struct ClosingInsideTests {
     "obs.on_exit(close) obs.after(1, close) obs.every(1, close) close()",
     "obs.observe(t, 'x', function() obs.set_of{1}:clear() close() obs.graph(t) end)",
   ])
-  func `closing in a callback takes effect when that returns`(script: String) throws {
+  func `closing in a callback takes effect when the callback returns`(script: String) throws {
     do {
       try test.host.run(script)
       try test.host.run("obs.observe(t, 'x', function() end) t.x = 2")

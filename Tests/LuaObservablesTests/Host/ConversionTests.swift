@@ -3,7 +3,7 @@ import LuaObservables
 import Observables
 import Testing
 
-/// A value that a user has made convertible: a list of two numbers for scripts.
+/// A type that the user makes convertible: a list of two numbers for scripts.
 private struct Point: Equatable, LuaConvertible {
   var x, y: Double
 
@@ -89,7 +89,7 @@ struct ConversionTests {
     test.host["person"] = person
   }
 
-  @Test func `a structure is a plain table, both ways`() throws {
+  @Test func `a structure is a plain table, in both directions`() throws {
     try test.host.run(
       """
       local address = person.address
@@ -117,7 +117,7 @@ struct ConversionTests {
       """)
   }
 
-  @Test func `structures may stand in lists and dictionaries`() throws {
+  @Test func `structures may be elements of lists and dictionaries`() throws {
     try test.host.run(
       """
       person.others = {person.address, person.address}
@@ -128,7 +128,7 @@ struct ConversionTests {
     #expect(person.others == [] && person.byName == [:])
   }
 
-  @Test func `a type of the user is what the user says`() throws {
+  @Test func `a type of the user has the representation that the user defines`() throws {
     try test.host.run(
       """
       assert(person.point[1] == 1.0 and person.point[2] == 2.5)
@@ -171,7 +171,7 @@ struct ConversionTests {
   }
 
   // B1
-  @Test func `what goes through a structure comes back as it went`() throws {
+  @Test func `values pass through a structure unchanged`() throws {
     let state = test.host.state
     struct Every: Codable, Equatable {
       var small = Int8.min
@@ -277,7 +277,7 @@ struct ConversionTests {
     ),
     ("person.address = person", "property 'address' of Person takes Address, not Person"),
   ])
-  func `what doesn't fit is an error that says where and why`(script: String, text: String) {
+  func `a value that doesn't fit is an error with place and reason`(script: String, text: String) {
     let message = test.message(script)
     #expect(message.contains(text), "\(message)")
     #expect(person.address == Address(street: "High Street") && person.others == [])
@@ -298,7 +298,7 @@ struct ConversionTests {
   }
 
   // T5
-  @Test func `a watcher is called when a structure became another`() throws {
+  @Test func `a watcher is called when a structure changes`() throws {
     try test.host.run(
       """
       calls = 0
@@ -313,7 +313,7 @@ struct ConversionTests {
 
 private enum Grade: String { case good, bad }
 
-/// What may hold anything.
+/// A model with a property of type `Any`.
 private final class Holder: ScriptModel {
   static let properties = ModelProperties(for: Holder.self) {
     Property("value", get: { $0.value }, set: { $0.value = $1 })
@@ -345,7 +345,7 @@ private final class Holder: ScriptModel {
   let grades = ObservableDictionary<Grade, Point>([:])
 }
 
-/// B1, B2: values whose Swift type says little, or less than the value needs.
+/// B1, B2: values whose Swift type says too little about them.
 struct LooseValueTests {
   private let test: TestHost
   private let holder = Holder()
@@ -391,7 +391,7 @@ struct LooseValueTests {
       test.message("pull(1e300)").contains("#1 to 'pull' (number is out of the range of Float)"))
   }
 
-  @Test func `a loop over properties goes on where a value cannot be converted, and says so`()
+  @Test func `a loop over properties reports a value that cannot be converted, and continues`()
     throws
   {
     try test.host.run(
@@ -414,7 +414,7 @@ struct LooseValueTests {
         ])
   }
 
-  @Test func `elements and keys are converted as properties are`() throws {
+  @Test func `elements and keys are converted like properties`() throws {
     try test.host.run(
       """
       holder.points:append({1, 2})

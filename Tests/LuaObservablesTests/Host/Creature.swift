@@ -2,7 +2,7 @@ import Lua
 import LuaObservables
 import Observables
 
-/// A model as a host program writes it by hand.
+/// A hand-written model, as in a host program.
 final class Creature: ObservableModel {
   static let properties = ModelProperties(for: Creature.self) {
     Property("name", get: { $0.name }, set: { $0.name = $1 })

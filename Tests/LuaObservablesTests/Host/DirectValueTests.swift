@@ -29,7 +29,9 @@ private final class Sensor: ScriptModel {
   var label: String? { didSet { observation.didSet(3, from: oldValue, to: label) } }
 }
 
-/// B1, B2: values of the types that Lua has, too, which cross the border without a conversion.
+/// B1, B2: values of types that Lua has, too.
+///
+/// They cross the border without a conversion.
 struct DirectValueTests {
   private let test: TestHost
   private let sensor = Sensor()
@@ -58,7 +60,7 @@ struct DirectValueTests {
       """)
   }
 
-  @Test func `a write of the same value calls nobody, and a getter depends on what it reads`()
+  @Test func `a write of the same value calls no watcher, and a getter depends on its reads`()
     throws
   {
     try test.host.run(
@@ -97,7 +99,7 @@ struct DirectValueTests {
       "sensor:sensor(sensor.integer)", "bad argument #1 to 'sensor' (Sensor expected, got function)"
     ),
   ])
-  func `another value is an error that says what was expected`(script: String, text: String) {
+  func `a wrong value is an error that names the right type`(script: String, text: String) {
     let error = #expect(throws: LuaError.self) { try test.host.run(script) }
     #expect(error?.message.contains(text) == true, "\(error?.message ?? "")")
   }

@@ -61,7 +61,7 @@ struct FastAccessTests {
     test.host["robot"] = robot
   }
 
-  @Test func `all types are read and written, also those of a parent`() throws {
+  @Test func `all types are read and written, also in a parent class`() throws {
     try test.host.run(
       """
       for _, object in ipairs {machine, robot} do
@@ -85,7 +85,7 @@ struct FastAccessTests {
       robot.always = machine
       """)
     #expect(robot.arms == 3 && machine.next === robot && robot.always === machine)
-    // Objects that hold each other would stay.
+    // Objects that hold each other would leak.
     (machine.next, machine.always) = (nil, Machine())
   }
 
@@ -99,12 +99,12 @@ struct FastAccessTests {
     }
   }
 
-  @Test func `a name that is too long to be interned is found all the same`() throws {
+  @Test func `a name that is too long to be interned is found, too`() throws {
     try test.host.run("machine['\(Machine.longName)'] = 9 long = machine['\(Machine.longName)']")
     #expect(machine.integer == 9 && test.host["long"] == 9)
   }
 
-  @Test func `a method is one function, also after it was asked for while reads are tracked`()
+  @Test func `a method is one function, also after a tracked read`()
     throws
   {
     try test.host.run(
@@ -148,14 +148,14 @@ struct FastAccessTests {
     ("debug.getmetatable(machine).__newindex({}, 'integer', 1)", "a host object was expected"),
     ("debug.getmetatable(machine).__index()", "a host object was expected"),
   ])
-  func `what is wrong says so at the place of the access`(script: String, text: String) {
+  func `an error has the place of the access`(script: String, text: String) {
     let error = #expect(throws: LuaError.self) { try test.host.run("\n" + script) }
     #expect(error?.message.contains(text) == true, "\(error?.message ?? "")")
     #expect(machine.integer == 1)
   }
 
   // B3
-  @Test func `what scripts do to handles by the library debug ends in errors`() throws {
+  @Test func `misuse of handles through the library debug ends in errors`() throws {
     try test.host.run(
       """
       local obs = require "obs"
@@ -179,7 +179,7 @@ struct FastAccessTests {
   }
 
   // T9, B3
-  @Test func `a setter may call scripts, in a coroutine too`() throws {
+  @Test func `a setter may call scripts, also in a coroutine`() throws {
     try test.host.set("note") { [unowned test] (value: Int) in
       test.host["noted"] = .integer(Int64(value))
     }

@@ -3,7 +3,7 @@ import LuaObservables
 import Observables
 import Testing
 
-/// B2: what a host program gives to its scripts by name.
+/// B2: globals that a host program gives to its scripts.
 struct GlobalTests {
   private let test: TestHost
   private enum Side: String, CaseIterable { case left, right }
@@ -42,7 +42,7 @@ struct GlobalTests {
     #expect(throws: LuaError.self) { try test.host.set("limit", to: 5) }
   }
 
-  @Test func `a function takes and gives models, cases and nil`() throws {
+  @Test func `a function takes and returns models, cases and nil`() throws {
     try test.host.set("older") { (creature: Creature, years: Int?) in
       creature.age += years ?? 1
       return creature
@@ -106,7 +106,7 @@ struct GlobalTests {
     ("Creature.new(1)", "bad argument #1 to 'Creature.new' (string expected, got number)"),
     ("Creature:new('x')", "bad argument #1 to 'Creature.new' (string expected, got table)"),
   ])
-  func `a wrong use of a class is an error that says what is right`(
+  func `a wrong use of a class is an error that names the right one`(
     script: String, text: String
   ) throws {
     try giveClass()

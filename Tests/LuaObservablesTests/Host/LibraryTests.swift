@@ -3,7 +3,7 @@ import LuaObservables
 import Observables
 import Testing
 
-/// Hosts whose scripts have some of Lua's libraries.
+/// Hosts that give their scripts only some of Lua's libraries.
 struct LibraryTests {
   private static let sets: [LuaLibraries] = [
     [], [.base], [.package], .all.subtracting(.package), .all.subtracting(.base),
@@ -16,7 +16,7 @@ struct LibraryTests {
     (.base, "pairs"), (.base, "_G"),
   ]
 
-  @Test(arguments: sets) func `the module is there whatever libraries scripts have`(
+  @Test(arguments: sets) func `the module is available with any set of libraries`(
     libraries: LuaLibraries
   ) throws {
     let test = try TestHost { try LuaHost(loop: $0, libraries: libraries) }
@@ -38,7 +38,7 @@ struct LibraryTests {
     #expect(test.reports.isEmpty)
   }
 
-  @Test(arguments: sets) func `scripts have no others than those that were asked for`(
+  @Test(arguments: sets) func `scripts have only the requested libraries`(
     libraries: LuaLibraries
   ) throws {
     let test = try TestHost { try LuaHost(loop: $0, libraries: libraries) }
@@ -51,7 +51,7 @@ struct LibraryTests {
     #expect(hasMethods == libraries.contains(.string))
   }
 
-  @Test func `without the library 'package' other modules are an error that says so`() throws {
+  @Test func `without the library 'package' requiring other modules is a clear error`() throws {
     let test = try TestHost { try LuaHost(loop: $0, libraries: [.base, .math]) }
     #expect(try test.host.run("return require 'math' == math") == [true])
     let error = #expect(throws: LuaError.self) { try test.host.run("require 'lfs'") }
@@ -62,7 +62,7 @@ struct LibraryTests {
     #expect(throws: LuaError.self) { try test.host.run("require()") }
   }
 
-  @Test func `errors of the module need no methods of strings`() throws {
+  @Test func `errors of the module need no string methods`() throws {
     let test = try TestHost { try LuaHost(loop: $0, libraries: [.base]) }
     let error = #expect(throws: LuaError.self) {
       try test.host.run("require('obs').observe({}, 'a..b', print)")

@@ -4,7 +4,7 @@ import LuaObservables
 import Observables
 import Testing
 
-/// Counts how many of it there are.
+/// A model that counts its instances.
 private final class Token: ObservableModel {
   final class Count { var alive = 0 }
   static let properties = ModelProperties(for: Token.self) {
@@ -22,7 +22,7 @@ private final class Token: ObservableModel {
   deinit { count.alive -= 1 }
 }
 
-/// L6: very many objects go back and forth, and nothing is left of them.
+/// L6: very many objects cross the border in both directions, and all are freed.
 @Suite(.serialized) struct ManyObjectTests {
   private static let size =
     ProcessInfo.processInfo.environment["OBS_LIGHT"] == nil ? 100_000 : 2_000
@@ -52,7 +52,7 @@ private final class Token: ObservableModel {
       """)
     try test.collect()
     #expect(count.alive == size && shelf.tokens.last?.value == size)
-    // The same objects are the same userdata again.
+    // The same objects return as the same userdata.
     try test.host.run(
       """
       for i = 1, size do
@@ -68,7 +68,7 @@ private final class Token: ObservableModel {
     #expect(count.alive == 0)
   }
 
-  @Test func `watchers stay while Swift alone holds the objects, and keep none of them`() throws {
+  @Test func `watchers stay while only Swift holds the objects, and keep none alive`() throws {
     try test.host.run(
       """
       for i = 1, size do
@@ -108,7 +108,7 @@ private final class Token: ObservableModel {
     #expect(test.loop.statistics.watchers == 0)
   }
 
-  @Test func `a host that closes lets go of all`() throws {
+  @Test func `a host that closes releases all objects`() throws {
     try test.host.run(
       """
       for i = 1, size do
@@ -122,7 +122,7 @@ private final class Token: ObservableModel {
   }
 
   // L6
-  @Test func `an observer that Swift alone holds is one still`() throws {
+  @Test func `an observer that only Swift holds stays an observer`() throws {
     let observer = Token(count)
     try test.host.set("observer", to: observer)
     try test.host.run(
@@ -137,7 +137,7 @@ private final class Token: ObservableModel {
   }
 
   // L3
-  @Test func `… and goes with its watchers when nobody holds it`() throws {
+  @Test func `… and ends with its watchers when nothing holds it`() throws {
     try test.host.run(
       "t = {x = 1} obs.observe(t, 'x', function() calls = 1 end, {observer = make()})")
     try test.collect()

@@ -35,8 +35,7 @@ private final class Journal: ScriptModel {
   var lines: [String] = []
 }
 
-/// B2: methods and functions with any number of arguments, and lists that are made by `if` and
-/// `for`.
+/// B2: methods and functions with any number of arguments, and lists made by `if` and `for`.
 struct MethodListTests {
   private let test: TestHost
   private let journal = Journal()
@@ -46,7 +45,7 @@ struct MethodListTests {
     test.host["journal"] = journal
   }
 
-  @Test func `the last argument takes all that are left`() throws {
+  @Test func `the last argument takes all remaining values`() throws {
     try test.host.run(
       """
       journal:add(1)
@@ -73,7 +72,7 @@ struct MethodListTests {
       test.message("journal:friends(5)").hasPrefix("script:1: bad argument #1 to 'friends' ("))
   }
 
-  @Test func `a result may be any number of values`() throws {
+  @Test func `a result can be any number of values`() throws {
     journal.lines = ["a", "b"]
     try test.host.run(
       """
@@ -83,7 +82,7 @@ struct MethodListTests {
       """)
   }
 
-  @Test func `a function takes and gives any number, too`() throws {
+  @Test func `a function takes and returns any number of values, too`() throws {
     try test.host.set("join") { (separator: String, words: Variadic<String>) in
       words.joined(separator: separator)
     }
@@ -103,7 +102,7 @@ struct MethodListTests {
         == ["ab3"])
   }
 
-  @Test func `lists of functions have them, too`() throws {
+  @Test func `lists of functions have if and for, too`() throws {
     let (isOpen, limit) = (true, Int?.none)
     let functions = ScriptFunctions {
       for level in 1...2 { Constant("level\(level)", level) }
@@ -116,8 +115,7 @@ struct MethodListTests {
     #expect(try test.host.run("return class.level2 + class.more()") == [7])
   }
 
-  @Test func `an argument that no script can give is an error where the list is made`() async throws
-  {
+  @Test func `an argument that no script can pass is an error in the list`() async throws {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = ModelMethods(for: Creature.self) {
         Method("each") { (_, _: Int, _: @escaping (String) -> Void) in }
@@ -147,7 +145,7 @@ struct MethodListTests {
   private enum Side: String { case left }
   private struct Point: Codable { var x: Int }
 
-  @Test func `what a script could give is none, whatever it is`() throws {
+  @Test func `every argument type that scripts can pass is accepted`() throws {
     let host = test.host
     try host.set("f") { (_: Any?, _: any ObservableModel, _: Side, _: [Side?], _: Set<Int>) in }
     try host.set("f") { (_: Point, _: [String: Point], _: LuaTable, _: AnyObject, _: UInt8) in }

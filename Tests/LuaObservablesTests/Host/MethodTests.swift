@@ -3,7 +3,7 @@ import LuaObservables
 import Observables
 import Testing
 
-/// What cannot be made of any value, for a reason that is no type.
+/// A type that no value converts to, with an error other than a type mismatch.
 private struct Odd: LuaDecodable {
   init(luaValue: LuaValue) throws(LuaError) { throw LuaError(.runtime, "odd") }
 }
@@ -68,7 +68,7 @@ struct MethodTests {
     try test.host.set("boiler", to: boiler)
   }
 
-  @Test func `a script calls methods with arguments of many types, and gets what they give`() throws
+  @Test func `a script calls methods with arguments of many types, and gets their results`() throws
   {
     try test.host.run(
       """
@@ -92,7 +92,7 @@ struct MethodTests {
     #expect(kitchen.target == 22.5)
   }
 
-  @Test func `an optional call gives nil, whether anybody is there or not`() throws {
+  @Test func `an optional call gives nil, whether the object exists or not`() throws {
     var calls = 0
     try test.host.run("assert(kitchen:notify() == nil)")
     kitchen.onNotify = { calls += 1 }
@@ -126,7 +126,7 @@ struct MethodTests {
     ("kitchen.rasie = 1", "no property 'rasie'", "did you mean 'raise'?"),
     ("require('obs').observe(kitchen, 'report', print)", "no property 'report'", "report"),
   ])
-  func `a wrong call is an error that says what was expected`(
+  func `a wrong call is an error that names the expected arguments`(
     script: String, one: String, two: String
   ) {
     let text = test.message(script)
@@ -135,7 +135,7 @@ struct MethodTests {
   }
 
   // B3
-  @Test func `an error of a method is raised in the script, and kept for Swift`() throws {
+  @Test func `an error of a method is raised in the script, with the Swift error kept`() throws {
     try test.host.run(
       """
       local ok, err = pcall(kitchen.check, kitchen, 10)
@@ -143,7 +143,7 @@ struct MethodTests {
       """)
     let error = #expect(throws: LuaError.self) { try test.host.run("kitchen:check(15)") }
     #expect(error?.underlying as? Thermostat.TooWarm == Thermostat.TooWarm(by: 5))
-    // So is the one of a name that nothing has, and one of a conversion goes on as it is.
+    // An unknown name raises one, too. An error of a conversion is passed on unchanged.
     for script in ["kitchen:rasie(1)", "kitchen.rasie = 1"] {
       let unknown = #expect(throws: LuaError.self) { try test.host.run(script) }
       #expect((unknown?.underlying as? ModelError)?.suggestion == "raise")
@@ -152,7 +152,7 @@ struct MethodTests {
   }
 
   // T1
-  @Test func `what a method changes is a change as any other`() throws {
+  @Test func `a change in a method is an ordinary change`() throws {
     try test.host.run(
       """
       calls = 0

@@ -32,7 +32,7 @@ private final class Holder: ScriptModel {
   deinit { onEnd() }
 }
 
-/// B3, B4: what is used where, or when, it must not be.
+/// B3, B4: objects used in the wrong place or at the wrong time.
 struct MisuseTests {
   private let test: TestHost
   private let holder = Holder()
@@ -43,7 +43,7 @@ struct MisuseTests {
     try test.host.run("obs, log = require 'obs', {}")
   }
 
-  // MARK: Swift errors on their way
+  // MARK: Swift errors passing through Lua
 
   @Test(arguments: [
     "holder:fail()",
@@ -67,7 +67,7 @@ struct MisuseTests {
     "table.sort({2, 1}, function() holder:fail() end)",
     "local t = obs.task(function() holder:fail() end) t:await()",
   ])
-  func `an error of a method comes back to Swift as it was thrown`(script: String) throws {
+  func `an error of a method returns to Swift as it was thrown`(script: String) throws {
     let error = #expect(throws: LuaError.self) { try test.host.run(script) }
     #expect(error?.underlying as? Holder.Failure == Holder.Failure(), "\(script): \(error!)")
   }
@@ -95,7 +95,7 @@ struct MisuseTests {
       .watcher
     ),
   ])
-  func `a report of it has it, too, and the others go on`(
+  func `a report has the error, too, and the other watchers run`(
     script: String, kind: LuaReport.Kind
   ) throws {
     try test.host.run(script)
@@ -109,7 +109,7 @@ struct MisuseTests {
 
   // MARK: After the end
 
-  @Test func `what Swift kept of a closed host says that it is closed`() throws {
+  @Test func `objects kept from a closed host say that it is closed`() throws {
     let values = try test.host.run("return {x = 1}, print, holder, coroutine.create(print), log")
     guard case .table(let table) = values[0], case .function(let function) = values[1],
       case .userdata(let userdata) = values[2]
@@ -154,7 +154,7 @@ struct MisuseTests {
 
   // MARK: Another state
 
-  @Test func `a value of another state is refused with a sentence`() throws {
+  @Test func `a value of another state is rejected with a sentence`() throws {
     let other = try TestHost { _ in try LuaHost(loop: test.loop) }
     let values = try other.host.run("return {theme = 'dark'}, print")
     guard case .table(let table) = values[0], case .function(let function) = values[1] else {
@@ -174,19 +174,19 @@ struct MisuseTests {
     note { try test.host.observe(table, "theme") { _ in } }
     note { _ = try test.host.value(of: table, at: "theme") }
     #expect(messages == Array(repeating: sentence, count: 7))
-    // From a script's side: a property, and the result of a function.
+    // From a script: a property, and the result of a function.
     holder.table = table
     try test.host.set("give") { () in function }
     for script in ["return holder.table", "return give()", "for _, v in pairs(holder) do end"] {
       let error = #expect(throws: LuaError.self) { try test.host.run(script) }
       #expect(error?.message.contains(sentence) == true, "\(script)")
     }
-    // It is one of its own host all the same.
+    // In its own host the table is still valid.
     other.host["holder"] = holder
     #expect(try other.host.run("return holder.table.theme") == ["dark"])
   }
 
-  @Test func `a path goes on into a table of another state on the loop`() throws {
+  @Test func `a path continues into a table of another state on the loop`() throws {
     let other = try TestHost { _ in try LuaHost(loop: test.loop) }
     guard case .table(let table) = try other.host.run("t = {theme = 'dark'} return t")[0] else {
       return
@@ -203,7 +203,7 @@ struct MisuseTests {
 
   // MARK: The wrong thread
 
-  @Test func `another thread is told whose the host is`() throws {
+  @Test func `use on another thread is an error`() throws {
     nonisolated(unsafe) let (test, holder) = (test, holder)
     guard case .table(let table) = try test.host.run("return {}")[0] else { return }
     let codes = onOtherThread {
@@ -224,7 +224,7 @@ struct MisuseTests {
 
   // MARK: Ends inside a write
 
-  @Test func `a model may go in its own setter`() throws {
+  @Test func `a model may be freed in its own setter`() throws {
     var log: [String] = []
     var child: Holder? = Holder { log.append("gone") }
     holder.child = child
@@ -263,7 +263,8 @@ struct MisuseTests {
       child.child = Holder { ends += 1 }
       holder.child = child
     }
-    // The write of the script takes away what it is made on, but for the script's own reference.
+    // The write of the script removes the written object, which only the script's reference keeps
+    // alive.
     try test.host.run(
       """
       obs.observe(holder, "child.child", function(h) log[#log + 1] = tostring(h.child) end)
@@ -279,9 +280,11 @@ struct MisuseTests {
   }
 }
 
-/// B4: apart, as who waits for a process may go on in another thread, where no host may end.
+/// B4: a separate suite, whose tests hold no host.
+///
+/// After waiting for a process, a test can resume on another thread, where hosts must not close.
 struct ThreadMisuseTests {
-  @Test func `what throws nothing ends the program with a sentence`() async {
+  @Test func `misuse of a non-throwing function ends the program with a sentence`() async {
     await #expect(processExitsWith: .failure) {
       nonisolated(unsafe) let host = try LuaHost(loop: Loop(clock: .virtual))
       onOtherThread { host.close() }

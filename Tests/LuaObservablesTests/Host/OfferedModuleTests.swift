@@ -3,9 +3,9 @@ import LuaObservables
 import Observables
 import Testing
 
-/// Modules that the program offers to a host with the library `package`.
+/// Modules that the program offers to hosts with the library `package`.
 struct OfferedModuleTests {
-  @Test func `they are found behind what is preloaded, and before files`() throws {
+  @Test func `they are found after preloaded modules, and before files`() throws {
     let test = try TestHost()
     var asked: [String] = []
     test.host.modules { name in
@@ -41,7 +41,7 @@ struct OfferedModuleTests {
     }
   }
 
-  @Test func `a host to which nothing is offered has the searchers of Lua`() throws {
+  @Test func `a host without offered modules has Lua's searchers`() throws {
     #expect(try TestHost().host.run("return #package.searchers", as: Int.self) == 4)
   }
 }

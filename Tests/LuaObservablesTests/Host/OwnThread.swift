@@ -1,8 +1,9 @@
 import Dispatch
 import Foundation
 
-/// Runs `body` on a thread of its own: a loop that waits there keeps no thread of the pool, which
-/// tasks need.
+/// Runs `body` on a new thread.
+///
+/// A loop that waits there does not block a thread of the pool, which tasks need.
 func onOwnThread<Result: Sendable>(
   _ body: @escaping @Sendable () throws -> Result
 ) async throws -> Result {

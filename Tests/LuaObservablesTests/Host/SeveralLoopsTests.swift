@@ -39,7 +39,7 @@ struct SeveralLoopsScriptTests {
     #expect(one.reports.isEmpty && two.reports.isEmpty)
   }
 
-  @Test func `a host without a loop is on the one whose turn is under way, or the only one`()
+  @Test func `a host without a loop is on the one with the current turn, or the only one`()
     async throws
   {
     let isRight = try await onOwnThread {
@@ -52,7 +52,7 @@ struct SeveralLoopsScriptTests {
     #expect(isRight)
   }
 
-  @Test func `it is an error where two are meant alike`() async {
+  @Test func `it is an error if two loops are possible`() async {
     let outcome = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {
@@ -84,7 +84,7 @@ struct SeveralLoopsScriptTests {
       let text = message(two, script)
       #expect(text.contains("another loop"), "\(script): \(text)")
     }
-    // Reading and writing are no observing.
+    // Reading and writing do not observe.
     try two.host.run("list[1] = 5; list[3] = 6")
     one.loop.run()
     #expect(one.host["log"] == "3")

@@ -27,7 +27,7 @@ struct SharingTests {
   }
 
   // T1
-  @Test func `each host hears each write, once per turn, whoever made it`() throws {
+  @Test func `each host receives each write once per turn, whoever made it`() throws {
     try observe()
     try hosts[0].host.run("creature.name = 'Bea'; creature.name = 'Cid'")
     loop.turn { creature.name = "Dee" }
@@ -37,7 +37,7 @@ struct SharingTests {
   }
 
   // T3
-  @Test func `the earliest registered is called first, of whatever host`() throws {
+  @Test func `the earliest registered watcher is called first, whatever its host`() throws {
     var order: [Int] = []
     for (index, test) in hosts.enumerated() {
       try test.host.set("note") { () in order.append(index) }
@@ -50,7 +50,7 @@ struct SharingTests {
   }
 
   // T10
-  @Test func `an error of one host is its own`() throws {
+  @Test func `an error of one host is reported only there`() throws {
     try hosts[1].host.run("obs.observe(creature, 'name', function() error 'bad script' end)")
     try observe()
     loop.turn { creature.name = "Bea" }
@@ -71,7 +71,7 @@ struct SharingTests {
     #expect(try late.log() == ["Cid"])
   }
 
-  @Test func `a script of one host stops its own watchers alone`() throws {
+  @Test func `a script of one host stops only its own watchers`() throws {
     try observe()
     #expect(try hosts[0].host.run("return obs.stop(creature)") == [1])
     loop.turn { creature.name = "Bea" }
@@ -79,7 +79,7 @@ struct SharingTests {
   }
 
   // T1
-  @Test func `a frame loop steps one host, and with it all of its loop`() throws {
+  @Test func `a frame loop steps one host, and thereby its whole loop`() throws {
     try observe()
     for test in hosts { try test.host.run("obs.every(1, function() log[#log + 1] = 'tick' end)") }
     var frames = 0

@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  @Test func `are heard under a new userdata, whatever becomes of the former one`() throws {
+  @Test func `are observed through a new userdata, whatever happens to the old one`() throws {
     let creature = Creature(name: "Ada")
     try test.host.set("get") { [unowned host = test.host] () -> LuaValue in
       try host.value(for: creature)

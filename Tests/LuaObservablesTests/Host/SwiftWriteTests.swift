@@ -3,8 +3,8 @@ import LuaObservables
 import Observables
 import Testing
 
-/// What scripts and Swift do to each other's objects between two turns: causes of calls, calls of
-/// functions, ends of tables.
+/// Interactions of scripts and Swift between two turns: causes of calls, function calls, and ends
+/// of tables.
 struct SwiftWriteTests {
   private let test: TestHost
   private let ada = Creature(name: "Ada")
@@ -15,7 +15,7 @@ struct SwiftWriteTests {
     try test.host.set("rename") { (creature: Creature, name: String) in creature.name = name }
   }
 
-  /// Has a script observe a path, and fail when it is called.
+  /// Makes a script observe a path and fail when its watcher is called.
   private func fail(on path: String) throws {
     try test.host.run(
       "require('obs').observe(ada, '\(path)', function() error('gone wrong') end)", name: "=setup")
@@ -34,7 +34,7 @@ struct SwiftWriteTests {
   }
 
   // T10, W4
-  @Test func `the cause is the first write of the turn, wherever on the path`() throws {
+  @Test func `the cause is the first write of the turn, anywhere on the path`() throws {
     try fail(on: "friend.age")
     ada.friend = Creature()
     test.loop.endTurn()
@@ -43,7 +43,7 @@ struct SwiftWriteTests {
   }
 
   // T10
-  @Test func `a write in Swift is no line of a script, also not the one before`() throws {
+  @Test func `a write in Swift has no line of a script, not even an earlier one`() throws {
     try fail(on: "age")
     try test.host.run("ada.age = 1")
     test.loop.turn { ada.age = 2 }
@@ -80,7 +80,7 @@ struct SwiftWriteTests {
   }
 
   // T1
-  @Test func `within a turn such a call belongs to that`() throws {
+  @Test func `a function that Swift calls within a turn belongs to that turn`() throws {
     try test.host.run(
       """
       log, t = {}, { x = 1 }
@@ -93,7 +93,7 @@ struct SwiftWriteTests {
       try write.call(3)
     }
     #expect(try test.log() == ["written", "written", "x 3"])
-    // Of a script that runs in no turn, of a watcher, and of a turn that is a script's.
+    // The same from a script outside of turns, and from a watcher in a turn of a script.
     try test.host.set("call") { try write.call(4) }
     try test.host.state.run("call() log[#log + 1] = 'outside'")
     test.loop.endTurn()
@@ -104,7 +104,7 @@ struct SwiftWriteTests {
   }
 
   // L3
-  @Test func `a turn of the program's own tells on_end of a script`() throws {
+  @Test func `a turn of the program calls on_end of a script`() throws {
     try test.host.run(
       """
       log, t = {}, { x = 1 }

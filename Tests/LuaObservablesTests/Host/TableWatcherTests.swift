@@ -4,7 +4,7 @@ import Observables
 import Testing
 
 /// Swift watchers of tables of scripts: one or several paths, with and without an observer,
-/// immediate or not, with all options.
+/// immediate or not, and all options.
 struct TableWatcherTests {
   private final class View {}
 
@@ -27,7 +27,7 @@ struct TableWatcherTests {
   }
 
   // L3
-  @Test func `an observer is there in each call, and ends the watcher`() throws {
+  @Test func `each call has the observer, whose end ends the watcher`() throws {
     var view: View? = View()
     var log: [String] = []
     let (options, identity) = (WatcherOptions(observer: view!), ObjectIdentifier(view!))
@@ -49,7 +49,7 @@ struct TableWatcherTests {
   }
 
   // T9
-  @Test func `an immediate watcher is told path, key and values`() throws {
+  @Test func `an immediate watcher receives path, key and values`() throws {
     var log: [String] = []
     func note(_ change: TableChange) {
       log.append("\(change.path): \(change.key.text) \(change.old.text) \(change.new.text)")
@@ -66,8 +66,7 @@ struct TableWatcherTests {
   }
 
   // T1, T7
-  @Test func `it is paused, run and scheduled, and takes further paths, as one of a model`() throws
-  {
+  @Test func `it is paused, run and scheduled, and takes more paths, like one of a model`() throws {
     var log: [LuaValue] = []
     let watcher: Watcher = try test.host.observe(table, "x") { log.append((try? $0["x"]) ?? .nil) }
     watcher.pause()
@@ -91,7 +90,7 @@ struct TableWatcherTests {
   }
 
   // T9
-  @Test func `a paused immediate watcher is given the first change when it goes on`() throws {
+  @Test func `a paused immediate watcher receives the first change when resumed`() throws {
     var log: [String] = []
     let watcher = try test.host.observeImmediately(table, "x") { _, change in
       log.append("\(change.old.text) \(change.new.text)")
@@ -103,7 +102,7 @@ struct TableWatcherTests {
     #expect(log == ["1 2"])
   }
 
-  @Test func `names, initial calls, once and comparisons are those of other watchers`() throws {
+  @Test func `names, initial calls, once and comparisons work as for other watchers`() throws {
     var log: [String] = []
     let watcher = try test.host.observe(
       table, "x", options: WatcherOptions(name: "small", initial: true)
@@ -123,7 +122,7 @@ struct TableWatcherTests {
   }
 
   // L3
-  @Test func `it tells that its table is gone`() throws {
+  @Test func `it reports the end of its table`() throws {
     var ends: [String] = []
     try test.host.observe(
       table, "x", "y.z", options: WatcherOptions(onEnd: { ends.append("\($0)") })
@@ -133,7 +132,7 @@ struct TableWatcherTests {
     #expect(ends == ["x"])
   }
 
-  @Test func `edits begin with all that is there, if that is asked for`() throws {
+  @Test func `edits begin with the whole content, on request`() throws {
     var told: [String] = []
     try test.host.run("list, map = { 'a', 'b' }, { k = 1 }")
     let options = WatcherOptions(initial: true)
@@ -149,7 +148,7 @@ struct TableWatcherTests {
   }
 
   // P9
-  @Test func `a path that is wrong leaves no watcher`() throws {
+  @Test func `a wrong path leaves no watcher`() throws {
     let error = #expect(throws: PathError.self) {
       try test.host.observe(table, "x", "__index") { _ in }
     }

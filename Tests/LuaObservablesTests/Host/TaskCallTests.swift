@@ -3,7 +3,7 @@ import LuaObservables
 import Observables
 import Testing
 
-/// Functions of scripts that wait, awaited by the program.
+/// Waiting functions of scripts, awaited by the program.
 @Suite(.timeLimit(.minutes(5))) @MainActor struct TaskCallTests {
   private let host: LuaHost
   private let log = Log()
@@ -33,7 +33,7 @@ import Testing
     try #require(host[name] as LuaFunction?)
   }
 
-  @Test func `a task gives its results when it is done`() async throws {
+  @Test func `a task returns its results when it is done`() async throws {
     let slow = try await function("slow").task(1, 2).results
     #expect(slow == [3, "done"])
     let quick = try await function("quick").task().results
@@ -52,7 +52,7 @@ import Testing
     #expect(log.reports == [])
   }
 
-  @Test func `cancelling the program's task cancels that of the script`() async throws {
+  @Test func `cancelling the program's task cancels the script's task`() async throws {
     let waits = try function("waits")
     let running = try waits.task()
     let task = Task { try await running.results }

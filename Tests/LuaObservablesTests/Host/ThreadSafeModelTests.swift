@@ -6,7 +6,7 @@ import Testing
 /// T8: models that several threads use, in scripts.
 struct ThreadSafeModelScriptTests {
   private final class Sensor: ObservableModel, @unchecked Sendable {
-    // What is stored is only touched inside of `observation.locked`.
+    // All access to `stored` is inside of `observation.locked`.
     static let properties = ModelProperties(for: Sensor.self) {
       Property("value", get: { $0.value }, set: { $0.value = $1 })
       Property("next", get: { $0.next }, set: { $0.next = $1 })
@@ -35,7 +35,7 @@ struct ThreadSafeModelScriptTests {
     }
   }
 
-  @Test func `a script hears of writes on other threads, along paths through its tables`() throws {
+  @Test func `a script observes writes on other threads, along paths through its tables`() throws {
     let test = try TestHost()
     let sensor = Sensor()
     try test.host.set("sensor", to: sensor)

@@ -39,13 +39,13 @@ struct TypedValueTests {
     #expect(try table?.length == 2)
   }
 
-  @Test func `what is another type, or nothing, is nil`() throws {
+  @Test func `a value of another type, or a missing one, is nil`() throws {
     test.host["name"] = "Ada"
     let (number, absent): (Int?, String?) = (test.host["name"], test.host["absent"])
     #expect(number == nil && absent == nil)
     test.host["name"] = String?.none
     #expect(test.host["name"] == .nil)
-    // A literal is as before.
+    // A literal converts as before.
     test.host["limit"] = 5
     test.host["limit"] = nil
     #expect(test.host["limit"] == .nil)
@@ -64,7 +64,7 @@ struct TypedValueTests {
     #expect(try host.run("return creature, 1", as: LuaValue.self).typeName == "userdata")
   }
 
-  @Test func `a result of another type is an error that says so`() throws {
+  @Test func `a result of another type is a clear error`() throws {
     let host = test.host
     #expect(
       message { try host.run("return 'x'", as: Int.self) }
@@ -83,7 +83,7 @@ struct TypedValueTests {
     #expect(message { try host.run("return 1", as: Int.self) }.hasPrefix("closed: "))
   }
 
-  @Test func `a function of a script is called with what properties take`() throws {
+  @Test func `a function of a script takes the same types as properties`() throws {
     let creature = Creature(name: "Ada")
     let describe = try test.host.run(
       """
@@ -104,7 +104,7 @@ struct TypedValueTests {
         == "type: result of the function: Creature expected, got number")
   }
 
-  @Test func `the call is a turn, and errors say which argument no script can have`() throws {
+  @Test func `the call is a turn, and errors name impossible arguments`() throws {
     let creature = Creature(name: "Ada")
     let rename = try test.host.run(
       "return function(creature) creature.name = 'Eve' end", as: LuaFunction.self)
@@ -121,7 +121,7 @@ struct TypedValueTests {
   }
 
   // T10
-  @Test func `what a watcher of a table throws is reported as an error of a script`() throws {
+  @Test func `an error in a watcher of a table is reported like a script's`() throws {
     struct Refused: Error {}
     try test.host.run("t = { x = 1 }", name: "=setup")
     let table: LuaTable = try #require(test.host["t"])

@@ -32,7 +32,7 @@ private final class Machine: ScriptModel {
   var note: Int? { didSet { observation.didSet(6, from: oldValue, to: note) } }
 }
 
-/// B2: values of Swift types that are no values of Lua.
+/// B2: values of Swift types that Lua does not have.
 struct ValueTypeTests {
   private let test: TestHost
   private let machine = Machine()
@@ -75,7 +75,7 @@ struct ValueTypeTests {
     ("machine.sizes = {a = 'b'}", "property 'sizes' of Machine takes Dictionary<String, Double>"),
     ("machine.note = {}", "property 'note' of Machine takes Int"),
   ])
-  func `what is no value of a type is an error that says what is`(script: String, text: String) {
+  func `a wrong value is an error that names the right ones`(script: String, text: String) {
     let message = test.message(script)
     #expect(message.contains(text), "\(message)")
     #expect(machine.mode == .off && machine.tags == [] && machine.level == nil)
@@ -98,7 +98,7 @@ struct ValueTypeTests {
   }
 
   // T5
-  @Test func `a watcher is called when such a property becomes another one`() throws {
+  @Test func `a watcher is called when such a property changes`() throws {
     try test.host.run(
       """
       local obs = require "obs"

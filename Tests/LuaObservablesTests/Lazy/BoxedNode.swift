@@ -2,8 +2,10 @@ import Lua
 import LuaObservables
 import Observables
 
-/// A node of Swift in a graph of tables: what it refers to are boxes, tables whose `it` is a table
-/// or a Swift object, and a list of either.
+/// A Swift node in a graph of tables.
+///
+/// It refers to boxes, which are tables whose `it` is a table or a Swift object, and to a list of
+/// either.
 final class BoxedNode: ObservableModel {
   static let properties = ModelProperties(for: BoxedNode.self) {
     Property("source", get: { $0.source }, set: { $0.source = $1 })
@@ -34,7 +36,7 @@ final class BoxedNode: ObservableModel {
 
   private let operation: GraphOperation
   private unowned let host: LuaHost
-  /// How often each property was computed.
+  /// The number of computations of each property.
   private(set) var runs: [String: Int] = [:]
 
   init(_ operation: GraphOperation, source: Int, host: LuaHost) {

@@ -3,7 +3,7 @@ import LuaObservables
 import Observables
 import Testing
 
-/// Properties that are the entries of a Swift store, as scripts work on them.
+/// Properties that are entries of a Swift store, used by scripts.
 @Suite struct DictionaryModelScriptTests {
   private final class Disk {
     var values = ["zoom": 2]
@@ -43,7 +43,7 @@ import Testing
   }
 
   // Z14
-  @Test func `a script invalidates and asks`() throws {
+  @Test func `a script invalidates properties and queries their validity`() throws {
     let (test, disk) = (try TestHost(), Disk())
     let settings = DictionaryModel<Int>(load: { disk.values[$0] }, store: { disk.values[$0] = $1 })
     try test.host.set("settings", to: test.host.value(for: settings))

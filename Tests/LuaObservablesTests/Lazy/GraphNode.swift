@@ -1,6 +1,6 @@
 import Observables
 
-/// A node of the graphs in the cases of lazy properties; its dependencies are declared.
+/// A node of the graphs in the cases of lazy properties, with declared dependencies.
 class GraphNode: ObservableModel {
   class var properties: ModelProperties { declared }
   private static let declared = ModelProperties(for: GraphNode.self) {
@@ -72,7 +72,7 @@ class GraphNode: ObservableModel {
 
   private var stored: (source: Int, left: GraphNode?, right: GraphNode?, inputs: Inputs?)
   private let operation: GraphOperation
-  /// How often each property was computed.
+  /// The number of computations of each property.
   private(set) var runs: [String: Int] = [:]
 
   typealias Inputs = ObservableArray<GraphNode>
@@ -143,7 +143,7 @@ class GraphNode: ObservableModel {
   }
 }
 
-/// What a node computes.
+/// The functions that nodes compute.
 enum GraphOperation: String {
   case source, sum, choose, sign, root, careful
 }

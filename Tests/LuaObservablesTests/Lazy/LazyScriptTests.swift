@@ -1,11 +1,11 @@
 import ScriptFixtures
 import Testing
 
-/// Scripts about lazy properties: the cases that all kinds of objects share, random graphs against
-/// a reference, models, depth, lifetimes, and what is refused.
+/// Scripts about lazy properties: cases that all kinds of objects share, random graphs against a
+/// reference, models, depth, lifetimes, and rejected input.
 ///
-/// `FIXTURE=text` runs those with this text in their names only; `OBS_SEED=n` begins with another
-/// random graph, `OBS_COUNT=n` takes that many.
+/// `FIXTURE=text` runs only the scripts with this text in their names. `OBS_SEED=n` starts with
+/// random graph `n`; `OBS_COUNT=n` runs `n` graphs.
 @Suite struct LazyScripts {
   @Test(arguments: ScriptFixture.all(in: "../Scripts/Lazy"))
   func `scripts find nothing wrong`(script: ScriptFixture) {

@@ -3,9 +3,9 @@ import LuaObservables
 import Observables
 import Testing
 
-/// What the cases of lazy properties ask of a Swift program.
+/// The Swift side of the cases of lazy properties.
 ///
-/// `swift_graph` is a table of functions over numbers that stand for nodes and watchers, for cases
+/// `swift_graph` is a table of functions over numbers that identify nodes and watchers, for cases
 /// that Swift code carries out.
 final class SwiftGraph {
   private unowned let host: LuaHost
@@ -24,7 +24,7 @@ final class SwiftGraph {
 
   init(_ host: LuaHost) { self.host = host }
 
-  /// Nodes may hold each other; to be called when the host is closed.
+  /// Breaks the cycles between nodes; called when the host closes.
   func close() {
     for node in nodes { node?.unlink() }
     for case let node? in boxed.map(\.node) {
@@ -172,7 +172,7 @@ final class SwiftGraph {
   }
 
   private func boxedNode(_ value: LuaValue) throws -> BoxedNode {
-    // The newest come first: of many programs, one after the other, only the last asks.
+    // Newest first: programs run one after the other, and only the last one asks.
     for entry in boxed.reversed() {
       if let node = entry.node, try host.value(for: node) == value { return node }
     }
@@ -218,7 +218,7 @@ final class SwiftGraph {
       to: state.function("is_active") { [unowned self] (number: Int) in watchers[number].isActive })
   }
 
-  /// A callback of a Swift watcher throws nothing.
+  /// Calls `call` for a callback of a Swift watcher, which cannot throw.
   private static func attempt(_ call: LuaFunction) {
     do { try call.call() } catch { Issue.record(error) }
   }

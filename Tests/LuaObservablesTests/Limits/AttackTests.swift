@@ -4,8 +4,8 @@ import LuaObservables
 import Observables
 import Testing
 
-/// S7: all scripts of `Tests/Attacks`, one after the other in one process and one host, each in a
-/// sandbox of its own; what other scripts have goes on.
+/// S7: all scripts of `Tests/Attacks`, one after the other in one process and one host, each in its
+/// own sandbox; other scripts go on undisturbed.
 @Suite(.disabled(if: ContainedHost.delaysSignals))
 struct AttackTests {
   @Test func `a host contains all attacks, one after the other`() throws {
@@ -21,7 +21,7 @@ struct AttackTests {
     for (number, script) in scripts.enumerated() {
       let sandbox = try test.host.sandbox(named: script.lastPathComponent)
       let error = #expect(throws: LuaError.self) { try sandbox.run(file: script.path) }
-      // Some functions are for the host's own scripts.
+      // Some functions are only for the host's own scripts.
       let isRefused = error?.message.contains("belongs to the host") == true
       #expect(
         error?.code == .timeLimit || error?.code == .memory || isRefused,

@@ -3,21 +3,22 @@ import Lua
 import LuaObservables
 import Observables
 
-/// A host for scripts that nobody trusts, in virtual time.
+/// A host for untrusted scripts, in virtual time.
 final class ContainedHost {
   let loop: Loop
   let host: LuaHost
   private(set) var reports: [LuaReport] = []
 
-  /// Whether signals reach a busy thread only at its next system call: under the thread sanitizer,
-  /// which makes it impossible to stop an endless loop.
+  /// Whether a busy thread receives signals only at its next system call.
+  ///
+  /// The thread sanitizer does that, so endless loops cannot be stopped.
   static let delaysSignals = dlsym(nil, "__tsan_init") != nil
 
-  /// The time of a turn in milliseconds, enough for what is to end by itself on a busy machine.
+  /// The time of a turn in milliseconds, long enough for terminating scripts on a busy machine.
   ///
-  /// All takes many times as long under the address sanitizer.
+  /// The address sanitizer makes everything many times slower.
   static let turnTime = dlsym(nil, "__asan_init") == nil ? 100 : 400
-  /// What a script that takes longer ends with.
+  /// The error of a script that exceeds the time.
   static let overtime = "the turn has taken more time than it may (\(turnTime) ms)"
 
   init(_ change: (inout ScriptLimits) -> Void = { _ in }) throws {
@@ -29,7 +30,7 @@ final class ContainedHost {
     host.onError = { [unowned self] in reports.append($0) }
   }
 
-  /// The error with which a script ends; nil where it doesn't.
+  /// The error of a script, or nil if it succeeds.
   func failure(_ script: String) -> LuaError? {
     do throws(LuaError) {
       try host.run(script)
@@ -37,7 +38,7 @@ final class ContainedHost {
     } catch { return error }
   }
 
-  /// Two sandboxes, each of which has run a script, if there is one.
+  /// Two sandboxes that have both run `script`, if there is one.
   func sandboxes(running script: String? = nil) throws -> (a: LuaSandbox, b: LuaSandbox) {
     let (a, b) = (try host.sandbox(named: "a"), try host.sandbox(named: "b"))
     if let script { for sandbox in [a, b] { try sandbox.run(script) } }

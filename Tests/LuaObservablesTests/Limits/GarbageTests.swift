@@ -4,13 +4,13 @@ import LuaObservables
 import Observables
 import Testing
 
-/// S3: what the engine makes for scripts is collected in time, and a limit collects garbage before
-/// it refuses memory.
+/// S3: garbage that the engine makes for scripts is collected in time, and at a limit garbage is
+/// collected before memory is refused.
 struct GarbageTests {
   private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().appending(path: "Scripts/Limited")
 
-  /// Reports what a script with a memory limit fails with; nil where it does not.
+  /// Returns the error of a script with a memory limit, or nil.
   private func failure(_ memory: Int, _ script: String) throws -> String? {
     var limits = ScriptLimits()
     limits.memory = memory
@@ -30,18 +30,18 @@ struct GarbageTests {
     return try failure(memory, "arg = { [0] = '\(script)', \(list) } dofile(arg[0])")
   }
 
-  @Test func `every function of the module can be called in turns without end`() throws {
+  @Test func `every function of the module can be called in endless turns`() throws {
     let turns = ProcessInfo.processInfo.environment["OBS_LIGHT"] == nil ? 400 : 40
     #expect(try failure(6 << 20, of: "EveryFunction.lua", turns, 20) == nil)
   }
 
   /// X3, X4: all or nothing.
-  @Test func `apply and merge change all or nothing where memory runs out`() throws {
+  @Test func `apply and merge change all or nothing if memory runs out`() throws {
     #expect(try failure(4 << 20, of: "Writes.lua") == nil)
   }
 
-  /// S3, S7: what fails for want of memory leaves nothing open, hanging or wrong.
-  @Test func `scopes, tasks and operators go on where memory has run out`() throws {
+  /// S3, S7: an operation that fails for want of memory leaves nothing open, hanging or wrong.
+  @Test func `scopes, tasks and operators still work after memory has run out`() throws {
     #expect(try failure(4 << 20, of: "Waiting.lua") == nil)
   }
 
@@ -54,7 +54,7 @@ struct GarbageTests {
     "obs.task(nop)",
     "obs.path('a', {})",
   ])
-  func `garbage of one turn is no reason to refuse memory`(statement: String) throws {
+  func `garbage of one turn does not count against the limit`(statement: String) throws {
     let error = try failure(2 << 20, "for _ = 1, 5000 do \(statement) end")
     #expect(error == nil)
   }

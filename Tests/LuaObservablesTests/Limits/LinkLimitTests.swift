@@ -3,8 +3,9 @@ import LuaObservables
 import Observables
 import Testing
 
-/// S1, S3: a watcher may have a link for each of many objects; following them takes memory and time
-/// of the scripts.
+/// S1, S3: a watcher may have a link for each of many objects.
+///
+/// Following them takes memory and time of the scripts.
 struct LinkLimitTests {
   private static let registrations = [
     "obs.observe(t, 'list.*.x', nop)",
@@ -42,7 +43,7 @@ struct LinkLimitTests {
       $0.memory = 16 << 20
     }
     try test.host.run(Self.prologue)
-    // Computations track what is observed.
+    // Observes the properties that the getters read.
     try test.host.run("obs.observe(t, 'list.*.x', nop)")
     return test
   }
@@ -67,7 +68,7 @@ struct LinkLimitTests {
   }
 
   @Test(arguments: registrations)
-  func `the memory of links comes back`(registration: String) throws {
+  func `the memory of links is freed`(registration: String) throws {
     let test = try limited()
     func use() throws -> Int {
       try test.host.run("obs.scope(function() \(registration) end):stop() kept = {}")
@@ -80,7 +81,7 @@ struct LinkLimitTests {
     #expect(test.host.state.memoryInUse < before + 10_000)
   }
 
-  @Test func `a watcher whose links are too many for the memory ends, and says so`() throws {
+  @Test func `a watcher with too many links for the memory ends with a report`() throws {
     let test = try limited()
     try test.host.run(
       """
@@ -96,7 +97,7 @@ struct LinkLimitTests {
         == "the watcher has ended: not enough memory to follow its key path")
     #expect(test.reports[0].site == "script:1")
     #expect(test.host.state.memoryInUse < 17 << 20)
-    // What is left is as before.
+    // The other watcher works as before.
     #expect(test.host["calls"] == 1)
     try test.host.run("t.other = nil t.other = t.list")
     #expect(test.host["calls"] == 2)
@@ -117,13 +118,13 @@ struct LinkLimitTests {
     #expect(
       test.reports[0].error.message
         == "the watcher has ended: to follow its key path took too long")
-    // The next turn is as any other.
+    // The next turn is an ordinary one.
     try test.host.run("calls = 0 obs.observe(t, 'v', function() calls = calls + 1 end) t.v = 1")
     #expect(test.host["calls"] == 1)
   }
 
   @Test(.enabled(if: !ContainedHost.delaysSignals))
-  func `a script that is stopped in its own flush costs others no call`() throws {
+  func `a script that is stopped in its own flush loses no call of others`() throws {
     let test = try ContainedHost()
     let other = try test.host.sandbox(named: "other")
     try test.host.run("shared = { v = 0 } obs = require 'obs'")
@@ -140,7 +141,7 @@ struct LinkLimitTests {
   }
 
   @Test(.enabled(if: !ContainedHost.delaysSignals))
-  func `a list that is replaced as scripts are stopped is followed`() throws {
+  func `a list that is replaced while scripts are stopped is followed`() throws {
     let test = try ContainedHost { $0.turnTime = .milliseconds(200) }
     try test.host.run("obs = require 'obs' t = { list = { {}, {} } }")
     try test.host.run("calls = 0 obs.observe(t, 'list.*.x', function() calls = calls + 1 end)")

@@ -57,7 +57,7 @@ struct QuotaTests {
     #expect(error?.message == "the chunk has \(prologue.utf8.count + 6000) bytes: it may have 1000")
   }
 
-  @Test func `what has ended does not count`() throws {
+  @Test func `ended objects do not count`() throws {
     let error = try failure(
       """
       for i = 1, 100 do

@@ -3,9 +3,10 @@ import LuaObservables
 import Observables
 import Testing
 
-/// X2, X3: a limit that ends an apply with an origin, and sandboxes that apply changes to one tree.
+/// X2, X3: a limit that stops an apply with an origin, and sandboxes that apply changes to one
+/// tree.
 @Suite struct StoppedOriginTests {
-  /// A host with a tree, a watcher that skips the origin "x", and changes of that.
+  /// A host with a tree, a watcher that skips the origin "x", and changes made by that origin.
   private static func host(_ change: (inout ScriptLimits) -> Void) throws -> ContainedHost {
     let test = try ContainedHost(change)
     try test.host.run(
@@ -38,7 +39,7 @@ import Testing
     return test
   }
 
-  @Test func `an apply that runs out of memory is made whole or not at all`() throws {
+  @Test func `an apply that runs out of memory applies all or nothing`() throws {
     var outcomes: Set<Bool> = []
     for room in stride(from: 0, to: 400, by: 5) {
       let test = try Self.host {
@@ -69,7 +70,7 @@ import Testing
     #expect(outcomes == [false, true])
   }
 
-  @Test func `an apply that is stopped between its writes is taken back`() throws {
+  @Test func `an apply that is stopped between its writes is undone`() throws {
     let test = try Self.host { $0.turnTime = .seconds(100) }
     let stopping = Stopping { [unowned host = test.host] in host.interrupt() }
     try test.host.set("stopping", to: stopping)
@@ -88,7 +89,7 @@ import Testing
   }
 
   // X2
-  @Test func `origins of one sandbox mean nothing to another one`() throws {
+  @Test func `origins of one sandbox have no effect in another one`() throws {
     let test = try ContainedHost()
     try test.host.run("t = { n = 1 }")
     let (a, b) = try test.sandboxes(
@@ -123,7 +124,7 @@ import Testing
   }
 
   // S8
-  @Test func `a transaction of a sandbox takes back none of others' applies`() throws {
+  @Test func `a transaction of a sandbox undoes no applies of others`() throws {
     let test = try ContainedHost()
     try test.host.run("t = { x = 1, mine = 1, n = 1 }")
     let (a, b) = try test.sandboxes(running: "obs = require 'obs'")

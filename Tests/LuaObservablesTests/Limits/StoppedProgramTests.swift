@@ -4,14 +4,14 @@ import LuaObservables
 import Observables
 import Testing
 
-/// S7: after a stop at any operation, in callbacks, comparisons, getters and batches as well, the
-/// watchers that are there hear of each change on their paths, and of no other.
+/// S7: after a stop at any operation, also in callbacks, comparisons, getters and batches, each
+/// watcher receives exactly the changes on its paths.
 @Suite(.disabled(if: ContainedHost.delaysSignals))
 struct StoppedProgramTests {
   private static let first = Int(ProcessInfo.processInfo.environment["OBS_SEED"] ?? "") ?? 1
   private static let count = Int(ProcessInfo.processInfo.environment["OBS_COUNT"] ?? "") ?? 150
 
-  @Test func `a random program that was stopped goes on as if it had not been`() throws {
+  @Test func `a stopped random program continues as if it had not been stopped`() throws {
     let file = URL(filePath: #filePath).deletingLastPathComponent()
       .appending(path: "../Scripts/Stopped/program.lua").path
     for seed in Self.first..<(Self.first + Self.count) {

@@ -6,7 +6,7 @@ import Testing
 
 /// S8: `ScriptLimits.undoStoppedTurns`.
 @Suite struct StoppedTurnTests {
-  /// A host whose scripts meet a limit by a second timer.
+  /// A host whose scripts exceed a limit by starting a second timer.
   private func counted(
     on roots: [any ObservableReference] = []
   ) throws -> ContainedHost {
@@ -23,7 +23,7 @@ import Testing
     return test
   }
 
-  @Test func `a turn whose script meets a limit has never been for the roots`() throws {
+  @Test func `a turn whose script exceeds a limit leaves the roots unchanged`() throws {
     let pet = Pet("Rex", toys: ["ball"])
     let test = try counted(on: [pet])
     try test.host.set("pet", to: pet)
@@ -39,7 +39,7 @@ import Testing
     #expect(pet.name == "Rex" && Array(pet.toys) == ["ball"])
     #expect(test.host["calls"] == 0)
     #expect(test.host["others"] == 1)
-    // The next turn is as any other, and another one can be undone.
+    // The next turn is an ordinary one, and another turn can be undone.
     try test.host.run("pet.name = 'Tim'")
     #expect(pet.name == "Tim")
     #expect(test.host["calls"] == 1)
@@ -49,7 +49,7 @@ import Testing
   }
 
   @Test(.enabled(if: !ContainedHost.delaysSignals))
-  func `a turn that takes too long is taken back, with what Swift wrote in it`() throws {
+  func `a turn that takes too long is undone, with Swift's writes in it`() throws {
     let pet = Pet("Rex")
     let test = try ContainedHost {
       $0.turnTime = .milliseconds(200)
@@ -59,17 +59,17 @@ import Testing
     test.loop.turn {
       pet.name = "Tim"
       #expect(test.failure("pet.mate = pet while true do end")?.code == .timeLimit)
-      // The script's end is that of the turn.
+      // The stop of the script counts as the end of the turn: later writes stay.
       #expect(pet.name == "Rex" && pet.mate == nil)
       pet.toys.append("bone")
     }
     #expect(pet.name == "Rex" && Array(pet.toys) == ["bone"])
-    // A turn without scripts is none of theirs.
+    // A turn without scripts is not undone.
     test.loop.turn { pet.name = "Tim" }
     #expect(pet.name == "Tim")
   }
 
-  @Test func `a turn that needs too much memory is taken back`() throws {
+  @Test func `a turn that needs too much memory is undone`() throws {
     let pet = Pet("Rex")
     let test = try ContainedHost {
       $0.turnTime = nil
@@ -83,7 +83,7 @@ import Testing
     #expect(pet.name == "Rex")
   }
 
-  @Test func `watchers that were called are told of the way back, others of nothing`() throws {
+  @Test func `only watchers that were called are called again when the turn is undone`() throws {
     let pet = Pet("Rex")
     let test = try counted(on: [pet])
     try test.host.set("pet", to: pet)
@@ -108,7 +108,7 @@ import Testing
   }
 
   @Test(arguments: ["other.n = 2 pet.name = 'Tim'", "pet.name = 'Tim' other.n = 2"])
-  func `a watcher that other writes made due, too, is told of the way back`(
+  func `a watcher that other writes made due, too, is called when the turn is undone`(
     writes: String
   ) throws {
     let pet = Pet("Rex")
@@ -128,7 +128,7 @@ import Testing
     #expect(test.host["text"] == "Tim Rex")
   }
 
-  @Test func `a watcher that was called before is told nothing of what it has not seen`() throws {
+  @Test func `a watcher that was called before ignores writes it has not seen`() throws {
     let pet = Pet("Rex")
     let test = try counted(on: [pet])
     try test.host.set("pet", to: pet)
@@ -143,7 +143,7 @@ import Testing
   }
 
   @Test(.enabled(if: !ContainedHost.delaysSignals))
-  func `what Swift writes after scripts were stopped is taken back, too`() throws {
+  func `Swift's writes after the stop of scripts are undone, too`() throws {
     let pet = Pet("Rex")
     let test = try ContainedHost {
       $0.turnTime = .milliseconds(200)
@@ -171,8 +171,7 @@ import Testing
     #expect(Array(pet.toys) == ["ball"])
   }
 
-  @Test func `a watcher that meets its limit each time does not keep the turn from its end`() throws
-  {
+  @Test func `a watcher that always exceeds its limit does not prolong the turn`() throws {
     let pet = Pet("Rex")
     let test = try counted(on: [pet])
     try test.host.set("pet", to: pet)
@@ -189,7 +188,7 @@ import Testing
     #expect(test.codes.allSatisfy { $0 == .quota } && 1...10 ~= test.codes.count)
   }
 
-  @Test func `tables of scripts can be roots, and what comes below them is covered`() throws {
+  @Test func `tables of scripts can be roots, and objects added below them are covered`() throws {
     let test = try counted()
     try test.host.run("t = { list = {}, n = 1 } guest = { n = 1 }")
     guard case .table(let table) = test.host["t"] else {
@@ -208,12 +207,12 @@ import Testing
       """)
     try test.host.run("text = ('%d %s %s %d %d'):format(t.n, t.new, t.guest, guest.n, #t.list)")
     #expect(test.host["text"] == "1 nil nil 1 0")
-    // What came and stays is covered in later turns, what left is not.
+    // In later turns the added object is covered, the removed one is not.
     try test.host.run("t.guest, gone = guest, t.list t.list = nil")
     _ = test.failure("guest.n, gone.n = 5, 5 meet_limit()")
     try test.host.run("text = ('%d %d'):format(guest.n, gone.n)")
     #expect(test.host["text"] == "1 5")
-    // Nobody sees how it is done.
+    // Scripts do not see the watchers that record the writes.
     try test.host.run("count = obs.observer_count(t, '*') + obs.observer_count(guest, '*')")
     #expect(test.host["count"] == 0)
     try test.host.undoStoppedTurns(on: [])
@@ -222,7 +221,7 @@ import Testing
     #expect(test.host["n"] == 7)
   }
 
-  @Test func `assigned values of computed properties are those from before the turn`() throws {
+  @Test func `assigned values of computed properties are restored`() throws {
     let test = try counted()
     try test.host.run(
       """
@@ -243,7 +242,7 @@ import Testing
     #expect(test.host["text"] == "7 10")
   }
 
-  @Test func `each sandbox has roots of its own, or the host's`() throws {
+  @Test func `each sandbox has its own roots, or the host's`() throws {
     let (mine, hosts) = (Pet("mine"), Pet("host's"))
     let test = try counted(on: [hosts])
     var limits = ScriptLimits()
@@ -271,7 +270,7 @@ import Testing
     hosts.name = "host's"
     fail(plugins[1])
     #expect(mine.name == "new" && hosts.name == "host's")
-    // A sandbox that is closed takes its own roots with it, not what the others need.
+    // A closed sandbox removes its own roots, but not roots that the others need.
     plugins[0].close()
     plugins[1].close()
     _ = test.failure("meet_limit()")
@@ -280,7 +279,7 @@ import Testing
     #expect(hosts.name == "host's")
   }
 
-  @Test func `what scripts may have does not count what covers the roots`() throws {
+  @Test func `quotas of scripts exclude the watchers that cover the roots`() throws {
     let pets = ObservableArray((1...50).map { Pet("\($0)") })
     let test = try ContainedHost {
       $0.turnTime = nil
@@ -294,7 +293,7 @@ import Testing
     #expect(pets.count == 50)
   }
 
-  @Test func `a property without a setter is an error at the beginning`() throws {
+  @Test func `a property without a setter is an error at the start`() throws {
     var limits = ScriptLimits()
     limits.undoStoppedTurns = [Fixed()]
     let error = #expect(throws: LuaError.self) {
@@ -303,7 +302,7 @@ import Testing
     #expect(error?.message.contains("'legs' of Fixed: it has no setter") == true)
   }
 
-  @Test func `nothing is kept of a host that was closed`() throws {
+  @Test func `nothing of a closed host is kept alive`() throws {
     weak var dropped: Pet?
     let loop = Loop(clock: .virtual)
     do {
@@ -333,7 +332,7 @@ import Testing
     #expect(limits(pet) != limits(other) && limits(pet) != limits(nil))
   }
 
-  @Test func `random turns leave the state before them, or the one that they made`() throws {
+  @Test func `random turns leave the state before or after them`() throws {
     let scripts = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .appending(path: "Scripts/Changes/Support/worlds.lua").path
     var limits = ScriptLimits()

@@ -7,7 +7,7 @@ import Testing
 /// S1: scripts that take too long are stopped, wherever they are.
 @Suite(.disabled(if: ContainedHost.delaysSignals))
 struct StoppingTests {
-  // Each script would run for ever; where it is stopped in a callback, the error is reported.
+  // Each script would run forever. If it is stopped in a callback, the error is reported.
   private static let endless = [
     "while true do end",
     "while true do pcall(function() while true do end end) end",
@@ -64,7 +64,7 @@ struct StoppingTests {
   ]
 
   @Test(arguments: endless)
-  func `an endless script ends with the limit, and the host goes on`(script: String) throws {
+  func `an endless script ends at the limit, and the host still works`(script: String) throws {
     let test = try ContainedHost()
     let error = test.failure(script)
     #expect(error?.code == .timeLimit, "\(String(describing: error))")
@@ -72,14 +72,14 @@ struct StoppingTests {
     #expect(try test.host.run("return 1 + 1") == [2])
   }
 
-  @Test func `an error that never says what it is ends a script, too`() throws {
+  @Test func `an error with an endless message ends a script, too`() throws {
     let test = try ContainedHost()
     let endless = "setmetatable({}, { __tostring = function() while true do end end })"
     #expect(test.failure("error(\(endless))")?.code == .runtime)
     #expect(try test.host.run("return 1 + 1") == [2])
   }
 
-  // `%` is the endless loop, which is not in the main chunk.
+  // `%` is replaced by the endless loop, which is not in the main chunk.
   private static let callbacks = [
     "obs.observe(t, 'v', function() % end) t.v = 2",
     "obs.observe(t, 'v', function() % end, { immediate = true }) t.v = 2",
@@ -114,7 +114,7 @@ struct StoppingTests {
   ]
 
   @Test(arguments: callbacks)
-  func `an endless callback is stopped, reported once, and the next turn is as any other`(
+  func `an endless callback is stopped and reported once, and the next turn works`(
     body: String
   ) throws {
     let test = try ContainedHost()
@@ -142,7 +142,7 @@ struct StoppingTests {
     #expect(error?.traceback?.contains("in local 'spin'") == true)
   }
 
-  @Test func `the message says where also if the engine notices it`() throws {
+  @Test func `the message says where, also if the engine notices it`() throws {
     let test = try ContainedHost { $0.turnTime = .milliseconds(20) }
     _ = test.failure("while true do end")
     let error = test.failure(
@@ -157,7 +157,7 @@ struct StoppingTests {
     #expect(error?.message.hasPrefix("script:1:") == false)
   }
 
-  @Test func `errors in callbacks that stop scripts have their traceback`() throws {
+  @Test func `errors of stopped callbacks have their traceback`() throws {
     let test = try ContainedHost()
     let spin = "local function spin()\n while true do end\nend\n"
     try test.host.run("obs = require 'obs' t = { v = 1 }")
@@ -175,18 +175,18 @@ struct StoppingTests {
     #expect(test.codes == [.timeLimit, .timeLimit, .timeLimit])
   }
 
-  @Test func `time is that of a turn, and each turn has its own`() throws {
+  @Test func `the limit applies to each turn separately`() throws {
     let test = try ContainedHost { $0.turnTime = .milliseconds(200) }
     let busy = "local start = os.clock() while os.clock() - start < 0.03 do end"
     for _ in 1...20 { try test.host.run(busy) }
     try test.host.run("obs = require 'obs' t = { v = 1 }")
     try test.host.run("for i = 1, 20 do obs.observe(t, 'v', function() \(busy) end) end t.v = 2")
-    // Some of the calls fit into the turn, and those that come after it are dropped. The clock of
-    // scripts is that of the process, in which other tests run.
+    // Some of the calls fit into the turn; the later ones are dropped. `os.clock` is the CPU time
+    // of the process, which includes other tests.
     #expect(test.codes == [.timeLimit])
   }
 
-  @Test func `what Swift does between calls is not the time of scripts`() throws {
+  @Test func `Swift code between calls does not take time of scripts`() throws {
     let test = try ContainedHost()
     var rounds = 0
     try test.host.run("obs = require 'obs' t = { v = 1 } obs.observe(t, 'v', function() end)")
@@ -199,7 +199,7 @@ struct StoppingTests {
     #expect(test.codes == [] && rounds > 0 && watcher.isActive)
   }
 
-  @Test func `neighbours on the loop are not affected`() throws {
+  @Test func `other hosts on the loop are not affected`() throws {
     let test = try ContainedHost()
     let other = try LuaHost(loop: test.loop)
     try other.run(
@@ -211,7 +211,7 @@ struct StoppingTests {
     #expect(other["heard"] == 5)
   }
 
-  @Test func `a host that a script of another one calls is stopped alone`() throws {
+  @Test func `a host called by a script of another host is stopped alone`() throws {
     let inner = try ContainedHost()
     let outer = try ContainedHost { $0.turnTime = .seconds(100) }
     try outer.host.set("call") { () throws -> Void in try inner.host.run("while true do end") }
@@ -220,7 +220,7 @@ struct StoppingTests {
     #expect(try inner.host.run("return 1") == [1])
   }
 
-  @Test func `interrupt stops what runs, from another thread`() throws {
+  @Test func `interrupt stops a running script from another thread`() throws {
     let test = try ContainedHost { $0.turnTime = nil }
     let interrupter = test.host.state.interrupter
     let (started, done) = (Latch(), Latch())
@@ -236,8 +236,7 @@ struct StoppingTests {
     #expect(try test.host.run("return 1") == [1])
   }
 
-  @Test func `a host can be paused when it was stopped, and goes on when the program says`() throws
-  {
+  @Test func `a stopped host can be paused, and continues when the program resumes it`() throws {
     let test = try ContainedHost { $0.whenStopped = .pause }
     try test.host.run(
       """
@@ -259,7 +258,7 @@ struct StoppingTests {
     #expect(try test.host.run("return table.concat(heard, ' ')") == ["7 tick tick"])
   }
 
-  @Test func `a host can be closed when it was stopped`() throws {
+  @Test func `a stopped host can be closed`() throws {
     let test = try ContainedHost { $0.whenStopped = .close }
     #expect(test.failure("while true do end")?.code == .timeLimit)
     #expect(!test.host.isClosed)
@@ -288,7 +287,7 @@ struct StoppingTests {
     #expect(test.host.isClosed)
   }
 
-  /// C10: comparing what is in a list with what was there takes time of the scripts.
+  /// C10: comparing lists takes time of the scripts.
   @Test func `comparing edits in the flush is stopped and reported`() throws {
     let test = try ContainedHost { $0.turnTime = .milliseconds(5 * ContainedHost.turnTime) }
     try test.host.run(

@@ -5,9 +5,9 @@ import LuaObservables
 import Observables
 import Testing
 
-/// Q1 in a host whose loop lives in somebody else's: luv's runs there, too.
+/// Q1 in a host whose loop runs inside another event loop: luv's loop runs there, too.
 struct DrivenLuvTests {
-  /// What the driver was asked for, in the order of the times.
+  /// The requests to the driver, in order of their times.
   private final class Queue: @unchecked Sendable {
     private let condition = NSCondition()
     private var works: [(time: Date, work: @Sendable () -> Void)] = []
@@ -19,7 +19,7 @@ struct DrivenLuvTests {
       }
     }
 
-    /// Waits until something is due, and does it.
+    /// Waits for the next request and runs it.
     func step() {
       let work = condition.withLock { () -> @Sendable () -> Void in
         while true {
@@ -70,7 +70,7 @@ struct DrivenLuvTests {
     host.close()
   }
 
-  @Test func `its libraries stay when the host is closed: signals may come`() throws {
+  @Test func `its libraries stay after the host has closed, as signals may arrive`() throws {
     let host = try LuaHost(loop: Loop())
     try host.run("require 'obs' require 'luv'")
     host.close()

@@ -5,7 +5,7 @@ import Testing
 
 /// N2: values as a program shows them to people.
 struct DescribingTests {
-  @Test func `a table has its keys in order, with marks, and nothing is computed for it`() throws {
+  @Test func `a table shows its keys in order, with marks, and computes nothing`() throws {
     let test = try TestHost()
     try test.host.run(
       """

@@ -51,13 +51,13 @@ struct ValuePrintingTests {
     #expect(try text(script).hasPrefix(expected))
   }
 
-  @Test func `functions name where they are defined`() throws {
+  @Test func `functions show where they are defined`() throws {
     #expect(try text("return function() end").hasSuffix(" (script:1)"))
     #expect(try !text("return print").contains("("))
     #expect(try !text("return require('obs').batch").contains("("))
   }
 
-  @Test func `what does not fit in a line takes several`() throws {
+  @Test func `a value that does not fit in a line takes several`() throws {
     let narrow = try text("return {alpha = {1, 2}, beta = 'some text', gamma = true}", columns: 40)
     #expect(
       narrow == """
@@ -98,7 +98,7 @@ struct ValuePrintingTests {
     #expect(all == first || all.hasSuffix(" more,\n}"))
   }
 
-  @Test func `the first keys are those of a table that was sorted as a whole`() throws {
+  @Test func `the first keys are the first keys of the sorted table`() throws {
     let host = try TestHost().host
     for seed in 1...20 {
       let script = """
@@ -187,7 +187,7 @@ struct ValuePrintingTests {
 
     """
 
-  @Test func `observed and computed keys are marked, and nothing is computed`() throws {
+  @Test func `observed and computed keys are marked, and none is computed`() throws {
     let host = try TestHost().host
     let stale = try text(observed + "return user", in: host)
     #expect(
@@ -226,7 +226,7 @@ struct ValuePrintingTests {
         """)
   }
 
-  @Test func `collections and classes say what they are`() throws {
+  @Test func `collections and classes show their kind`() throws {
     let script = """
       local obs = require "obs"
       return obs.array {1, 2}, obs.set_of {"b", "a"}, obs.dictionary {k = 1}
@@ -292,7 +292,7 @@ struct ValuePrintingTests {
     #expect(lines.dropLast().last == "  … 2900 more,")
   }
 
-  @Test func `colours are those of the terminal, and take no width`() throws {
+  @Test func `colours are terminal colours, and take no width`() throws {
     let script = "return {1, 'a', true, x = {}}"
     let coloured = try text(script, isColoured: true)
     #expect(

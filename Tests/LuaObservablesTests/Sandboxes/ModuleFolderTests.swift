@@ -4,7 +4,7 @@ import LuaObservables
 import Observables
 import Testing
 
-/// S5: modules in a folder, found when they are required, or read before.
+/// S5: modules in a folder, found when required or read in advance.
 final class ModuleFolderTests {
   private let host: LuaHost
   private let folder = FileManager.default.temporaryDirectory.appending(
@@ -39,7 +39,7 @@ final class ModuleFolderTests {
     return text ?? ""
   }
 
-  @Test func `modules that were read are found when the folder is gone`() throws {
+  @Test func `modules that were read are found after the folder is gone`() throws {
     try write("return ...", to: "name.lua")
     try write("\u{FEFF}#!x\r\nreturn require 'name' .. ...", to: "a/b-c/d_1.lua")
     let paths = try host.readModules(inFolder: folder.path)
@@ -56,7 +56,7 @@ final class ModuleFolderTests {
     #expect(try host.run("return require 'bytes' == '\\xE4\\0\\xFF'") == [true])
   }
 
-  @Test func `errors name the file, as without reading`() throws {
+  @Test func `errors name the file, as for files on disk`() throws {
     try write("\n\nerror 'no'", to: "fails.lua")
     try write("x = = 1", to: "wrong.lua")
     try write("\u{1B}LuaT", to: "code.lua")
@@ -70,7 +70,7 @@ final class ModuleFolderTests {
     }
   }
 
-  @Test func `links may not lead out of the folder, nor round in it`() throws {
+  @Test func `links may not lead out of the folder, nor in circles`() throws {
     let name = "outside-\(UUID().uuidString)"
     let outside = FileManager.default.temporaryDirectory.appending(path: name)
     try FileManager.default.createDirectory(at: outside, withIntermediateDirectories: true)
@@ -92,7 +92,7 @@ final class ModuleFolderTests {
     }
   }
 
-  @Test func `a folder that is not there, and one with too many modules, are errors`() throws {
+  @Test func `a missing folder, and a folder with too many modules, are errors`() throws {
     let missing = #expect(throws: LuaError.self) {
       try host.readModules(inFolder: folder.appending(path: "none").path)
     }

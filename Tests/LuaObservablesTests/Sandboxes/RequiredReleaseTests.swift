@@ -3,7 +3,7 @@ import LuaObservables
 import Observables
 import Testing
 
-/// S6: a host may require a release of Lua.
+/// S6: a host can require a release of Lua.
 struct RequiredReleaseTests {
   @Test func `a host is made with the release that it requires`() throws {
     let host = try LuaHost(loop: Loop(), libraries: .safe, minimumLua: .loaded)

@@ -6,19 +6,21 @@ import Testing
 
 /// S5: one sandbox tries all functions of `obs` against another one.
 ///
-/// Everything of the other one still works, and it is neither stopped nor closed.
+/// The victim still works completely, and is neither stopped nor closed.
 @Suite(.disabled(if: ContainedHost.delaysSignals))
 struct SandboxAttackTests {
   private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
     .appending(path: "../Scripts/Sandboxes").path
 
-  /// `OBS_ATTACK=name` tries the attacks with this text in their names only.
+  /// `OBS_ATTACK=name` runs only the attacks with this text in their names.
   private static let wanted = ProcessInfo.processInfo.environment["OBS_ATTACK"] ?? ""
 
-  /// The time of a turn of the attacker in milliseconds; many attacks use it up, some repeatedly.
+  /// The turn time of the attacker in milliseconds.
+  ///
+  /// Many attacks use it up, some repeatedly.
   private static let turnTime = ContainedHost.turnTime / 5
 
-  /// Two sandboxes of one host, and what they share.
+  /// Two sandboxes of one host, and their shared objects.
   private final class Neighbours {
     let test: ContainedHost
     let victim: LuaSandbox
@@ -37,12 +39,13 @@ struct SandboxAttackTests {
       var limits = ScriptLimits.untrusted
       limits.whenStopped = policy
       test.host.modules(inFolder: SandboxAttackTests.folder)
-      // No busy machine ends a turn of the victim, but an attack without end at its expense does.
+      // A turn of the victim ends only for an endless attack at its expense, not for a busy
+      // machine.
       limits.turnTime = .seconds(10)
       victim = try test.host.sandbox(named: "victim", limits: limits)
       limits.turnTime = .milliseconds(SandboxAttackTests.turnTime)
       attacker = try test.host.sandbox(named: "attacker", limits: limits)
-      // Its own handler judges the errors that it handles.
+      // The victim's own handler checks the errors that it handles.
       victim.onError = { [unowned self] in if !$0.isHandled { reports.append($0) } }
       attacker.onError = { _ in }
       try victim.run(file: SandboxAttackTests.folder + "/victim.lua")
@@ -58,10 +61,10 @@ struct SandboxAttackTests {
       #expect(reports.isEmpty, "\(reports.map(\.error))")
     }
 
-    /// The attack, with what it has begun.
+    /// Runs the attack `name` and everything that it starts.
     func attack(_ name: String) {
       do throws(LuaError) { try attacker.run("attacks['\(name)']()") } catch {
-        // A limit has ended it, but nothing was wrong with it.
+        // A limit stopped it, but nothing was wrong with it.
         #expect(
           [.timeLimit, .memory, .quota].contains(error.code), "\(name): \(error.message)")
       }
@@ -70,7 +73,7 @@ struct SandboxAttackTests {
     }
   }
 
-  /// The names of all functions and methods that the module has or the definitions declare.
+  /// The names of all functions and methods that the module has or its definitions declare.
   private func names() throws -> Set<String> {
     let test = try ContainedHost()
     let text = try test.host.run(

@@ -3,7 +3,7 @@ import LuaObservables
 import Observables
 import Testing
 
-/// S5: `obs.log` and `obs.record` are those of a sandbox, which learns nothing about others.
+/// S5: each sandbox has its own `obs.log` and `obs.record`, and learns nothing about others.
 struct SandboxLogTests {
   private let test: ContainedHost
   private let a: LuaSandbox
@@ -15,7 +15,7 @@ struct SandboxLogTests {
     try test.host.run("obs = require 'obs'")
   }
 
-  /// Makes the scripts of `sandbox` keep a sentence of each event.
+  /// A script that makes a sandbox keep a sentence for each event.
   private static let sink = """
     obs = require 'obs'
     events = ''
@@ -31,7 +31,7 @@ struct SandboxLogTests {
     return sandbox["events"].text
   }
 
-  @Test func `a sink gets the writes of its own code and the events of its own watchers`() throws {
+  @Test func `a sink receives writes of its own code and events of its own watchers`() throws {
     let document = Paper()
     test.host["document"] = try test.host.value(for: document)
     try test.host.run(Self.sink)
@@ -57,7 +57,7 @@ struct SandboxLogTests {
     #expect(test.reports.isEmpty)
   }
 
-  @Test func `what callbacks, timers, tasks and hooks write is their sandbox's`() throws {
+  @Test func `writes of callbacks, timers, tasks and hooks belong to their sandbox`() throws {
     test.host["t"] = try test.host.run("return { v = 0, at = 0, by = 0, done = 0, getter = 0 }")[0]
     try a.run(Self.sink)
     try b.run("obs = require 'obs' obs.observe(t, '*', function() end)")
@@ -76,7 +76,7 @@ struct SandboxLogTests {
     #expect(text.contains("write by 1; ") && text.contains("write done 1; "))
   }
 
-  @Test func `what a watcher of Swift writes is the host's, whoever made it run`() throws {
+  @Test func `writes of a Swift watcher belong to the host, whoever triggered it`() throws {
     let (document, secret) = (Paper(), Paper())
     test.host["document"] = try test.host.value(for: document)
     try a.run(Self.sink)
@@ -93,7 +93,7 @@ struct SandboxLogTests {
     for watcher in watchers { watcher.stop() }
   }
 
-  @Test func `computations are those of the sandbox that has declared the property`() throws {
+  @Test func `computations belong to the sandbox that has declared the property`() throws {
     test.host["t"] = try test.host.run("return { v = 1 }")[0]
     try a.run(Self.sink)
     try b.run(Self.sink)
@@ -113,7 +113,7 @@ struct SandboxLogTests {
     #expect(events(of: a) == "end w; " && events(of: b).isEmpty)
   }
 
-  @Test func `a sink that is switched off ends no other one`() throws {
+  @Test func `switching off a sink ends no other one`() throws {
     test.host["t"] = try test.host.run("return { v = 1 }")[0]
     for sandbox in [a, b] {
       try sandbox.run(Self.sink)
@@ -126,7 +126,7 @@ struct SandboxLogTests {
     #expect(events(of: b).isEmpty)
   }
 
-  @Test func `a sandbox that closes has no sink any longer, and others go on`() throws {
+  @Test func `a closed sandbox has no sink, and the others keep theirs`() throws {
     try test.host.run(Self.sink + " t = { v = 1 }")
     for sandbox in [a, b] {
       try sandbox.run(Self.sink)
@@ -144,7 +144,7 @@ struct SandboxLogTests {
     #expect(try test.host.run("return next(gone) == nil") == [true])
   }
 
-  @Test func `a sandbox that is paused has no calls of its sink`() throws {
+  @Test func `the sink of a paused sandbox is not called`() throws {
     try test.host.run("t = { v = 1 }")
     try a.run(Self.sink)
     try a.run("obs.observe(t, 'v', function() end, { immediate = true, name = 'w' })")
@@ -175,7 +175,7 @@ struct SandboxLogTests {
   }
 
   @Test(.disabled(if: ContainedHost.delaysSignals))
-  func `a sink that doesn't end is stopped on the account of its sandbox`() throws {
+  func `an endless sink is stopped at the expense of its sandbox`() throws {
     var stopped: [LuaError.Code] = []
     a.onError = { stopped.append($0.error.code) }
     test.host["t"] = try test.host.run("return { v = 1 }")[0]
@@ -192,7 +192,7 @@ struct SandboxLogTests {
     #expect(stopped == [.timeLimit] && test.reports.isEmpty)
   }
 
-  @Test func `an error in a sink goes to its sandbox, and other sinks get the event`() throws {
+  @Test func `an error in a sink goes to its sandbox, and other sinks receive the event`() throws {
     var seen: [String] = []
     b.onError = { seen.append($0.error.message) }
     try test.host.run(Self.sink)
@@ -209,7 +209,7 @@ struct SandboxLogTests {
     #expect(test.host["events"].text.split(separator: "; ").count == 2)
   }
 
-  @Test func `sinks that write set off no events for themselves, and no endless ones`() throws {
+  @Test func `sinks that write cause no events for themselves, and no endless ones`() throws {
     try test.host.run("t = { a = 0, b = 0, v = 0 } obs.observe(t, '*', function() end)")
     let script = """
       obs = require 'obs'
@@ -223,13 +223,13 @@ struct SandboxLogTests {
     for sandbox in [a, b] { sandbox["count"] = 0 }
     try test.host.run("t.v = 1")
     #expect(a["count"] == 0 && b["count"] == 0)
-    // The sink of `a` makes one write, of which an event of `b` comes, and no more.
+    // The sink of `a` makes one write, which causes one event in `b`, and no more.
     try a.run("t.v = 2")
     #expect(a["count"] == 1 && b["count"] == 1)
     #expect(test.reports.isEmpty)
   }
 
-  @Test func `a record of one sandbox tells nothing to another one`() throws {
+  @Test func `a record of one sandbox reveals nothing to another one`() throws {
     test.host["t"] = try test.host.run("return { v = 1 }")[0]
     for sandbox in [a, b] {
       try sandbox.run("obs = require 'obs' w = obs.observe(t, 'v', function() end)")
@@ -243,7 +243,7 @@ struct SandboxLogTests {
     #expect(answer[0] == 1 && answer[1] == .nil && answer[2].text.contains("recording is off"))
     #expect(try b.run("return select(2, obs.whynot(w))")[0].text.contains("recording is off"))
     test.host["w"] = a["w"]
-    // The watcher of another sandbox is not its own, whatever it records itself.
+    // A sandbox learns nothing about a watcher of another one, even while it records.
     try b.run("obs.record(true) mine, w = w, nil t.v = 4")
     #expect(throws: LuaError.self) { try b.run("local w = w " + why) }
     #expect(try b.run("w = mine " + why)[1] == 4)
@@ -256,7 +256,7 @@ struct SandboxLogTests {
     #expect(try a.run(why)[1] == 5)
   }
 
-  @Test func `what the host records, sandboxes may ask about their own watchers`() throws {
+  @Test func `sandboxes may query the host's record about their own watchers`() throws {
     test.host["t"] = try test.host.run("return { v = 1 }")[0]
     try a.run("obs = require 'obs' w = obs.observe(t, 'v', function() end)")
     test.host.record(true)
@@ -268,7 +268,7 @@ struct SandboxLogTests {
     #expect(try a.run("return select(2, obs.why(w))")[0].text.contains("recording is off"))
   }
 
-  @Test func `events and records take memory of the host, and give it back`() throws {
+  @Test func `events and records take memory of the host, and free it`() throws {
     let test = try ContainedHost {
       $0.memory = 8 << 20
       $0.turnTime = .seconds(20)

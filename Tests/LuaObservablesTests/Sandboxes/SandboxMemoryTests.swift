@@ -3,7 +3,7 @@ import LuaObservables
 import Observables
 import Testing
 
-/// S3: a sandbox with a limit of memory has a share of the host's.
+/// S3: a sandbox with a memory limit has a share of the host's memory.
 struct SandboxMemoryTests {
   /// A host with 16 MB, and two sandboxes with 4 MB each.
   private struct Neighbours {
@@ -31,7 +31,7 @@ struct SandboxMemoryTests {
 
     func use(_ sandbox: LuaSandbox) -> Int { sandbox.memoryInUse ?? -1 }
 
-    /// The error with which a script of the hog ends.
+    /// The error code of a script of the hog.
     func failure(_ script: String) -> LuaError.Code? {
       do throws(LuaError) { try hog.run(script) } catch { return error.code }
       return nil
@@ -64,7 +64,7 @@ struct SandboxMemoryTests {
     "for i = 1, 1e9 do shared.list[i] = {} end",
   ]
 
-  @Test(arguments: hogs) func `a hog leaves others their memory`(script: String) throws {
+  @Test(arguments: hogs) func `a hog does not take memory of others`(script: String) throws {
     let neighbours = try Neighbours()
     try neighbours.test.host.run("shared = { list = {} }")
     let shared = neighbours.test.host["shared"]
@@ -90,7 +90,7 @@ struct SandboxMemoryTests {
     #expect(neighbours.use(hog) < 1 << 20)
   }
 
-  @Test func `what a closed sandbox has made stays its own`() throws {
+  @Test func `objects of a closed sandbox stay on its account`() throws {
     let neighbours = try Neighbours()
     let (hog, other) = (neighbours.hog, neighbours.other)
     try hog.run("made = {} for i = 1, 20000 do made[i] = { i } end obs.observe(made, '1', nop)")
@@ -105,7 +105,7 @@ struct SandboxMemoryTests {
     #expect(neighbours.test.host.state.memoryInUse < before - (1 << 20))
   }
 
-  @Test func `the memory of watchers, timers and records comes back to the share`() throws {
+  @Test func `the memory of watchers, timers and records returns to the share`() throws {
     let neighbours = try Neighbours()
     let hog = neighbours.hog
     func use() throws -> Int {
@@ -153,7 +153,7 @@ struct SandboxMemoryTests {
     #expect(neighbours.test.host.state.memoryInUse < before + 10_000)
   }
 
-  @Test func `sandboxes without a limit of memory share what the host has`() throws {
+  @Test func `sandboxes without a memory limit share the host's memory`() throws {
     let neighbours = try Neighbours()
     let common = try neighbours.test.host.sandbox(named: "common")
     #expect(common.memoryInUse == nil)

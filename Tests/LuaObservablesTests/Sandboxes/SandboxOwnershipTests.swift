@@ -3,7 +3,7 @@ import LuaObservables
 import Observables
 import Testing
 
-/// S5, W2: a script stops and explains what its sandbox has registered, and nothing else.
+/// S5, W2: a script can stop and explain only watchers that its sandbox has registered.
 struct SandboxOwnershipTests {
   private let test: ContainedHost
   private let a: LuaSandbox
@@ -47,7 +47,7 @@ struct SandboxOwnershipTests {
     #expect(try heard() == [4, 4])
   }
 
-  @Test func `a callback or an observer that others gave away ends nothing`() throws {
+  @Test func `a callback or an observer of others ends nothing`() throws {
     try observe()
     try b.run("shared.callback, shared.observer = hear, observer")
     #expect(
@@ -65,7 +65,7 @@ struct SandboxOwnershipTests {
     #expect(try heard() == [0, 0])
   }
 
-  @Test func `what others have registered has neither name nor place`() throws {
+  @Test func `watchers of others have neither name nor place`() throws {
     try observe()
     try paper.observe("title", in: test.loop, options: WatcherOptions(name: "secret")) { _ in }
     try b.run(
@@ -96,7 +96,7 @@ struct SandboxOwnershipTests {
     #expect(try test.host.run("return obs.describe(shared)")[0].text.contains("secret"))
   }
 
-  @Test func `a handle that was given away can be used, but not explained`() throws {
+  @Test func `a handle of others can be used, but not explained`() throws {
     try b.run("shared.w = obs.observe(shared, 'v', function() heard = heard + 1 end)")
     try a.run("shared.w:pause()")
     #expect(try heard()[1] == 0)
@@ -134,7 +134,7 @@ struct SandboxOwnershipTests {
     #expect(test.reports.isEmpty)
   }
 
-  @Test func `a scope has nothing that a callback of others makes inside of it`() throws {
+  @Test func `a scope excludes objects that callbacks of others make inside of it`() throws {
     try b.run(
       """
       obs.observe(shared, 'v', function()
@@ -169,7 +169,7 @@ struct SandboxOwnershipTests {
     #expect(a["aborted"] == false)
   }
 
-  @Test func `a property is declared anew, or forgotten, by its own sandbox`() throws {
+  @Test func `a property is declared again, or forgotten, only by its own sandbox`() throws {
     try b.run("obs.computed(shared, 'double', { 'v' }, function(s) return s.v * 2 end)")
     for script in [
       "obs.computed(shared, 'double', { 'v' }, print)", "obs.lazy(shared, 'double', print)",
@@ -220,7 +220,7 @@ struct SandboxOwnershipTests {
       """)
   }
 
-  @Test func `a task that is cancelled closes its variables on its own account`() throws {
+  @Test func `a cancelled task closes its variables at its own expense`() throws {
     try observe()
     try a.run(
       """
@@ -233,7 +233,7 @@ struct SandboxOwnershipTests {
     #expect(try heard() == [2, 2])
   }
 
-  @Test func `a task of a sandbox that is closed does not go on`() throws {
+  @Test func `a task of a closed sandbox does not continue`() throws {
     try a.run(
       """
       obs.task(function()

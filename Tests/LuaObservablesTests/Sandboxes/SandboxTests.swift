@@ -3,7 +3,7 @@ import LuaObservables
 import Observables
 import Testing
 
-/// S5: several scripts in one state, each with globals, time and quotas of its own.
+/// S5: several scripts in one state, each with its own globals, time and quotas.
 struct SandboxTests {
   private let test: ContainedHost
   private let a: LuaSandbox
@@ -14,7 +14,7 @@ struct SandboxTests {
     (a, b) = try test.sandboxes()
   }
 
-  @Test func `globals are a script's own, and the host's are found`() throws {
+  @Test func `each script has its own globals, and finds the host's`() throws {
     test.host["shared"] = 1
     try a.run("x = 1 shared = 2 print = nil")
     try b.run("assert(x == nil and shared == 1 and print) _G.y = 3 assert(y == 3)")
@@ -22,7 +22,7 @@ struct SandboxTests {
     #expect(test.host["shared"] == 1)
   }
 
-  @Test func `load gives the globals of the script that calls it`() throws {
+  @Test func `load uses the globals of the script that calls it`() throws {
     try a.run("load('loaded = 1')() assert(loaded == 1)")
     #expect(b["loaded"] == .nil && test.host["loaded"] == .nil)
     try a.run("local env = {} load('y = 1', 'chunk', 't', env)() assert(env.y == 1 and not y)")
@@ -49,7 +49,7 @@ struct SandboxTests {
     "getmetatable(obs.history({})).__index = {}", "getmetatable(obs.history({})).x = 1",
     "obs.history({}).__index.undo = nil",
   ])
-  func `what scripts share cannot be changed, and nothing reaches outside`(script: String) throws {
+  func `shared objects cannot be changed, and nothing reaches outside`(script: String) throws {
     #expect(throws: LuaError.self) { try a.run("obs = require 'obs' \(script)") }
     try b.run(
       """
@@ -64,7 +64,7 @@ struct SandboxTests {
       """)
   }
 
-  @Test func `what is kept of the libraries works`() throws {
+  @Test func `the functions kept from the libraries work`() throws {
     try a.run(
       """
       assert(os.clock() and os.date('*t').year and os.difftime(2, 1) == 1 and os.time())
@@ -79,7 +79,7 @@ struct SandboxTests {
   }
 
   @Test(.disabled(if: ContainedHost.delaysSignals))
-  func `a callback runs on the account of the sandbox that registered it`() throws {
+  func `a callback runs at the expense of the sandbox that registered it`() throws {
     test.host["t"] = try test.host.run("return { v = 1 }")[0]
     try a.run(
       """
@@ -90,14 +90,14 @@ struct SandboxTests {
     try b.run("obs = require 'obs' obs.observe(t, 'v', function() heard = t.v end)")
     try b.run("t.v = 2 after = true")
     #expect(b["heard"] == 2 && b["after"] == true)
-    // One for what others have caused, and one for its own time.
+    // One error for the calls that others caused, and one for its own time.
     #expect(test.codes == [.timeLimit, .timeLimit])
     try b.run("t.v = 3")
     #expect(b["heard"] == 3)
   }
 
   @Test(.disabled(if: ContainedHost.delaysSignals))
-  func `a task runs on the account of its sandbox, whoever wakes it`() throws {
+  func `a task runs at the expense of its sandbox, whoever wakes it`() throws {
     try a.run("obs = require 'obs' obs.task(function() obs.sleep(1) while true do end end)")
     try b.run("obs = require 'obs' obs.after(1, function() fine = true end)")
     test.loop.advance(by: 2)
@@ -118,12 +118,12 @@ struct SandboxTests {
     test.loop.advance(by: 2)
     #expect(seen == ["a: one"])
     #expect(b["caught"] == "two")
-    // The host sees all the same what a script swallows.
+    // The host still sees errors that a script catches.
     #expect(test.reports.map(\.error.message) == ["two", "three"])
     #expect(test.reports.map(\.isHandled) == [true, false])
   }
 
-  @Test func `quotas are those of a sandbox`() throws {
+  @Test func `each sandbox has its own quotas`() throws {
     var limits = ScriptLimits.untrusted
     limits.watchers = 1
     let small = try test.host.sandbox(named: "small", limits: limits)
@@ -135,7 +135,7 @@ struct SandboxTests {
     #expect(throws: LuaError.self) { try a.run("require 'obs'.limits { retrigger_turns = 1 }") }
   }
 
-  @Test func `a sandbox that is closed has nothing to do at the end`() throws {
+  @Test func `a closed sandbox has nothing to do at the end`() throws {
     let script = "require 'obs'.on_exit(function() shared.n = shared.n + 1 end)"
     test.host["shared"] = try test.host.run("return { n = 0 }")[0]
     try a.run(script)
@@ -145,7 +145,7 @@ struct SandboxTests {
     #expect(try test.host.run("return shared.n") == [1])
   }
 
-  @Test func `sizes of chunks and depths of calls are those of a sandbox, too`() throws {
+  @Test func `each sandbox has its own limits for chunk sizes and call depths`() throws {
     var limits = ScriptLimits.untrusted
     (limits.chunkSize, limits.callDepth) = (100, 4)
     let small = try test.host.sandbox(named: "small", limits: limits)
@@ -172,7 +172,7 @@ struct SandboxTests {
     #expect(throws: LuaError.self) { try small.run("require 'x'") }
   }
 
-  @Test func `a sandbox that is closed ends its watchers and timers`() throws {
+  @Test func `closing a sandbox ends its watchers and timers`() throws {
     test.host["t"] = try test.host.run("return { v = 1 }")[0]
     let script = """
       obs = require 'obs'
@@ -189,7 +189,7 @@ struct SandboxTests {
     #expect(throws: LuaError.self) { try a.run("return 1") }
   }
 
-  @Test func `modules are what the host offers, loaded once in each sandbox`() throws {
+  @Test func `modules offered by the host are loaded once in each sandbox`() throws {
     test.host.modules { name in
       switch name {
       case "counter": .text("local n = 0 return function() n = n + 1 return n end")

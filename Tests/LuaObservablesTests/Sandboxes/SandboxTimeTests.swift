@@ -3,7 +3,7 @@ import LuaObservables
 import Observables
 import Testing
 
-/// S5: calls that others cause take a part of a sandbox's time, and never end it.
+/// S5: calls that others cause take a part of a sandbox's time, but never close it.
 @Suite(.disabled(if: ContainedHost.delaysSignals))
 struct SandboxTimeTests {
   private let test: ContainedHost
@@ -29,7 +29,7 @@ struct SandboxTimeTests {
     }
   }
 
-  /// Runs a storm in `storm`, which ends by its limit, and a few turns after it.
+  /// Runs `body` in an endless loop in `storm` until the limit, and then a few turns.
   private func rage(_ body: String) throws {
     let error = #expect(throws: LuaError.self) { try storm.run("while true do \(body) end") }
     #expect(error?.code == .timeLimit)
@@ -52,7 +52,7 @@ struct SandboxTimeTests {
       end, { immediate = true })
       """)
     try rage("t.v = t.v + 1")
-    // Most of the writes are delivered by one call.
+    // One call delivers many writes.
     #expect(try calls() < Int(try #require(Int(test.host.run("return t.v")[0].text))))
     #expect(try victim.run("return seen == t.v and changes[1] == 1") == [true])
     #expect(try storm.run("t.v = -1") == [])
@@ -60,7 +60,7 @@ struct SandboxTimeTests {
     #expect(test.reports.isEmpty)
   }
 
-  @Test func `a call that waits for the flush gets the first change that was missed`() throws {
+  @Test func `a call that waits for the flush receives the first missed change`() throws {
     try victim.run(
       """
       last = 0
@@ -89,7 +89,7 @@ struct SandboxTimeTests {
     try test.host.run("t.v = 1")
     for _ in 0..<3000 where test.loop.step() {}
     #expect(!victim.isClosed && !storm.isClosed)
-    // The loop ends it, as any other (T4).
+    // The loop ends it, as usual (T4).
     #expect(test.reports.isEmpty)
     #expect(errors.count == 1 && errors[0].contains("1000"), "\(errors)")
     try victim.run("obs.stop(t) obs.observe(t, 'v', function() seen = t.v end)")
@@ -131,7 +131,7 @@ struct SandboxTimeTests {
     #expect(test.reports.allSatisfy { $0.error.message == message })
   }
 
-  @Test func `the script that declares a property pays where it is watched`() throws {
+  @Test func `the script that declares a property pays when it is watched`() throws {
     try storm.run(
       """
       obs.computed(t, 'slow', { 'v' }, function(t)
@@ -159,7 +159,7 @@ struct SandboxTimeTests {
     #expect(!victim.isClosed)
   }
 
-  @Test func `a call that takes longer than the turn's time ends, whoever has caused it`() throws {
+  @Test func `a call that takes longer than the turn's time ends, whoever caused it`() throws {
     try victim.run("obs.observe(t, 'v', function() while true do end end, { immediate = true })")
     try storm.run("t.v = 1 after = true")
     #expect(storm["after"] == true)

@@ -3,7 +3,7 @@ import LuaObservables
 import Observables
 import Testing
 
-/// S8, X5: transactions and histories of a sandbox take back what that sandbox has written.
+/// S8, X5: transactions and histories of a sandbox undo only the writes of that sandbox.
 struct SandboxUndoTests {
   private let test: ContainedHost
   private let a: LuaSandbox
@@ -30,18 +30,18 @@ struct SandboxUndoTests {
         """)
   }
 
-  /// Runs a body as a transaction of `a` that fails.
+  /// Runs a body as a failing transaction of `a`.
   private func fail(_ body: String) throws {
     try a.run("obs.transaction({ t, paper }, function() \(body) error 'no' end)")
   }
 
-  @Test func `a transaction takes back its own writes, also by Swift functions`() throws {
+  @Test func `a transaction undoes its own writes, also by Swift functions`() throws {
     try fail("t.x, t.new, paper.title = 2, 3, 'new' turn_page()")
     try test.host.run("assert(t.x == 1 and t.new == nil)")
     #expect(paper.title == "" && paper.pages == 0)
   }
 
-  @Test func `what callbacks of others write inside of it stays`() throws {
+  @Test func `writes of others' callbacks inside of it stay`() throws {
     try b.run(
       """
       inside(function()
@@ -53,21 +53,21 @@ struct SandboxUndoTests {
     try test.host.run("assert(t.x == 1 and t.y == 1 and t.other == 5 and t.sub.z == 6)")
     try test.host.run("assert(t.set:contains(1) and t.set:contains(2) and not t.set:contains(3))")
     #expect(paper.title == "of b")
-    // Both have written `sub.z`.
+    // Both sandboxes have written `sub.z`.
     #expect(
       test.reports.map(\.error.message) == [
         "'z' of a table was written by another script since, and stays"
       ])
   }
 
-  @Test func `an own write over one of others goes back to that`() throws {
+  @Test func `undoing a write over one of others restores theirs`() throws {
     try b.run("inside(function() t.y = 5 end)")
     try fail("t.x = 2 assert(t.y == 5) t.y = 7")
     try test.host.run("assert(t.x == 1 and t.y == 5)")
     #expect(test.reports.isEmpty)
   }
 
-  @Test func `what a watcher of Swift writes stays`() throws {
+  @Test func `writes of a Swift watcher stay`() throws {
     try paper.observeImmediately("title", in: test.loop) { paper, _ in paper.pages = 9 }
     try fail("paper.title = 'new'")
     #expect(paper.title == "" && paper.pages == 9)
@@ -95,14 +95,14 @@ struct SandboxUndoTests {
     #expect(test.reports.isEmpty)
   }
 
-  @Test func `an element that others have put in the place of an own one stays`() throws {
+  @Test func `an element that others have put in place of its own stays`() throws {
     try b.run("inside(function() t.list[2] = 'b' end)")
     try fail("t.list[2] = 'a' t.x = 2")
     #expect(try test.host.run("return text(t.list)")[0].text == "1 b 3")
     #expect(test.reports.count == 1)
   }
 
-  @Test func `scripts of the host take back all`() throws {
+  @Test func `scripts of the host undo everything`() throws {
     try b.run("inside(function() t.y = 5 end)")
     try test.host.run("obs.transaction({ t }, function() t.x = 2 error 'no' end)")
     try test.host.run("assert(t.x == 1 and t.y == 1)")
@@ -129,7 +129,7 @@ struct SandboxUndoTests {
     #expect(test.reports.isEmpty)
   }
 
-  @Test func `what others have written since stays, and is reported`() throws {
+  @Test func `later writes of others stay, and are reported`() throws {
     try a.run("history = obs.history(t) t.x, t.y, t.sub = 2, 2, { z = 3 }")
     try a.run("table.insert(t.list, 1, 'a') table.insert(t.list, 'c')")
     try b.run("t.x = 5 table.insert(t.list, 2, 'b') table.remove(t.list)")
@@ -153,7 +153,7 @@ struct SandboxUndoTests {
     #expect(test.reports.count == 1)
   }
 
-  @Test func `a sandbox may have so many histories of an object only`() throws {
+  @Test func `a sandbox may have only a limited number of histories of an object`() throws {
     let error = #expect(throws: LuaError.self) {
       try a.run("histories = {} for i = 1, 100 do histories[i] = obs.history(t) end")
     }

@@ -3,7 +3,7 @@ import LuaObservables
 import Observables
 import Testing
 
-/// What a program gives scripts and asks of them is the same for a host and for a sandbox.
+/// The interface between a program and its scripts is the same for a host and for a sandbox.
 struct ScriptEnvironmentTests {
   private struct Point: Codable, Equatable {
     var x = 0
@@ -20,7 +20,7 @@ struct ScriptEnvironmentTests {
     sandbox = try test.host.sandbox(named: "plugin")
   }
 
-  /// The host and the sandbox, each with what its scripts are called by.
+  /// The host and the sandbox, each with the way its scripts name it.
   private var environments: [(name: String, scripts: any ScriptEnvironment)] {
     [("host", test.host), ("sandbox", sandbox)]
   }
@@ -50,7 +50,7 @@ struct ScriptEnvironmentTests {
     #expect(test.host["own"] == LuaValue.nil && test.host["rounds"] == 3)
   }
 
-  @Test func `each has tables that are observed, bound, read and taken back`() throws {
+  @Test func `each has tables that are observed, bound, read and undone`() throws {
     for (name, scripts) in environments {
       try scripts.run("t, list = { n = 1, deep = { x = 1 } }, {}")
       guard case .table(let table) = scripts["t"], case .table(let list) = scripts["list"] else {
@@ -79,7 +79,7 @@ struct ScriptEnvironmentTests {
   }
 
   // S5
-  @Test func `a binding of a sandbox ends with it, and nothing is done in a closed one`() throws {
+  @Test func `a binding of a sandbox ends with it, and a closed one does nothing`() throws {
     try sandbox.run("t = {}")
     guard case .table(let table) = sandbox["t"] else { return }
     let binding = try sandbox.bind(table, ["name"], to: creature)
@@ -100,14 +100,14 @@ struct ScriptEnvironmentTests {
 
   // S5
   @Test(.disabled(if: ContainedHost.delaysSignals))
-  func `code of scripts that runs for a sandbox has its time`() throws {
+  func `code of scripts that runs for a sandbox takes its time`() throws {
     try sandbox.run("t = setmetatable({}, { __index = function() while true do end end })")
     guard case .table(let table) = sandbox["t"] else { return }
     let error = #expect(throws: LuaError.self) { try sandbox.value(of: table, at: "x.y") }
     #expect(error?.code == .timeLimit)
   }
 
-  @Test func `each may be interrupted by what it is given itself`() throws {
+  @Test func `each may be interrupted by functions that it calls`() throws {
     for (_, scripts) in environments {
       let interrupter = scripts.interrupter
       try scripts.set("stop", function: { interrupter.interrupt() })

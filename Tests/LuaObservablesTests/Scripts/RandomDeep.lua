@@ -3,9 +3,9 @@
 --   obs-lua RandomDeep.lua [seed [count]]
 --
 -- Random writes to tables, plain lists, arrays, sets and dictionaries that refer to each other,
--- with sharing and cycles. In each turn some of them are changed. Before and after it the reference
--- walks all ways of each path; a watcher is to be called if an object came to the path or left it,
--- or a value was written that its path names.
+-- with sharing and cycles. Each turn changes some of them. Before and after the turn, the reference
+-- walks all routes of each path. A watcher must be called if an object came onto the path or left
+-- it, or a value named by its path was written.
 local obs = require "obs"
 
 local random = math.random
@@ -43,7 +43,7 @@ end
 
 local function show(value) return world.names[value] or tostring(value) end
 
--- Calls `visit` with the values that are stored in an object, and their keys.
+-- Calls `visit` with the stored values of an object and their keys.
 local function for_each_member(object, visit)
   local kind = world.kinds[object]
   if kind == "set" then
@@ -64,10 +64,10 @@ local function steps_of(path)
   return parts
 end
 
--- What a path stands on: for each step the objects there, and what is stored at its end.
+-- The state of a path: the objects at each step, and the stored values at its end.
 --
--- The text has a line for each object that the path has come to below `**`, and for each key and
--- value at a step of it.
+-- The text has a line for each object that the path reaches below `**`, and for each key and value
+-- at a step of it.
 local function footprint(watcher)
   local parts = watcher.steps
   local places, seen = {}, {}
@@ -87,7 +87,7 @@ local function footprint(watcher)
     if part == "**" then
       note("deep", at, show(object))
       walk(object, at + 1)
-      -- Where `**` begins at an opaque object, that is watched one level.
+      -- If `**` begins at an opaque object, the object is watched one level deep.
       if world.opaque[object] then return end
       for_each_member(object, function(value, key)
         if not is_object(key) and is_object(value) and not world.opaque[value] then
@@ -111,7 +111,7 @@ local function footprint(watcher)
       end
     else
       if kind == "array" or kind == "set" then
-        -- Before `**` a name over a collection is that of its elements (C8).
+        -- Before `**`, a name over a collection applies to its elements (C8).
         if first_deep and at > first_deep then return end
         for_each_member(object, function(value)
           if is_object(value) then
@@ -216,7 +216,7 @@ local function register()
     watcher.calls = watcher.calls + 1
   end, { immediate = immediate })
   if not ok then
-    -- Some objects cannot have such a component.
+    -- Some objects do not accept such a component.
     step("  %s", handle)
     return
   end
@@ -229,7 +229,7 @@ local function turn()
     watcher.calls = 0
     watcher.before = footprint(watcher)
   end
-  -- Immediate watchers hear each step on the way; others what became of all.
+  -- Immediate watchers hear each step; the others hear the result.
   local writes = random(4)
   local heard = {}
   for _ = 1, writes do
@@ -256,7 +256,7 @@ local function turn()
       if place and watcher.calls ~= 1 then
         fail("watcher %d (%s) was called %d times: %s", i, watcher.path, watcher.calls, place)
       end
-      -- What was written and taken back is a change where no value is compared.
+      -- A value that is written and restored is a change, as values are not compared.
       if not place and watcher.calls > 0 and writes == 1 then
         fail("watcher %d (%s) was called", i, watcher.path)
       end

@@ -3,9 +3,9 @@
 --   obs-lua RandomGraph.lua [seed [count]]
 --
 -- Random writes, replacements, registrations, stops and pauses over random paths: through loops,
--- shared objects, nil, lists, inherited values and, where the host has them, Swift models. After
--- each write the reference walks every path of every watcher again. A watcher is to be called if
--- any element that its paths store was another one, once per flush, earliest registered first.
+-- shared objects, nil, lists, inherited values and, if the host has them, Swift models. After each
+-- write, the reference walks every path of every watcher again. A watcher must be called if any
+-- stored element of its paths has changed, once per flush, earliest registered first.
 local obs = require "obs"
 
 local random = math.random
@@ -63,7 +63,7 @@ local function walk(object, path, i, out)
   end
 end
 
--- Each element that a path stores: object, key, value.
+-- The stored elements of the paths: object, key, value.
 local function snapshot(watcher)
   local out = {}
   for _, path in ipairs(watcher.paths) do
@@ -81,7 +81,7 @@ local function is_same_snapshot(a, b)
   return true
 end
 
--- What the operators at the ends of the paths give.
+-- The values of the operators at the ends of the paths.
 local function counts(watcher)
   local out = {}
   for _, path in ipairs(watcher.paths) do
@@ -112,8 +112,8 @@ end
 
 local function can_run(watcher) return watcher.active and not watcher.paused end
 
--- Does one write; says who has to be called for it. A sort puts elements elsewhere and back (T5):
--- who watches a slot may be called for that.
+-- Does one write and marks the watchers that must be called for it. A sort can move elements and
+-- move them back (T5), so watchers of slots may be called.
 local function write(work, kind)
   local is_single, is_sort = kind == "single", kind == "sort"
   local heard = world.heard
@@ -273,7 +273,7 @@ local function called(watcher, observed, observer)
     fail(("watcher %d was given another observer"):format(watcher.id))
   end
   if watcher.ran == world.flush then
-    -- T4: it ran in this flush, so this is another; before it all others had their call.
+    -- T4: it ran in this flush, so this is another one, after calls of all the others.
     for _, other in ipairs(world.watchers) do
       if can_run(other) and other.ran ~= world.flush and is_due(other) then
         fail(("watcher %d was called twice, before %d"):format(watcher.id, other.id))
@@ -330,7 +330,7 @@ local function register()
     {immediate = watcher.immediate, once = watcher.once, initial = watcher.dirty,
       observer = world.observers[watcher.observer]})
   if not ok then
-    -- P9: a Swift model has its own names, and no list elements; there are no others here.
+    -- P9: a Swift model has fixed names, and no list elements.
     if not handle:find("Creature", 1, true) then fail(handle) end
     step("  refused")
     return
@@ -364,7 +364,7 @@ local function stop_by_path()
       for i = #other.paths, 1, -1 do
         if other.paths[i].text == text then
           expected = expected + 1
-          -- What it loses may be what it is to be called for (L5), an operator, too.
+          -- The removed path, or an operator on it, may be the cause of its pending call (L5).
           other.maybe = other.maybe or is_due(other)
           other.dirty = false
           table.remove(other.paths, i)
@@ -439,7 +439,7 @@ function act(in_callback)
     world.flush = world.flush + 1
     step("flush")
     obs.flush()
-    -- What ran and was triggered again stays for the next flush (T4).
+    -- A watcher that ran and was triggered again waits for the next flush (T4).
     for _, watcher in ipairs(world.watchers) do
       if can_run(watcher) and not watcher.immediate and watcher.ran ~= world.flush
         and is_due(watcher) then

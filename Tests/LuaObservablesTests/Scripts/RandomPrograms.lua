@@ -1,9 +1,9 @@
--- Random programs over all of the script API do what the reference in Model/Reference does.
+-- Random programs over the whole script API behave like the reference in Model/Reference.
 --
 --   obs-lua RandomPrograms.lua [first seed [count]]
 --
--- A program that differs is made as short as it can be, and shown with both logs. `OBS_ALL=1` only
--- names the seeds of all that differ.
+-- A program that differs is shortened as far as possible, and shown with both logs. `OBS_ALL=1`
+-- only lists the seeds of all programs that differ.
 
 local folder = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local programs = dofile(folder .. "Support/programs.lua")
@@ -11,11 +11,11 @@ local generate = dofile(folder .. "Model/generate.lua")
 local worlds = dofile(folder .. "Model/world.lua")
 local shrink = dofile(folder .. "Model/shrink.lua")
 
--- What the collector does while a program runs.
+-- The modes of the collector while a program runs.
 local MODES = {"stopped", "incremental", "generational"}
 
--- nil, or what is different. The reference runs outside of the coroutine: errors of a deep stack
--- are endless inside (Lua 5.4.4).
+-- nil, or the difference. The reference runs outside of the coroutine: stack errors inside are
+-- endless (Lua 5.4.4).
 local function difference(program)
   local texts = generate.texts(program)
   return programs.await(function(done)
@@ -27,7 +27,7 @@ local function difference(program)
   end)
 end
 
--- Whether a program makes every object before it names it, as other programs do.
+-- Whether a program makes every object before it uses it.
 local function is_whole(program)
   local made = {}
   for i, text in ipairs(generate.texts(program)) do

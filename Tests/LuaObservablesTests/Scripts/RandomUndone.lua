@@ -1,9 +1,9 @@
--- A transaction that fails is as if it had never been (S8): a random program has the same log with
--- such transactions in it and without them.
+-- A failed transaction leaves no trace (S8): a random program has the same log with and without
+-- such transactions.
 --
 --   obs-lua RandomUndone.lua [first seed [count]]
 --
--- A program that differs is made as short as it can be, and shown with both logs.
+-- A program that differs is shortened as far as possible, and shown with both logs.
 local obs = require "obs"
 
 local folder = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
@@ -12,12 +12,12 @@ local generate = dofile(folder .. "Model/generate.lua")
 local worlds = dofile(folder .. "Model/world.lua")
 local shrink = dofile(folder .. "Model/shrink.lua")
 
--- What is told of a transaction after all, or may be: immediate calls, validity, and writes to
+-- Operations whose effects remain visible, or may: immediate calls, validity, and writes to
 -- inherited objects, which are not below the roots.
 local TELLS = { valid = true, trigger = true, later = true, inherit = true }
 
 local function tells(n)
-  -- A copy that is made anew is another object.
+  -- A new copy is another object.
   return TELLS[n.operation] or n.operation == "declare" and n.what == "copy_of"
 end
 
@@ -54,8 +54,8 @@ local function texts_of(program, has_transactions)
   return texts
 end
 
--- Takes what happened inside of transactions out of a log, and what depends on when paths are
--- followed.
+-- Removes from a log the events inside of transactions, and events that depend on the time when
+-- paths are followed.
 local function without_insides(world, program)
   local log, is_inside = {}, false
   for _, line in ipairs(world.log) do
@@ -76,7 +76,7 @@ local function without_insides(world, program)
   return world
 end
 
--- Calls `done` with what is different, or false.
+-- Calls `done` with the difference, or false.
 local function compare(program, done)
   worlds.real(texts_of(program, true), "stopped", function(with)
     obs.next_turn(function()

@@ -4,20 +4,20 @@ import LuaObservables
 import Observables
 import Testing
 
-/// Random programs print the same in Lua as it comes and, full of watchers, in a host (L7).
+/// Random programs print the same in plain Lua and in a host, full of watchers (L7).
 ///
-/// The test takes 1,500 seeds, or as many as it gets done in its time. `OBS_SEED=n` begins with
-/// another seed, `OBS_COUNT=n` takes that many, however long it takes:
+/// The test runs 1,500 seeds, or as many as fit in its time. `OBS_SEED=n` starts with seed `n`;
+/// `OBS_COUNT=n` runs `n` seeds, however long it takes:
 ///
 ///     OBS_SEED=100000 OBS_COUNT=20000 swift test --disable-xctest --filter Differential
 ///
-/// A program that differs is printed by `lua Scripts/Differential/generate.lua seed`.
+/// `lua Scripts/Differential/generate.lua seed` prints a program that differs.
 @Suite struct `Differential tests` {
   private static let environment = ProcessInfo.processInfo.environment
   private static let first = environment["OBS_SEED"].flatMap { Int($0) } ?? 1
   private static let count = environment["OBS_COUNT"].flatMap { Int($0) }
 
-  /// What a program printed, and what it raised.
+  /// The printed lines of a program, including its error.
   private final class Output {
     var lines: [String] = []
   }

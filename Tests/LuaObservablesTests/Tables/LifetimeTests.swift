@@ -4,13 +4,13 @@ import Observables
 import Testing
 
 @Suite struct `Lifetime` {
-  /// Something that a Swift closure may capture.
+  /// An object for Swift closures to capture.
   private final class Captured {}
 
   // MARK: Tables
 
   // L1
-  @Test func `a handle that is dropped ends nothing`() throws {
+  @Test func `dropping a handle ends nothing`() throws {
     let test = try TestHost()
     try test.host.run(
       """
@@ -24,7 +24,7 @@ import Testing
   }
 
   // L1
-  @Test func `a handle that is kept keeps nothing alive`() throws {
+  @Test func `a handle keeps nothing alive`() throws {
     let test = try TestHost()
     try test.host.run(
       """
@@ -40,7 +40,7 @@ import Testing
   }
 
   // L2
-  @Test func `a table that was written is kept until its watchers were called`() throws {
+  @Test func `a written table is kept alive until its watchers were called`() throws {
     let test = try TestHost()
     try test.host.run(
       """
@@ -80,7 +80,7 @@ import Testing
   }
 
   // L3
-  @Test func `the end of the observed is told in a turn of its own`() throws {
+  @Test func `the end of the observed is reported in a separate turn`() throws {
     let test = try TestHost()
     try test.host.run(
       """
@@ -96,7 +96,7 @@ import Testing
   }
 
   // L3
-  @Test func `a host that closes tells nobody`() throws {
+  @Test func `a host that closes calls no callbacks`() throws {
     var told: [String] = []
     let test = try TestHost()
     try test.host.set(
@@ -125,7 +125,7 @@ import Testing
   }
 
   // L4
-  @Test func `an object in the middle that was held weakly changes to nil`() throws {
+  @Test func `a weakly held object in the middle of a path changes to nil`() throws {
     let test = try TestHost()
     try test.host.run(
       """
@@ -141,7 +141,7 @@ import Testing
   // MARK: Swift models
 
   // L6
-  @Test func `callbacks on a model work while Swift alone holds it`() throws {
+  @Test func `callbacks on a model work while only Swift holds it`() throws {
     let test = try TestHost()
     let creature = Creature(name: "Ada")
     try test.host.set("creature", to: creature)
@@ -160,7 +160,7 @@ import Testing
   }
 
   // L6
-  @Test func `callbacks on a model work while Lua alone holds it`() throws {
+  @Test func `callbacks on a model work while only Lua holds it`() throws {
     let test = try TestHost()
     try test.host.set("creature", to: Creature(name: "Ada"))
     try test.host.run(
@@ -177,7 +177,7 @@ import Testing
   }
 
   // L6
-  @Test func `a table and a model that are held by callbacks of each other are collected`() throws {
+  @Test func `a table and a model held by each other's callbacks are collected`() throws {
     let test = try TestHost()
     weak var weakCreature: Creature?
     do {
@@ -203,7 +203,7 @@ import Testing
   }
 
   // L6
-  @Test func `a model that Swift let go of is collected, whose callbacks hold it`() throws {
+  @Test func `a model that Swift released is collected, though its callbacks hold it`() throws {
     let test = try TestHost()
     weak var weakCreature: Creature?
     var creature: Creature? = Creature(name: "Ada")
@@ -225,7 +225,7 @@ import Testing
   }
 
   // L6
-  @Test func `models that are held by callbacks of each other are collected`() throws {
+  @Test func `models held by each other's callbacks are collected`() throws {
     let test = try TestHost()
     weak var first: Creature?
     weak var second: Creature?
@@ -249,7 +249,7 @@ import Testing
   }
 
   // L2
-  @Test func `a model that was written is kept until its watchers were called`() throws {
+  @Test func `a written model is kept alive until its watchers were called`() throws {
     let test = try TestHost()
     weak var weakCreature: Creature?
     try test.host.run("log, obs = {}, require 'obs'")
@@ -272,7 +272,7 @@ import Testing
   }
 
   // L6
-  @Test func `the callback of a Swift watcher goes with its table`() throws {
+  @Test func `the callback of a Swift watcher is released with its table`() throws {
     let test = try TestHost()
     weak var captured: Captured?
     try test.host.run("t = {x = 1}")
@@ -290,7 +290,7 @@ import Testing
   }
 
   // L6
-  @Test func `the callback of a Swift watcher goes with its model`() throws {
+  @Test func `the callback of a Swift watcher is released with its model`() throws {
     let test = try TestHost()
     weak var captured: Captured?
     do {
@@ -305,7 +305,7 @@ import Testing
 
   // MARK: Hosts
 
-  @Test func `a host that is dropped goes, with everything outstanding`() throws {
+  @Test func `a dropped host is released, with all its pending work`() throws {
     let loop = Loop(clock: .virtual)
     let creature = Creature()
     weak var weakHost: LuaHost?
@@ -333,7 +333,7 @@ import Testing
   }
 
   // B4
-  @Test func `what Swift holds of a closed host does no harm`() throws {
+  @Test func `objects held from a closed host do no harm`() throws {
     let test = try TestHost()
     try test.host.run("t = {x = 1}; f = function() end")
     guard case .table(let table) = test.host["t"], case .function(let function) = test.host["f"]
@@ -353,7 +353,7 @@ import Testing
     #expect(calls == 0)
   }
 
-  @Test func `two hosts on one loop are apart`() throws {
+  @Test func `two hosts on one loop are independent`() throws {
     let loop = Loop(clock: .virtual)
     let (first, second) = (try LuaHost(loop: loop), try LuaHost(loop: loop))
     let creature = Creature(name: "Ada")

@@ -4,7 +4,7 @@ import Observables
 import Testing
 
 @Suite struct `Out of memory` {
-  /// A bit of everything that allocates on the way of observing.
+  /// A program with all kinds of allocations that observation makes.
   private static let program = """
     local obs = require "obs"
     local made = {}
@@ -87,9 +87,9 @@ import Testing
     end
     """
 
-  /// Runs the program with the requests from the `n`th on refused, `times` of them.
+  /// Runs the program and refuses the requests from the `n`th on, `times` of them.
   ///
-  /// False if nothing failed.
+  /// Returns false if nothing failed.
   private func attempt(_ n: UInt64, times: UInt64) throws -> Bool {
     let test = try TestHost()
     let (host, state) = (test.host, test.host.state)
@@ -112,7 +112,7 @@ import Testing
       #expect(report.description.contains("not enough memory"), "allocation \(n): \(report)")
     }
 
-    // The state goes on, and so does observing.
+    // The state still works, and so does observation.
     #expect(
       try host.run(
         """
@@ -131,10 +131,10 @@ import Testing
   }
 
   // B3, T12
-  @Test func `at any allocation is an error or a report, and observing goes on`() throws {
+  @Test func `at any allocation is an error or a report, and observation still works`() throws {
     for times: UInt64 in [2, .max] {
       var n: UInt64 = 1
-      // Late requests may all be for what is done without where memory is short.
+      // All late requests may be for optional work that is skipped without memory.
       while try attempt(n, times: times) || n < 2000 { n += n < 100 ? 3 : 17 }
       #expect(n > 2000)
     }

@@ -6,7 +6,7 @@ import Observables
 import TestSupport
 import Testing
 
-/// M1: what Swift reads after a C module has written raw, before that is reported.
+/// M1: values that Swift reads after a C module has written raw and before the write is reported.
 struct ModuleWriteTests {
   /// A model whose properties come from a table of the script.
   final class Summary: ObservableModel {
@@ -37,13 +37,13 @@ struct ModuleWriteTests {
 
   private let test: TestHost
   private let table: LuaTable
-  /// Writes as a C module does, in the turn under way.
+  /// Writes like a C module, in the current turn.
   private let write: LuaFunction
 
   init() throws {
     test = try TestHost()
     test.host.showTablesToModules { _, _ in true }
-    // The function of the library as a C module of the program calls it.
+    // The library function that a C module of the program calls.
     try test.define("module_write") { L in
       lua_settop(L, 3)
       clua_modulerawset(L, 1)
@@ -59,7 +59,7 @@ struct ModuleWriteTests {
     write = try #require(test.host["module_write"] as LuaFunction?)
   }
 
-  @Test func `a property that is computed from a table is up to date`() throws {
+  @Test func `a property computed from a table is up to date`() throws {
     #expect(try table.get("double", as: Int.self) == 2)
     try test.loop.turn {
       try write.call(table, "size", 17)
@@ -69,7 +69,7 @@ struct ModuleWriteTests {
     }
   }
 
-  @Test func `properties of a model follow what is written to its table`() throws {
+  @Test func `properties of a model follow writes to its table`() throws {
     let (summary, log) = (Summary(test.host), Log())
     summary.table = table
     try summary.observe("next", in: test.loop) { summary in log.note("next \(summary.next)") }
@@ -90,7 +90,7 @@ struct ModuleWriteTests {
     #expect(log.take() == ["next 37"])
   }
 
-  @Test func `the read of a property reports what was written before`() throws {
+  @Test func `the read of a property reports earlier writes`() throws {
     let (summary, log) = (Summary(test.host), Log())
     summary.table = table
     try summary.observeImmediately("double", in: test.loop) { _, change in

@@ -3,13 +3,13 @@ import Lua
 import LuaObservables
 import Testing
 
-/// M2: what C code writes raw into an observed table, beside the store.
+/// M2: raw writes of C code to an observed table, beside the store.
 struct RawWriteTests {
   private let test: TestHost
 
   init() throws {
     test = try TestHost()
-    // As a C module has it: `rawset` itself goes to the store.
+    // Like a C module: `rawset` itself writes to the store.
     try test.define("raw_write") { L in
       lua_settop(L, 3)
       lua_rawset(L, 1)
@@ -32,7 +32,7 @@ struct RawWriteTests {
     #expect(test.reports.isEmpty, sourceLocation: sourceLocation)
   }
 
-  @Test func `a trigger takes it home, and delivers`() throws {
+  @Test func `a trigger moves it to the store, and delivers`() throws {
     try expect(
       ["a", "a", "a"],
       """
@@ -53,7 +53,7 @@ struct RawWriteTests {
   @Test(arguments: [
     "next(t)", "for _ in pairs(t) do end", "obs.get(t, 'a')", "rawget(t, 'b') next(t)",
   ])
-  func `who meets it takes it home, and it counts as a write`(meeting: String) throws {
+  func `a read that finds it moves it to the store, as a write`(meeting: String) throws {
     try expect(
       ["a", "a"],
       """
@@ -68,7 +68,7 @@ struct RawWriteTests {
       """)
   }
 
-  @Test func `a write that meets it takes it home first`() throws {
+  @Test func `a write that finds it moves it to the store first`() throws {
     try expect(
       ["a", "*", "*"],
       """
@@ -104,7 +104,7 @@ struct RawWriteTests {
       """)
   }
 
-  @Test func `in a table that is observed as a whole, in lists and in arrays`() throws {
+  @Test func `raw writes are found in tables observed as a whole, in lists and in arrays`() throws {
     try expect(
       ["*", "*.n", "*"],
       """
@@ -129,7 +129,7 @@ struct RawWriteTests {
       """)
   }
 
-  @Test func `what must not be written is not taken home`() throws {
+  @Test func `a value that must not be written is not moved to the store`() throws {
     try expect(
       [],
       """

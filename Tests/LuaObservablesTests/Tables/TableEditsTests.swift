@@ -11,8 +11,8 @@ import Testing
     return table
   }
 
-  // C10: a script counts from 1, Swift from 0.
-  @Test(arguments: ["", "obs.array"]) func `edits of a list lead to what it is`(make: String) throws
+  // C10: scripts count from 1, Swift from 0.
+  @Test(arguments: ["", "obs.array"]) func `edits of a list lead to its state`(make: String) throws
   {
     let test = try TestHost()
     try test.host.run("obs = require 'obs' list = \(make) { 1, 2, 3 }")
@@ -37,8 +37,8 @@ import Testing
     #expect(calls == 5)
   }
 
-  // C10, C6: keys are told as they are.
-  @Test func `edits of a dictionary and a set are told by key`() throws {
+  // C10, C6: keys are the same on both sides.
+  @Test func `edits of a dictionary and a set are reported by key`() throws {
     let test = try TestHost()
     try test.host.run(
       "obs = require 'obs' map = obs.dictionary { a = 1 } set = obs.set_of { 'x' }")
@@ -56,8 +56,8 @@ import Testing
     #expect(log == ["a: 1 2", "b: - 3", "a: 2 -", "y: - y", "x: x -"])
   }
 
-  // T9: an immediate watcher is told inside the write.
-  @Test func `an immediate watcher of edits is told one operation`() throws {
+  // T9: an immediate watcher is called inside the write.
+  @Test func `an immediate watcher of edits receives one operation`() throws {
     let test = try TestHost()
     try test.host.run("obs = require 'obs' list = { 1 }")
     var edits: [CollectionEdit<LuaValue>] = []
@@ -72,7 +72,7 @@ import Testing
     #expect(edits.count == 2)
   }
 
-  // C9: the same operators, whether somebody observes them or not.
+  // C9: the same operators, with and without watchers.
   @Test func `operators are read along a path`() throws {
     let test = try TestHost()
     try test.host.run(
@@ -97,8 +97,8 @@ import Testing
     try test.host.run("obs = require 'obs' assert(obs.get(order, 'items.@sum.price') == 3)")
   }
 
-  // T10: an operator over something that it cannot take.
-  @Test func `an operand that an operator cannot take is reported with its watcher`() throws {
+  // T10: an operator over values that it does not accept.
+  @Test func `an operand that an operator rejects is reported with its watcher`() throws {
     let test = try TestHost()
     try test.host.run(
       """

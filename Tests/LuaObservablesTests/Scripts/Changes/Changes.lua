@@ -6,7 +6,7 @@ dofile(folder .. "../Support/checking.lua")
 -- The text of plain data, with the keys in order.
 local text = dofile(folder .. "Support/texts.lua")
 
--- Watches a tree; the function that is returned ends a turn, and gives the text of its changes.
+-- Watches a tree. Returns a function that ends a turn and returns its changes as text.
 local function watched(t, options)
   local delivered
   local watcher = obs.changes(t, function(observed, changes)
@@ -38,7 +38,7 @@ check("X2: what left is found without asking __eq", function()
   eq(turn(), '{{kind="set" old_ref={"a" "s"} path={"b" "s"}} {kind="set" old={} path={"b"}}}')
 end)
 check("T3: changes and histories come last, and add no turns and no calls", function()
-  -- Counts calls, deliveries and steps of ten turns that copy a to b; `record` adds a recorder.
+  -- Counts the calls, deliveries and steps of ten turns that copy a to b; `record` adds a recorder.
   local function counts(record)
     local t, delivered = { a = 0, b = 0 }, {}
     local history = record(t, delivered)

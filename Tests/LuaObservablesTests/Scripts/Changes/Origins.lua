@@ -1,4 +1,4 @@
--- Rules X2 and X3 for copies that are kept equal in both directions, as a script sees them.
+-- Rules X2 and X3 for copies that stay equal in both directions, as a script sees them.
 local obs = require "obs"
 local folder = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 dofile(folder .. "../Support/checking.lua")
@@ -7,7 +7,7 @@ dofile(folder .. "../Support/checking.lua")
 local text = dofile(folder .. "Support/texts.lua")
 
 -- Watches a tree. Returns a function that ends a turn and returns the texts of its changes and of
--- its origins, and the watcher.
+-- their origins, and the watcher.
 local function watched(t, options)
   local delivered, origins
   local watcher = obs.changes(t, function(_, changes, _, delivery)
@@ -197,7 +197,7 @@ check("X3: changes applied to an object above or below the watched one", functio
   eq(turn(), '{{kind="insert" new="d" path={"list" 4}}}')
 end)
 
--- What does not fit ------------------------------------------------------------------------------
+-- Changes that do not fit -------------------------------------------------------------------------
 
 check("X3: changes that are skipped leave what others wrote to be delivered", function()
   local t = { a = 1, o = { n = 1 } }

@@ -1,5 +1,5 @@
--- X2 and X3 for random programs: the changes of each turn turn a copy of the state before into the
--- state after, and back.
+-- X2 and X3 for random programs: the changes of each turn transform a copy of the old state into
+-- the new state, and back.
 --
 --   obs-lua RandomChanges.lua [first seed [count]]
 local obs = require "obs"

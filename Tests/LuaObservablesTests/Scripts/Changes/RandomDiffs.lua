@@ -1,8 +1,8 @@
--- X3 and X4 for random trees: with lists, sets, dictionaries, models, shared objects and cycles.
+-- X3 and X4 for random trees with lists, sets, dictionaries, models, shared objects and cycles.
 --
 --   obs-lua RandomDiffs.lua [first seed [count]]
 --
--- What differs is made as short as it can be, and shown.
+-- A failing program is shortened as far as possible and shown.
 local obs = require "obs"
 
 local folder = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
@@ -10,7 +10,7 @@ local programs = dofile(folder .. "../Support/programs.lua")
 package.path = folder .. "Support/?.lua;" .. package.path
 local worlds, json = require "worlds", require "json"
 
--- A copy of a world, in which objects that no path leads to have copies, too.
+-- A copy of a world that also contains copies of unreachable objects.
 local function twin(world)
   local root, copies = worlds.copy(world.root)
   local objects = {}
@@ -18,7 +18,7 @@ local function twin(world)
   return { root = root, objects = objects }
 end
 
--- Whether changes are such that JSON can spell them.
+-- Whether JSON can represent the changes.
 local function is_spellable(changes) return (pcall(json.encode, changes)) end
 
 local function check_diff(texts)
@@ -44,7 +44,7 @@ local function check_diff(texts)
   if #obs.diff(after.root, worlds.copy(after.root)) > 0 then error("X4: a copy differs", 0) end
 end
 
--- The objects below a root, with the paths that led to them first.
+-- The objects below a root, each with the path that reached it first.
 local function paths(root)
   local found, work = { [root] = "root" }, { root }
   for _, object in ipairs(work) do
@@ -60,7 +60,8 @@ local function paths(root)
   return found
 end
 
--- Makes lists of data, where a tree has sets, those that `worlds.plain` makes of the sets.
+-- Where the tree has a set, replaces the list in `data` by the list that `worlds.plain` makes of an
+-- equal set.
 local function normalize(tree, data, seen)
   if seen[tree] then return end
   seen[tree] = true

@@ -1,6 +1,6 @@
 -- X2 and X3 for random programs: copies in a row apply each other's changes, and are equal after
--- each turn in which one of them was written. In other turns an origin writes before others, or
--- between them, and a watcher that skips it delivers the rest.
+-- each turn that writes one of them. In other turns an origin writes before or between the other
+-- writes, and a watcher that skips this origin delivers the rest.
 --
 --   obs-lua RandomMirror.lua [first seed [count]]
 local obs = require "obs"
@@ -17,14 +17,14 @@ local function world_of(root)
   return { root = root, objects = objects }
 end
 
--- Members of sets that are objects are values of one copy only.
+-- Objects that are members of sets exist in one copy only.
 local function without_members(step)
   local number = step[3]
   if number % 16 == 15 then number = number - 1 end
   return { step[1], step[2], number }
 end
 
--- Makes a step, and takes it back if the number says so.
+-- Performs a step, and undoes it if the number says so.
 local function write(root, step)
   local fails = step[2] % 11 == 0
   obs.transaction({ root }, function()
@@ -33,7 +33,7 @@ local function write(root, step)
   end)
 end
 
--- Applies changes with an origin, or applies them, takes that back, and applies them again.
+-- Applies changes with an origin; with `is_tried`, applies and undoes them once before.
 local function apply(to, changes, origin, is_tried)
   if is_tried then
     obs.transaction({ to }, function()
@@ -49,7 +49,7 @@ local function check_equal(a, b, what)
   if wrong then error(what .. ": " .. wrong, 0) end
 end
 
--- Connects copies in a row; returns the watchers.
+-- Connects copies in a row and returns the watchers.
 local function connect(copies)
   local watchers, deliveries = {}, 0
   for from = 1, #copies do
@@ -67,7 +67,7 @@ local function connect(copies)
   return watchers
 end
 
--- The changes that steps make, which apply to the tree.
+-- The changes that the steps make, in a form that applies to the tree.
 local function changes_of(root, steps)
   local copy, found = worlds.copy(root), {}
   local watcher = obs.changes(copy, function(_, changes) found = changes end)
@@ -77,7 +77,7 @@ local function changes_of(root, steps)
   return found
 end
 
--- A turn in which an origin writes first, then others: the rest is what the origin lacks.
+-- A turn in which an origin writes first and others afterwards: the rest is what `x` does not have.
 local function check_rest(root, steps)
   local receiver = worlds.copy(root)
   local rest = {}
@@ -91,7 +91,7 @@ local function check_rest(root, steps)
   watcher:run()
   obs.apply(receiver, rest)
   check_equal(receiver, root, "X2: the rest")
-  -- Writes of both in turn.
+  -- Both write in alternation.
   for i = 1, #steps do
     if i % 2 == 0 then
       write(root, steps[i])
@@ -148,5 +148,5 @@ if arg and arg[1] then
   last = first + math.tointeger(tonumber(arg[2] or 1)) - 1
 end
 for seed = first, last do try(seed) end
--- A list that was taken back and written again.
+-- A list that was undone and written again.
 if not arg or not arg[1] then try(60018864) end

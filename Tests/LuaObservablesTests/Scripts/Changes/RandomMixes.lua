@@ -1,11 +1,12 @@
--- X2, X3, X5 and S8 for random programs that mix what other ones try alone: transactions inside of
--- batches, coroutines and each other, with roots of their own; watchers of all kinds; collections,
--- models, tables with metatables, opaque ones, odd keys and values; and histories.
+-- X2, X3, X5 and S8 for random programs that combine features which the other random tests use
+-- separately: transactions inside of batches, coroutines and each other, each with its own roots;
+-- watchers of all kinds; collections, models, tables with metatables, opaque tables, odd keys and
+-- values; and histories.
 --
 --   obs-lua RandomMixes.lua [first seed [count ["free" | "history"]]]
 --
--- The reference knows no wiring: it copies all contents before and after, and compares. In Swift
--- `make_host` makes objects that are among those of the programs.
+-- The reference knows no wiring: it copies all contents before and after, and compares. In Swift,
+-- `make_host` makes objects that programs use together with their own.
 local obs = require "obs"
 
 local folder = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
@@ -69,11 +70,11 @@ if make_host then
   makers.host = make_host
 end
 
--- Also of copies, of which scripts may have nothing else.
+-- The kinds of all objects, including copies.
 local kind_of = {}
 local function is_object(value) return kind_of[value] ~= nil end
 
--- What is stored in an object, by key; keys are members for sets.
+-- The stored values of an object by key; the keys of a set are its members.
 local function entries(object)
   local kind, map = kind_of[object], {}
   if kind == "set" or kind == "hostset" then
@@ -101,7 +102,7 @@ local function are_equal(a, b, compare)
   for key in next, b do if a[key] == nil then return key end end
 end
 
--- Whether what is under a key belongs to the tree; `is_deep` as transactions see it.
+-- Whether the value under a key belongs to the tree; `is_deep`: as transactions see it.
 local function follows(object, key, value, is_deep)
   if not is_object(value) then return false end
   local kind = kind_of[object]
@@ -191,7 +192,7 @@ local function copy_tree(root)
   return copies[root]
 end
 
--- The kind that a copy has to have; what changes made is not known here.
+-- The kind of object that a copy needs; objects made by changes have no known kind.
 local function shape(value)
   if type(value) == "userdata" then return "host" end
   local class = getmetatable(value)
@@ -203,7 +204,7 @@ local function shape(value)
   return "plain"
 end
 
--- nil where a copy is equal to a tree by content and sharing; else the path and what differs.
+-- nil if a copy equals a tree in content and sharing; otherwise the path and the difference.
 local function difference(tree, copy)
   local partner, origin, work = { [tree] = copy }, { [copy] = tree }, { { tree, copy, "root" } }
   local i = 1
@@ -301,13 +302,13 @@ function World:value(number, is_needed, kind)
   if choice <= 5 then return self:make(KINDS[rest % #KINDS + 1]) end
   local known = {}
   for _, object in ipairs(self:targets()) do
-    -- Collections of a host object are always its own.
+    -- A host object never shares its collections.
     if type(object) == "table" or kind_of[object] == "host" then known[#known + 1] = object end
   end
   return known[rest % #known + 1] or {}
 end
 
--- The objects that may be written: a history knows what is below its root.
+-- The writable objects. A history knows only objects below its root.
 function World:targets()
   if self.mode ~= "history" then return self.objects end
   local found = reach({ self.root }, false)
@@ -475,7 +476,7 @@ function World:watch_changes(object, is_restricted)
     expect("apply(before, changes)", was, changes, observed)
     local back = copy_tree(observed)
     expect("apply(after, invert(changes))", back, obs.invert(changes), before)
-    -- What changes made is of no kind that is known here.
+    -- Objects made by changes have no known kind here.
     watcher.copy = copy_tree(observed)
   end, { path = is_restricted and "**.n" or nil, site = number % 2 == 0 })
 end
@@ -492,7 +493,7 @@ function World:watch(step)
   if choice == 0 and self.batches == 0 then
     return self:watch_changes(object, step[4] // 8 % 4 == 0)
   elseif choice == 1 or choice == 2 then
-    -- One key of a table: what is pending is known exactly.
+    -- For one key of a table it is known exactly whether a call is pending.
     local kind = kind_of[object]
     if kind == "array" or kind == "set" or kind == "meta" then return end
     local key = (FIELDS[kind] or NAMES)[step[4] // 8 % 3 + 1]
@@ -522,7 +523,7 @@ function World:watch(step)
     local ok, handle = pcall(obs.observe, object, path, function()
       watcher.calls = watcher.calls + 1
     end, { immediate = is_immediate })
-    -- Some objects cannot have such a component.
+    -- Some objects do not accept such a component.
     if not ok then return end
     watcher.handle, watcher.immediate = handle, is_immediate
     watcher.state = not is_immediate and path == "**" and self:deep_state(object)
@@ -530,7 +531,7 @@ function World:watch(step)
   self.watchers[number] = watcher
 end
 
--- All that is at and below an object, as `**` sees it.
+-- The contents of an object and everything below it, as `**` sees them.
 function World:deep_state(root)
   local found, work = { [root] = true }, { root }
   local state = {}
@@ -559,7 +560,7 @@ local function differs(a, b)
   for object in next, b do if not a[object] then return "an object came" end end
 end
 
--- Notes what became of watched keys since the contents were noted.
+-- Returns the watched keys with their values before a write, for `after`.
 function World:before()
   local known = {}
   for _, watcher in ipairs(self.watchers) do
@@ -585,7 +586,7 @@ function World:after(known)
   end
 end
 
--- Notes a write to an object: which of the open transactions take it back.
+-- Notes a write to an object, and the open transactions that would undo it.
 function World:wrote(object)
   local write = { by = {} }
   for _, frame in ipairs(self.frames) do
@@ -595,7 +596,7 @@ function World:wrote(object)
   self.writes[#self.writes + 1] = write
 end
 
--- Whether something was written that was not taken back.
+-- Whether there is a write that was not undone.
 function World:has_moved()
   for _, write in ipairs(self.writes) do
     if not write.is_undone then return true end
@@ -668,15 +669,16 @@ function World:transaction(step, first, last)
     for _, write in ipairs(frame.writes) do
       if write.by[frame] then write.is_undone = true end
     end
-    -- What others have seen meanwhile was taken back.
+    -- Values that outer transactions noted during this one were undone: they keep the restored
+    -- values.
     for _, outer in ipairs(self.frames) do
       for object, map in next, frame.cover do
         local added = outer.added[object]
         if added and added > (frame.added[object] or frame.first) then outer.cover[object] = map end
       end
     end
-    -- Watchers that were registered inside know what there is now; where something was written
-    -- that stays, some of that is news for them.
+    -- Watchers registered inside know the current values. If some writes stay, part of the undone
+    -- values are news for them.
     local is_all_back = true
     for _, write in ipairs(frame.writes) do is_all_back = is_all_back and write.is_undone end
     for number = count + 1, #self.watchers do
@@ -768,7 +770,7 @@ function World:expect_history(what)
   end
 end
 
--- What was written becomes a step.
+-- The writes become a step of the history.
 function World:record()
   local new = self:snapshot()
   if not differs(self.states[self.at].map, new.map) then return end
@@ -950,7 +952,7 @@ function World:run(first, last)
           data.a, data.b = step[4] % 3, nil
           pcall(obs.merge, object, data)
         end
-        -- Data is copied: what came is not known.
+        -- Data is copied, so the new objects are not known yet.
         for _, target in ipairs(self.objects) do
           for _, value in next, entries(target) do
             if type(value) == "table" and not kind_of[value] and value ~= TABLE_KEY then
@@ -977,7 +979,7 @@ obs.on_error(function(report)
   end
 end)
 
--- Runs a program; returns what is wrong, and what it did.
+-- Runs a program; returns the problem and a log of the run.
 function mixes.check(program, mode)
   kind_of = {}
   local world = world_of(mode)
@@ -1023,7 +1025,7 @@ function mixes.check(program, mode)
     for _, object in ipairs(world.objects) do
       local keys = obs.observed_keys(object)
       if #keys > 0 and kind_of[object] ~= "lazy" and kind_of[object] ~= "child" then
-        -- What lazy properties depend on stays observed.
+        -- The dependencies of lazy properties stay observed.
         local is_linked = false
         for _, other in ipairs(world.objects) do
           if kind_of[other] == "lazy" and rawget(other, "link") == object then is_linked = true end

@@ -1,5 +1,5 @@
--- S8 for random programs: transactions inside of one another, each with roots of its own, beside a
--- reference that knows for each write which of them take it back.
+-- S8 for random programs: nested transactions, each with its own roots, against a reference that
+-- knows for each write which transactions undo it.
 --
 --   obs-lua RandomSavepoints.lua [first seed [count]]
 local obs = require "obs"
@@ -62,7 +62,7 @@ local function world_of()
   return self
 end
 
--- A write is an ordinary one, or one that some of the open transactions can take back.
+-- An ordinary write, or a write that some of the open transactions can undo.
 function World:write(object, key, value)
   if self.values[object][key] ~= value then
     local write = { object = object, key = key, old = self.values[object][key], by = {} }
@@ -173,7 +173,7 @@ local function text_of(list)
   return "{ " .. table.concat(parts, ", ") .. " }"
 end
 
--- Leaves statements out, also of transactions, while the program still fails.
+-- Removes statements, also inside transactions, while the program still fails.
 local function shrunk(program, message)
   program, message = programs.shrink(random, nil, program, message, function() return {} end)
   local function shrink_inside(list)

@@ -1,5 +1,5 @@
--- S8 and X5 for random programs: transactions that fail at a random step leave everything below
--- their roots as it was, and undo and redo lead through the states of each turn.
+-- S8 and X5 for random programs: a transaction that fails at a random step leaves everything below
+-- its roots unchanged, and undo and redo pass through the states of all turns.
 --
 --   obs-lua RandomTransactions.lua [first seed [count]]
 local obs = require "obs"
@@ -14,7 +14,7 @@ local function expect(root, copy, what)
   if wrong then error(what .. ": " .. wrong, 0) end
 end
 
--- Each object below a root with all it holds, by identity.
+-- The contents of each object below a root, by identity.
 local function identities(root)
   local found, work = { [root] = {} }, { root }
   for _, object in ipairs(work) do
@@ -39,7 +39,7 @@ local function expect_identities(root, before, what)
   end
 end
 
--- Runs a program in a transaction that may fail, with another one in its middle.
+-- Runs a program in a transaction that may fail, with another transaction in its middle.
 local function transact(world, program, fails)
   return obs.transaction({ world.root }, function()
     for i, step in ipairs(program) do
@@ -82,7 +82,7 @@ local function check_transactions(texts)
   return not ok and tostring(message) or nil
 end
 
--- Makes a step of a program on what is below the root: a history knows nothing else.
+-- Performs a step of a program below the root, as a history knows nothing else.
 local function step_below(world, step)
   local objects = {}
   for object in next, identities(world.root) do objects[#objects + 1] = object end
@@ -106,7 +106,7 @@ local function check_history(texts)
       if worlds.difference(root, states[#states]) or #obs.diff(root, states[#states]) > 0 then
         states[#states + 1], ids[#ids + 1] = worlds.copy(root), identities(root)
       elseif is_there ~= history.can_undo then
-        -- An object was replaced by an equal one, which is a step (T5).
+        -- Replacing an object by an equal one is a step, too (T5).
         states[#states + 1], ids[#ids + 1] = worlds.copy(root), identities(root)
       end
     end

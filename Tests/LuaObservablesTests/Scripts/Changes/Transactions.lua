@@ -2,7 +2,7 @@
 local obs = require "obs"
 dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/checking.lua")
 
-check("S8: what fails is taken back, what does not stays", function()
+check("S8: a failed transaction is undone, a successful one stays", function()
   local t = { n = 1, list = { 1, 2, 3 }, array = obs.array { 1, 2 }, set = obs.set_of { "x" } }
   local ok, message = obs.transaction({ t }, function()
     t.n, t.new = 2, true
@@ -27,7 +27,7 @@ check("S8: what fails is taken back, what does not stays", function()
   eq(results.n, 4)
   eq(t.n, 5)
 end)
-check("S8: watchers are not told of what never happened", function()
+check("S8: watchers are not called for undone writes", function()
   local t, other = { n = 1, inner = { m = 1 } }, { n = 1 }
   local calls = counter(t, { "n", "inner.m" })
   local edits = 0
@@ -56,7 +56,7 @@ check("S8: watchers are not told of what never happened", function()
   eq(edits, 1)
   both:stop()
 end)
-check("S8: a call that was pending before stays pending, as one for another write does", function()
+check("S8: a pending call stays pending, and so does a call for another write", function()
   local t, other = { n = 1, m = 1 }, { n = 1 }
   t.other = other
   local before = counter(t, "n")
@@ -77,7 +77,7 @@ check("S8: a call that was pending before stays pending, as one for another writ
   observed.t.n = 3
   eq(calls(), 1)
 end)
-check("S8: immediate watchers are told of the way back", function()
+check("S8: immediate watchers are called for the undone writes", function()
   local t, log = { n = 1 }, {}
   obs.observe(t, "n", function(_, _, change) log[#log + 1] = change.old .. ">" .. change.new end,
     { immediate = true })
@@ -109,7 +109,7 @@ check("S8: nested transactions are savepoints", function()
   eq(t.b, 1)
   eq(calls(), 0)
 end)
-check("S8: who catches an abort cannot save the transaction", function()
+check("S8: catching an abort does not save the transaction", function()
   local t = { n = 1 }
   local ok, reason = obs.transaction({ t }, function()
     t.n = 2
@@ -121,7 +121,7 @@ check("S8: who catches an abort cannot save the transaction", function()
   eq(t.n, 1)
   fails("obs.abort was called outside of a transaction", obs.abort)
 end)
-check("S8: what comes below a root is covered, what is elsewhere stays", function()
+check("S8: objects added below a root are covered, other objects are not", function()
   local t, guest, stranger = { list = {} }, { n = 1, deep = { n = 1 } }, { n = 1 }
   obs.transaction({ t }, function()
     guest.n = 2
@@ -138,7 +138,7 @@ check("S8: what comes below a root is covered, what is elsewhere stays", functio
   eq(guest.deep.n, 1)
   eq(stranger.n, 1)
 end)
-check("S8: shared objects and cycles are taken back once", function()
+check("S8: shared objects and cycles are undone once", function()
   local t = { n = 1 }
   t.self, t.child = t, { parent = t }
   obs.transaction({ t, t.child }, function()
@@ -162,7 +162,7 @@ check("S8: overrides are undone, values computed inside are invalid", function()
   eq(t.twice, 2)
   eq(calls(), 0)
 end)
-check("S8: watchers registered inside stay, and hear nothing of it", function()
+check("S8: watchers registered inside stay, and are not called for the undone writes", function()
   local t, calls = { n = 1 }, 0
   obs.transaction({ t }, function()
     obs.observe(t, "n", function() calls = calls + 1 end)
@@ -175,7 +175,7 @@ check("S8: watchers registered inside stay, and hear nothing of it", function()
   obs.flush()
   eq(calls, 1)
 end)
-check("S8: what was registered inside knows what there is when that was taken back", function()
+check("S8: watchers registered inside know the restored state", function()
   local t, log = { n = 1, m = 1, list = obs.array { 1, 2 } }, {}
   local function note(text) return function() log[#log + 1] = text end end
   obs.computed(t, "twice", { "n" }, function(self) return self.n * 2 end)
@@ -210,7 +210,7 @@ check("S8: what was registered inside knows what there is when that was taken ba
   obs.flush()
   eq(table.concat(log, " "), "values edits 1 keys list.3 n")
 end)
-check("S8: what came below an outer root is what it was before an inner one failed", function()
+check("S8: an object below an outer root is restored when an inner transaction fails", function()
   local list, guest = {}, { n = 1 }
   obs.transaction({ list }, function()
     obs.transaction({ guest }, function()
@@ -235,7 +235,7 @@ check("S8: members of sets are below a root", function()
   eq(b.n, 1)
   eq(t.set:contains(b), false)
 end)
-check("S8: what is under a key that is an object is not below it", function()
+check("S8: a value under an object as key is not below a root", function()
   local before, came, key = { n = 1 }, { n = 1 }, {}
   local t = { [key] = before }
   obs.transaction({ t }, function()
@@ -247,7 +247,7 @@ check("S8: what is under a key that is an object is not below it", function()
   eq(before.n, 2)
   eq(came.n, 2)
 end)
-check("S8: what comes below a root in a batch is covered at once", function()
+check("S8: an object added below a root in a batch is covered at once", function()
   local t, guest = {}, { n = 1 }
   obs.batch(function()
     obs.transaction({ t }, function()
@@ -266,7 +266,7 @@ check("S8: what comes below a root in a batch is covered at once", function()
   end)
   eq(guest.n, 1)
 end)
-check("S8: what comes below a root is covered before immediate watchers are called", function()
+check("S8: an object added below a root is covered before immediate watchers are called", function()
   local t, guest = {}, { n = 1 }
   obs.observe(t, "guest", function() if t.guest then t.guest.n = 2 end end, { immediate = true })
   obs.transaction({ t }, function()
@@ -275,7 +275,7 @@ check("S8: what comes below a root is covered before immediate watchers are call
   end)
   eq(guest.n, 1)
 end)
-check("S8: what an immediate watcher writes on the way back is an ordinary write", function()
+check("S8: writes of an immediate watcher during the undo are ordinary writes", function()
   local t, changes = { n = 1, count = 0 }, {}
   obs.observe(t, "n", function() t.count = t.count + 1 end, { immediate = true })
   local calls = counter(t, "count")
@@ -289,7 +289,7 @@ check("S8: what an immediate watcher writes on the way back is an ordinary write
   eq(#changes, 1)
   eq(changes[1].path[1], "count")
 end)
-check("S8: a value is what it was, not only the same", function()
+check("S8: a value is restored exactly, not just an equal one", function()
   local t = { whole = 1, float = 1.0, zero = 0.0, list = { 1, 2 }, array = obs.array { 1 } }
   obs.transaction({ t }, function()
     t.whole, t.float, t.zero = 1.0, 1, -0.0
@@ -320,7 +320,7 @@ check("S8: lists are restored past metamethods", function()
   eq(rawget(t.list, 1), 4)
   eq(calls, 0)
 end)
-check("S8: an override from before is there again", function()
+check("S8: an earlier override is restored", function()
   local t = { n = 1 }
   obs.computed(t, "twice", { "n" }, function(self) return self.n * 2 end)
   for _, body in ipairs {
@@ -337,7 +337,7 @@ check("S8: an override from before is there again", function()
     t.n = t.n - 1
   end
 end)
-check("S8: a turn goes on after a transaction that failed", function()
+check("S8: a turn continues after a failed transaction", function()
   local t, found = { child = { n = 1 } }, nil
   obs.changes(t, function(_, changes) found = changes end)
   obs.transaction({ t }, function()
@@ -349,7 +349,7 @@ check("S8: a turn goes on after a transaction that failed", function()
   eq(#found, 1)
   eq(found[1].old, 1)
 end)
-check("S8: what an inner one has taken back elsewhere is no news for changes, either", function()
+check("S8: writes that an inner transaction has undone elsewhere are no changes, either", function()
   local t, found = { list = { 1 }, inner = {} }, {}
   obs.transaction({ t.inner }, function()
     t.inner.new = {}
@@ -367,7 +367,7 @@ check("S8: what an inner one has taken back elsewhere is no news for changes, ei
   eq(#found, 1)
   eq(#found[1], 1)
 end)
-check("S8: opaque objects are leaves for immediate watchers on the way back", function()
+check("S8: opaque objects are leaves for immediate watchers during the undo", function()
   local opaque = obs.opaque { n = 1 }
   local t, found = { n = 1, opaque = opaque }, nil
   obs.observe(t, "n", function()
@@ -379,7 +379,7 @@ check("S8: opaque objects are leaves for immediate watchers on the way back", fu
   end)
   eq(#found, 2)
 end)
-check("S8: transactions that are nested too deep are an error, those around are whole", function()
+check("S8: too deeply nested transactions are an error, the outer ones stay intact", function()
   local t, depth = { n = 0 }, 0
   local function nest()
     depth = depth + 1
@@ -395,7 +395,7 @@ check("S8: transactions that are nested too deep are an error, those around are 
     eq(#reports, 0)
   end)
 end)
-check("S8: all objects that one operation puts in are taken back", function()
+check("S8: all objects that one operation inserts are undone", function()
   local ways = {
     { obs.array, function(o, x, y) o:append(1, x, 2, y) end },
     { obs.array, function(o, x, y) o:append(1, { x = { x } }, { y = y }) end },
@@ -426,7 +426,7 @@ check("S8: all objects that one operation puts in are taken back", function()
     eq(y.n, i)
   end
 end)
-check("S8: an operation that moves objects brings none", function()
+check("S8: an operation that moves objects adds none", function()
   local array = obs.array { { n = 2 }, { n = 1 } }
   local first = array[1]
   obs.transaction({ array }, function()
@@ -449,7 +449,7 @@ check("S8: flush and waiting inside are errors", function()
   fails("got one with a number", obs.transaction, { 1 }, nothing)
   fails("function expected", obs.transaction, { {} })
 end)
-check("S8: nothing is left of a transaction that is over", function()
+check("S8: a finished transaction leaves nothing behind", function()
   local t = { n = 1, inner = {} }
   obs.transaction({ t }, function() t.n = 2 end)
   obs.transaction({ t }, function() t.n = 3 obs.abort() end)
@@ -458,7 +458,7 @@ check("S8: nothing is left of a transaction that is over", function()
   eq(obs.observer_count(t.inner, "*"), 0)
 end)
 
--- Runs a check for objects that nobody watches, and for such that a watcher of ** follows.
+-- Runs a check for unwatched objects, and for objects below a watcher of `**`.
 local function watched_or_not(sentence, body)
   for _, is_watched in ipairs { false, true } do
     check(sentence .. (is_watched and ", below a watcher of **" or ""), function()
@@ -475,7 +475,7 @@ local function aborted(t, f)
     obs.abort()
   end)
 end
-watched_or_not("S8: numbers that are equal have their types and signs again", function(watch)
+watched_or_not("S8: equal numbers get their types and signs back", function(watch)
   local t = watch { array = obs.array { 1, 1.0 }, list = { 2.0, 2 }, zero = 0.0 }
   aborted(t, function()
     t.array:reverse()
@@ -486,12 +486,12 @@ watched_or_not("S8: numbers that are equal have their types and signs again", fu
   eq(math.type(t.array[1]) .. math.type(t.list[1]), "integerfloat")
   eq(1 / t.zero, math.huge)
 end)
-watched_or_not("S8: a value that was inherited before is so again", function(watch)
+watched_or_not("S8: a value that was inherited before is inherited again", function(watch)
   local t = watch(setmetatable({}, { __index = { v = 1 } }))
   aborted(t, function() t.v = 1 end)
   eq(rawget(t, "v"), nil)
 end)
-watched_or_not("S8: a list is in order again where its sort writes to it", function(watch)
+watched_or_not("S8: a list is in order again if its sort writes to it", function(watch)
   local list, count = watch { 5, 4, 3, 2, 1 }, 0
   aborted(list, function()
     table.sort(list, function(a, b)
@@ -507,7 +507,7 @@ watched_or_not("S8: names of metamethods stay, in dictionaries, too", function(w
   aborted(t, function() t.y = 2 end)
   eq(t.__x + t.y, 2)
 end)
-watched_or_not("S8: what comes is covered where what came first is collected", function(watch)
+watched_or_not("S8: an added object is covered after an earlier one was collected", function(watch)
   local t, guest = watch { list = obs.array {} }, { n = 1 }
   aborted(t, function()
     t.list:append { {} }
@@ -546,7 +546,7 @@ check("S8: a history made inside does not go into opaque tables", function()
   obs.flush()
   eq(history.can_undo, false)
 end)
-check("S8: an immediate watcher of ** hears what comes inside", function()
+check("S8: an immediate watcher of ** hears objects added inside", function()
   local t, guest = {}, { n = 1 }
   local calls = 0
   obs.observe(t, "**", function() calls = calls + 1 end, { immediate = true })
@@ -557,7 +557,7 @@ check("S8: an immediate watcher of ** hears what comes inside", function()
   guest.n = 3
   eq(calls, 3)
 end)
-check("S8: a watcher of ** made inside hears nothing where that was taken back", function()
+check("S8: a watcher of ** made inside hears nothing after the undo", function()
   local a, b, guest = {}, {}, {}
   local root, calls = { a, b }, 0
   aborted(root, function()

@@ -1,4 +1,4 @@
--- The cases of lists, over `obs.array`.
+-- The cases of lists, with `obs.array`.
 local folder = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local running = dofile(folder .. "Support/running.lua")
 

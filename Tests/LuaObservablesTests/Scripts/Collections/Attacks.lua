@@ -1,8 +1,8 @@
--- What a hostile or careless script does to collections: it ends, and in an error of Lua (T12).
+-- Hostile or careless use of collections ends in a Lua error (T12).
 local obs = require "obs"
 dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/checking.lua")
 
-check("what a class of collections is cannot be forged through its metatable", function()
+check("a class of collections cannot be forged through its metatable", function()
   for _, make in ipairs {obs.array, obs.set_of, obs.dictionary} do
     local class = getmetatable(make {})
     for key, value in pairs(class) do
@@ -15,7 +15,7 @@ check("what a class of collections is cannot be forged through its metatable", f
     end
     local b = make {1, 2}
     eq(obs.get(b, "count"), 2)
-    -- A copy of the class is no class.
+    -- A copy of the class is not a class.
     local copy = {}
     for key, value in next, class do copy[key] = value end
     local plain = setmetatable({1, 2, 3}, copy)
@@ -25,7 +25,7 @@ check("what a class of collections is cannot be forged through its metatable", f
   end
 end)
 
-check("arrays that contain each other are asked for a name once (C8, P8)", function()
+check("a name spreads once over arrays that contain each other (C8, P8)", function()
   local a, b, item = obs.array {}, obs.array {}, {x = 1}
   a:append(a, b, item)
   b:append(a, b)
@@ -38,7 +38,7 @@ check("arrays that contain each other are asked for a name once (C8, P8)", funct
   local calls = counter(a, "x")
   item.x = 2
   eq(calls(), 1)
-  -- The way through the array itself goes, the other one stays.
+  -- The path through the array itself is gone, the other one stays.
   a:set {b}
   eq(calls(), 1)
   item.x = 3
@@ -49,7 +49,7 @@ check("arrays that contain each other are asked for a name once (C8, P8)", funct
   eq(calls(), 1)
 end)
 
-check("a set that contains itself is asked for a name once (C8)", function()
+check("a name spreads once over a set that contains itself (C8)", function()
   local s, item = obs.set_of {}, {x = 1}
   s:add(s)
   s:add(item)
@@ -62,7 +62,7 @@ check("a set that contains itself is asked for a name once (C8)", function()
   eq(calls(), 1)
 end)
 
-check("immediate watchers that set each other off end soon, however many (T9)", function()
+check("immediate watchers that trigger each other end soon, however many (T9)", function()
   reporting(function()
     local list, count = obs.array {0}, 0
     for _ = 1, 12 do
@@ -75,7 +75,7 @@ check("immediate watchers that set each other off end soon, however many (T9)", 
     assert(count < 12 * 12 * 102, count)
     assert(#reports > 0)
     assert(tostring(reports[1].error):find "triggered itself 100 times", reports[1].error)
-    -- The next write begins anew.
+    -- The next write starts from zero.
     obs.stop(list)
     local calls = 0
     obs.observe(list, "#1", function() calls = calls + 1 end, {immediate = true})
@@ -84,7 +84,7 @@ check("immediate watchers that set each other off end soon, however many (T9)", 
   end)
 end)
 
-check("bind goes by identity, whatever `__eq` says (K4, T5)", function()
+check("bind compares by identity, whatever `__eq` says (K4, T5)", function()
   local same = {__eq = function() return true end}
   local a, b = setmetatable({}, same), setmetatable({}, same)
   local source, destination = {x = a}, {}

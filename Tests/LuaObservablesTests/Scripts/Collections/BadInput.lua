@@ -1,4 +1,4 @@
--- What collections refuse, and that they keep what they have (C1–C10, T12).
+-- Input that collections reject without changing (C1–C10, T12).
 local obs = require "obs"
 dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/checking.lua")
 
@@ -249,7 +249,7 @@ check("a set is not assigned to", function()
   fails("", function() set[1] = 2 end)
   fails("", rawset, set, "b", true)
   eq(set.count, 1)
-  -- Members are no fields, and fields no members.
+  -- Members are not fields, and fields are not members.
   set:add "add"
   eq(type(set.add), "function")
   set:add "count"
@@ -267,7 +267,7 @@ check("a set takes sets and lists only", function()
   set:union {"c"}
   eq(set.count, 3)
 end)
-check("a set's member may leave while the set is gone through", function()
+check("a set's member may leave during an iteration over the set", function()
   local set = obs.set_of {}
   for i = 1, 100 do set:add(i) end
   local seen = 0
@@ -293,7 +293,7 @@ end)
 
 -- Paths ------------------------------------------------------------------------------------------
 
-check("an operator that there isn't: the nearest one is suggested", function()
+check("an unknown operator: the nearest one is suggested", function()
   for _, list in ipairs {{1}, obs.array {1}} do
     fails("@sum", obs.observe, list, "@sun", nothing)
     fails("@sum", obs.get, list, "@sun")
@@ -308,7 +308,7 @@ check("nothing follows @count; neither digits nor wildcards follow an operator",
     end
   end
 end)
-check("sum over what is no number names the element", function()
+check("a sum over a value that is not a number names the element", function()
   for _, list in ipairs {{{x = 1}, {x = "a"}}, obs.array {{x = 1}, {x = "a"}}} do
     for _, operator in ipairs {"sum", "avg", "min", "max"} do
       local message = fails("2", obs.get, list, "@" .. operator .. ".x")
@@ -332,7 +332,7 @@ check("sum over what is no number names the element", function()
     end)
   end
 end)
-check("obs.clear, obs.assign and obs.observe_edits want collections", function()
+check("obs.clear, obs.assign and obs.observe_edits expect collections", function()
   for _, value in ipairs {1, "x", true, nothing} do
     fails("", obs.clear, value)
     fails("", obs.assign, value, {})

@@ -87,7 +87,7 @@ check("the property is read-only", function()
   fails("Copies.lua:%d+: .*public.* read%-only", function() t.public = 1 end)
   eq(#t.public, 1)
 end)
-check("it shows as little as any lazy property", function()
+check("it shows as little as any other lazy property", function()
   local t = { items = { 1 } }
   obs.copy_of(t, "public", "items")
   local keys = {}
@@ -99,7 +99,7 @@ check("it shows as little as any lazy property", function()
   table.insert(t.items, 2)
   eq(#t.public, 2)
 end)
-check("names with dots, and names that cannot be", function()
+check("names with dots, and impossible names", function()
   local t = { ["a.b"] = { 1 } }
   obs.copy_of(t, "x", "a.b")
   table.insert(t["a.b"], 2)
@@ -111,7 +111,7 @@ check("names with dots, and names that cannot be", function()
   fails("arrays and sets", function() obs.copy_of(obs.array {}, "a", "b") end)
   fails("__index", function() obs.copy_of({}, "a", "__index") end)
 end)
-check("paths go on through the copy", function()
+check("paths continue through the copy", function()
   local item = { name = "a" }
   local t = { items = { item } }
   obs.copy_of(t, "public", "items")
@@ -123,7 +123,7 @@ check("paths go on through the copy", function()
   t.items[2].name = "d"
   eq(n(), 1)
 end)
-check("L6: neither is kept alive by it", function()
+check("L6: the copy keeps neither the object nor the collection alive", function()
   local t = { items = { {} } }
   obs.copy_of(t, "public", "items")
   local weak = setmetatable({ t, t.items, t.public, t.items[1] }, { __mode = "v" })
@@ -189,7 +189,7 @@ check("a copy stays read-only while watchers of it come and go", function()
   fails("read%-only", function() copy[2] = 1 end)
   eq(copy[1].n, 1)
 end)
-check("C13: lazy keys are no part of the copy", function()
+check("C13: lazy keys are not part of the copy", function()
   local t = { items = { a = 1 } }
   obs.computed(t.items, "b", { "a" }, function(self) return self.a + 1 end)
   eq(t.items.b, 2)
@@ -308,7 +308,7 @@ check("a set and a dictionary can be copied", function()
   eq(object.entries.b, 2)
   eq(object.entries.a, 1)
 end)
-check("an immediate watcher hears of an element's copy after another was replaced", function()
+check("an immediate watcher hears an element's copy after another was replaced", function()
   local element, other = {}, {}
   element.items = obs.array { {}, element }
   obs.copy_of(element, "public", "items")

@@ -1,4 +1,4 @@
--- The cases of dictionaries, over `obs.dictionary`.
+-- The cases of dictionaries, with `obs.dictionary`.
 local folder = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local running = dofile(folder .. "Support/running.lua")
 

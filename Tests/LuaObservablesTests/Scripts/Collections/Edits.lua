@@ -1,4 +1,4 @@
--- Rule C10: `obs.observe_edits` tells what happened to a collection.
+-- Rule C10: `obs.observe_edits` reports edits of a collection.
 local obs = require "obs"
 dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/checking.lua")
 
@@ -183,7 +183,7 @@ check("a set: edits by member", function()
   eq(edits(), "remove@a -a")
   eq(told(obs.set_of { "a" }, { initial = true })(), "insert@a +a")
 end)
-check("it is a watcher as any other", function()
+check("it is an ordinary watcher", function()
   local a = { 1 }
   local function callback() end
   local w = obs.observe_edits(a, callback, { name = "list" })

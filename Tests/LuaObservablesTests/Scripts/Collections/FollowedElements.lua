@@ -1,11 +1,11 @@
--- Rule C4 and P2: digits follow the object that is at n.
+-- Rules C4 and P2: digits follow the object at position n.
 local obs = require "obs"
 dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/checking.lua")
 
 local function new(name) return { name = name } end
 local function keys(t) return table.concat(obs.observed_keys(t), " ") end
 
-check("called once when the object leaves, and then the path is gone", function()
+check("called once when the object leaves, and then the path has ended", function()
   local t = { new "a", new "b", new "c" }
   local n, w = counter(t, "2")
   eq(n(), 0)
@@ -42,14 +42,14 @@ check("inserts and removals elsewhere never call", function()
   eq(n(), 1)
   eq(w.active, false)
 end)
-check("replacing it is leaving", function()
+check("replacing the element counts as leaving", function()
   local t = { new "a", new "b" }
   local n, w = counter(t, "1")
   t[1] = new "a"
   eq(n(), 1)
   assert(not w.active)
 end)
-check("replacing the element elsewhere is not", function()
+check("replacing the element at another position does not", function()
   local t = { new "a", new "b" }
   local n, w = counter(t, "1")
   t[1], t[2] = t[2], t[1]
@@ -59,7 +59,7 @@ check("replacing the element elsewhere is not", function()
   t[2] = new "d"
   eq(n(), 1)
 end)
-check("a list that comes back within one turn has arrived anew to an immediate watcher", function()
+check("a list that returns within one turn counts as new for an immediate watcher", function()
   local function left(immediate)
     local list = obs.array { new "a" }
     local t = { items = list }
@@ -73,7 +73,7 @@ check("a list that comes back within one turn has arrived anew to an immediate w
   eq(left(false), true)
   eq(left(true), false)
 end)
-check("taken out and put back within one turn is not leaving", function()
+check("removing and restoring it within one turn does not count as leaving", function()
   local t = { new "a", new "b" }
   local n, w = counter(t, "1")
   local a = table.remove(t, 1)
@@ -93,7 +93,7 @@ check("taken out and put back within one turn is not leaving", function()
   eq(got, 1)
   eq(v.active, false)
 end)
-check("an immediate watcher is told what left", function()
+check("an immediate watcher receives the object that left", function()
   local t = { new "a", new "b" }
   local b, change = t[2], nil
   obs.observe(t, "2", function(o, _, c) assert(o == t); change = c end, { immediate = true })
@@ -141,7 +141,7 @@ check("an object that occurs twice leaves with its last occurrence", function()
   eq(n(), 1)
   assert(not w.active)
 end)
-check("a path behind it hears the object, wherever it is", function()
+check("a path behind digits hears the object, wherever it is", function()
   local t = { new "a", new "b" }
   local b = t[2]
   local n, w = counter(t, "2.name")
@@ -192,7 +192,7 @@ check("the path may start above the list; a replaced list anchors on n of the ne
   eq(n(), 0)
   d.name = "dd"
   eq(n(), 1)
-  -- Nothing there: silent until the next replacement.
+  -- An empty position: silent until the next replacement.
   t.items = { new "only" }
   eq(n(), 1)
   table.insert(t.items, new "second")
@@ -218,7 +218,7 @@ check("the list may appear later", function()
   eq(n(), 1)
   assert(not w.active)
 end)
-check("the list goes away altogether", function()
+check("the list is removed altogether", function()
   local t = { items = { new "a" } }
   local n, w = counter(t, "items.1.name")
   t.items = nil
@@ -259,7 +259,7 @@ check("observed keys, counts and describe call it by its digits", function()
   obs.observe(u, "@count", nothing)
   eq(keys(u), "@count")
 end)
-check("plain values are objects too", function()
+check("plain values are followed, too", function()
   local t = { "a", "b", 5 }
   local n, w = counter(t, "2")
   table.insert(t, 1, "z")
@@ -271,7 +271,7 @@ check("plain values are objects too", function()
   t[1] = "other"
   eq(m(), 1)
 end)
-check("below stars, each list for itself", function()
+check("below stars, each list separately", function()
   local t = { { new "a", new "b" }, { new "c", new "d" } }
   local n, w = counter(t, "*.2.name")
   local b, d = t[1][2], t[2][2]
@@ -292,7 +292,7 @@ check("below stars, each list for itself", function()
   eq(n(), 1)
   t[3][2].name = 2
   eq(n(), 1)
-  t[1][2].name = 5 -- the place is nobody's now
+  t[1][2].name = 5 -- the path follows no object now
   eq(n(), 0)
 end)
 check("stars at the end behind digits", function()
@@ -308,7 +308,7 @@ check("stars at the end behind digits", function()
   eq(n(), 1)
   assert(not w.active)
 end)
-check("paused: judged when it goes on", function()
+check("paused: evaluated when it resumes", function()
   local t = { new "a" }
   local n, w = counter(t, "1")
   w:pause()
@@ -347,7 +347,7 @@ check("no leak: the list and its elements may be collected", function()
   eq(weak[1], nil)
   eq(weak[2], nil)
 end)
-check("what left is not kept", function()
+check("removed objects are not kept alive", function()
   local weak = setmetatable({}, { __mode = "v" })
   local t = { new "a", new "b" }
   weak[1] = t[1]
@@ -357,7 +357,7 @@ check("what left is not kept", function()
   collectgarbage() collectgarbage()
   eq(weak[1], nil)
 end)
-check("stopped while it is gone and the flush not yet there", function()
+check("stopped after the object has left and before the flush", function()
   local t = { new "a" }
   local n, w = counter(t, "1")
   local m = counter(t, "1")
@@ -420,7 +420,7 @@ check("@count below stars: of each list", function()
   eq(n(), 0)
 end)
 
-check("a list that arrives is anchored at the flush, for immediate watchers too", function()
+check("a new list is anchored at the flush, for immediate watchers too", function()
   local t, first, log = {}, { a = 1 }, {}
   obs.observe(t, "items.1.a", function(_, _, change)
     log[#log + 1] = change.key
@@ -446,7 +446,7 @@ end)
 
 local function table_of(list) return list end
 
--- The calls of a watcher whose objects leave their lists in this turn. `makes`: what makes a list.
+-- The calls of a watcher whose objects leave their lists in this turn. `makes` makes lists.
 local function leave(makes, path, order, options)
   local row = makes {{x = 1}}
   local grid = makes {path:find "a" and {a = row} or row}
@@ -492,7 +492,7 @@ check("two paths of one watcher lose their objects at once", function()
   eq(w.active, false)
 end)
 
-check("behind a wildcard objects leave at two places, and the path stays", function()
+check("objects leave at two places behind a wildcard, and the path stays", function()
   local rows = {{{{x = 1}}}, {{{x = 2}}}}
   local grid = {list = rows}
   local n, w = counter(grid, "list.*.1.1.x")

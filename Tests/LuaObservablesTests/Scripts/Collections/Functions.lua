@@ -1,4 +1,5 @@
--- Rule C1: what obs.array, obs.set_of, obs.dictionary, obs.clear and obs.assign take and give.
+-- Rule C1: arguments and results of obs.array, obs.set_of, obs.dictionary, obs.clear and
+-- obs.assign.
 local obs = require "obs"
 dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/checking.lua")
 
@@ -10,7 +11,7 @@ local function sorted(set)
   return list(values)
 end
 
-check("they begin with what they are given, or empty", function()
+check("they begin with the given elements, or empty", function()
   eq(list(obs.array { 1, 2 }), "1 2")
   eq(obs.array().count, 0)
   eq(sorted(obs.set_of { 2, 1, 2 }), "1 2")
@@ -20,13 +21,13 @@ check("they begin with what they are given, or empty", function()
   eq(d.count, 2)
   eq(next(obs.dictionary()), nil)
 end)
-check("an array, a set or a plain list can be given", function()
+check("an array, a set or a plain list is accepted", function()
   eq(list(obs.array(obs.array { 1, 2 })), "1 2")
   eq(sorted(obs.set_of(obs.array { 1, 2, 2 })), "1 2")
   eq(sorted(obs.set_of(obs.set_of { 1, 2 })), "1 2")
   eq(obs.dictionary(obs.dictionary { a = 1 }).a, 1)
 end)
-check("the list that was given stays what it was", function()
+check("the given list stays unchanged", function()
   local plain = { 1, 2 }
   local a = obs.array(plain)
   a:append(3)
@@ -38,14 +39,14 @@ check("tostring names them", function()
   assert(tostring(obs.array {}):find "^obs%.Array: 0x")
   assert(tostring(obs.set_of {}):find "^obs%.Set: 0x")
 end)
-check("a method that is called with a dot says so", function()
+check("a method called with a dot is a clear error", function()
   local a, s = obs.array {}, obs.set_of {}
   local text = fails("Functions.lua:%d+: .*append", function() a.append(1) end)
   assert(text:find ":" and text:find "obs%.Array", text)
   fails("Functions.lua:%d+: .*add.*obs%.Set", function() s.add(1) end)
   fails("Functions.lua:%d+", function() a.append() end)
 end)
-check("what cannot be an element, a place or a list", function()
+check("values that cannot be an element, a position or a list", function()
   local a = obs.array { 1, 2, 3 }
   for _, case in ipairs {
     { "nil", function() a:append(nil) end },
@@ -106,7 +107,7 @@ check("a set knows the names of its members, present or not", function()
   s:remove(o)
   eq(n(), 1)
 end)
-check("obs.clear empties what it is given", function()
+check("obs.clear empties any collection", function()
   local a, s, d = obs.array { 1, 2 }, obs.set_of { 1 }, obs.dictionary { a = 1 }
   local t = { 1, 2, x = 3, [true] = 4 }
   for _, c in ipairs { a, s, d, t } do obs.clear(c) end
@@ -115,7 +116,7 @@ check("obs.clear empties what it is given", function()
   eq(next(d), nil)
   eq(next(t), nil)
 end)
-check("obs.assign makes it equal, touching only what differs", function()
+check("obs.assign makes it equal, writing only differences", function()
   local kept = {}
   for _, make in ipairs { obs.array, function(t) return t end } do
     local a = make { kept, 1, 2 }
@@ -148,7 +149,7 @@ check("obs.assign makes it equal, touching only what differs", function()
   obs.assign(s, s)
   eq(sorted(s), "1 3")
 end)
-check("what is observed has its name", function()
+check("observed keys are listed by name", function()
   local a = obs.array { { price = 1 } }
   obs.observe(a, { "count", "@sum.price", "#3", "1", "price" }, function() end)
   eq(list(obs.observed_keys(a)), "#3 * 1 @sum.price count")
@@ -173,7 +174,7 @@ check("obs.get reads through them", function()
   fails("many values", obs.get, t, "items.price")
 end)
 
-check("what a write raises inside obs.set and obs.assign has the caller's place", function()
+check("an error of a write inside obs.set and obs.assign has the caller's place", function()
   local t = { items = obs.array { 1 } }
   fails("^[^\n]*Functions.lua:%d+: index 9 is out of range", function()
     obs.set(t, "items.#9", 1)
@@ -214,7 +215,7 @@ check("C13: union, intersect and subtract are one operation to immediate watcher
     eq(#sizes, 2)
   end
 end)
-check("C13: an operation on a set that fails is over", function()
+check("C13: a failed operation on a set is over", function()
   local set, calls = obs.set_of { 1 }, 0
   obs.observe(set, "@count", function() calls = calls + 1 end, { immediate = true })
   fails("a set has no place for NaN", function() set:union { 2, 0 / 0 } end)
@@ -238,8 +239,7 @@ check("C13: clear and assign are one operation to immediate watchers, of any col
     end
   end
 end)
-check("assign makes a set equal to the values of whatever it is given, and an array to a "
-  .. "list only", function()
+check("assign makes a set equal to any collection's values, an array only to a list", function()
   local set, array = obs.set_of { 7 }, obs.array { 1 }
   for _, other in ipairs {
     { 3 }, { x = 3 }, obs.dictionary { a = 3 }, obs.array { 3 }, obs.set_of { 3 },
@@ -255,7 +255,7 @@ check("assign makes a set equal to the values of whatever it is given, and an ar
   fails("an array has integer indices, got string 'x'", obs.assign, array, { x = 1 })
   eq(#array, 1)
 end)
-check("an error in the body of a scope goes on from where it was raised", function()
+check("an error in the body of a scope keeps the place where it was raised", function()
   local t = { a = 1 }
   local function work() error "deep" end
   local _, text = xpcall(function()
@@ -264,7 +264,7 @@ check("an error in the body of a scope goes on from where it was raised", functi
   assert(text:find("in upvalue 'work'", 1, true), text)
   eq(obs.observer_count(t, "a"), 0)
 end)
-check("C13: raw has the stored properties, whoever has read what", function()
+check("C13: raw has the stored properties, whatever was read", function()
   local Model = obs.model("Model", {
     a = 1, double = obs.computed({ "a" }, function(self) return self.a * 2 end),
   })

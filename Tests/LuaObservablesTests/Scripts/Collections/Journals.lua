@@ -1,4 +1,4 @@
--- C8, C9, C10: journals of tables, through what they tell: operators and edits.
+-- C8, C9, C10: journals of tables, seen through operators and edits.
 local obs = require "obs"
 dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/checking.lua")
 
@@ -37,7 +37,7 @@ check("one operation is one edit", function()
   eq(edits(), "remove 1:y>nil insert 3:nil>y")
 end)
 
-check("holes that close and open tell each element that appears or vanishes", function()
+check("closing and opening holes reports each element that appears or vanishes", function()
   local t = { 1 }
   local edits = told(t)
   t[3] = 3
@@ -52,7 +52,7 @@ check("holes that close and open tell each element that appears or vanishes", fu
   eq(#t, 1)
 end)
 
-check("other keys are told by themselves", function()
+check("other keys are reported separately", function()
   local t = { 1, name = "n" }
   local edits = told(t)
   t.name = "m"
@@ -65,7 +65,7 @@ check("other keys are told by themselves", function()
   eq(edits(), "remove name:m>nil")
 end)
 
-check("inherited values are no members", function()
+check("inherited values are not members", function()
   local t = setmetatable({ 1 }, { __index = { price = 5 } })
   local edits = told(t)
   t.price = 7
@@ -75,7 +75,7 @@ check("inherited values are no members", function()
   eq(edits(), "insert price:nil>8")
 end)
 
-check("operators follow single writes, list operations and wholes", function()
+check("operators follow single writes, list operations and whole replacements", function()
   local t, calls = { 1, 2, 3 }, 0
   obs.observe(t, "@sum", function() calls = calls + 1 end)
   local function sum(expected)
@@ -108,7 +108,7 @@ check("operators follow single writes, list operations and wholes", function()
   sum(0)
 end)
 
-check("obs.trigger makes readers look again", function()
+check("obs.trigger makes readers compare again", function()
   local item = { price = 1 }
   local t, calls = { item }, 0
   obs.observe(t, "*", function() calls = calls + 1 end)
@@ -121,7 +121,7 @@ check("obs.trigger makes readers look again", function()
   eq(calls, 21)
 end)
 
-turns("what left is not kept once everybody knows, nor with the table", function()
+turns("removed objects are kept only until all readers have passed them", function()
   local weak = setmetatable({}, { __mode = "k" })
   local t = {}
   local edits = told(t)

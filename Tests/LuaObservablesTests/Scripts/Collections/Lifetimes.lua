@@ -1,8 +1,8 @@
--- L1–L6 with collections: what left is collected, and what ends leaves nothing.
+-- L1–L6 with collections: removed objects are collected, and ended watchers leave nothing behind.
 local obs = require "obs"
 dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/checking.lua")
 
--- In turns of their own: journals are let go of when a turn ends.
+-- Each check runs in its own turn: journals are released at the end of a turn.
 local check = turns
 local function collect()
   turn()
@@ -86,7 +86,7 @@ for kind, make in pairs(kinds) do
     w:stop()
     local calls = 0
     local other = obs.observe_edits(list, function() calls = calls + 1 end)
-    -- A watcher that waits keeps what it has to tell, and no longer.
+    -- A paused watcher keeps its pending edits until it is resumed.
     other:pause()
     list[1] = {}
     weak[list[1]] = true
@@ -122,7 +122,7 @@ for kind, make in pairs(kinds) do
     eq(calls, 0)
     eq(handle.active, false)
   end)
-  check("a cleared " .. kind .. " of many elements gives its memory back", function()
+  check("a cleared " .. kind .. " of many elements frees its memory", function()
     local count = (kind == "array" and 100000 or 10000) // scale
     local list = make {}
     local watchers = {
@@ -136,7 +136,7 @@ for kind, make in pairs(kinds) do
     local full = collectgarbage "count"
     assert(full - before > count / 50, full - before)
     obs.clear(list)
-    -- The table itself lets its slots go when it grows again.
+    -- The table releases its slots when it grows again.
     for i = 1, 5 do list[i] = {x = 1} end
     for _ = 1, 3 do collect() end
     local after = collectgarbage "count"
@@ -145,7 +145,7 @@ for kind, make in pairs(kinds) do
     eq(obs.get(list, "@sum.x"), 5)
     for _, watcher in ipairs(watchers) do watcher:stop() end
   end)
-  check("nothing stays of rounds of watching, changing and stopping " .. kind, function()
+  check("rounds of watching, changing and stopping leave nothing behind: " .. kind, function()
     local list = make {{x = 1}, {x = 2}}
     local paths = {"*.x", "1", "@max.x", "#3"}
     local function round(n)
@@ -179,7 +179,7 @@ for _, path in ipairs {"*", "*.x", "count", "@sum.x", "@unionOfObjects"} do
     obs.observe_edits(set, nothing)
     obs.observe_edits(dictionary, nothing)
     obs.observe_keys(dictionary, {"key"}, nothing)
-    -- A function of its own: what its variables held must not be found on the stack.
+    -- A separate function, so that its variables leave no references on the stack.
     local function put(n)
       local made = {x = n}
       weak[made] = true
@@ -196,7 +196,7 @@ for _, path in ipairs {"*", "*.x", "count", "@sum.x", "@unionOfObjects"} do
     eq(next(weak), nil)
   end)
 end
-check("the key of an object does not keep it alive, nor is it given to another", function()
+check("the key of an object does not keep it alive, and is not reused", function()
   local set, weak = obs.set_of {}, setmetatable({}, {__mode = "v"})
   local seen = {}
   for n = 1, 200 do
@@ -211,7 +211,7 @@ check("the key of an object does not keep it alive, nor is it given to another",
   collect()
   eq(next(weak), nil)
 end)
-check("a set and a dictionary that are watched are collected", function()
+check("a watched set and a watched dictionary are collected", function()
   local weak = setmetatable({}, {__mode = "v"})
   do
     local set, dictionary = obs.set_of {1}, obs.dictionary {a = {}}

@@ -1,4 +1,4 @@
--- C2 and L7: the list functions on observed tables do what they do on plain ones, and are heard.
+-- C2 and L7: list functions treat observed tables like plain ones, and watchers are called.
 local obs = require "obs"
 
 local function same(a, b)
@@ -37,12 +37,12 @@ both(false, function(t) return table.unpack(t) end)
 both(true, function(t) for i = #t, 1, -1 do t[i] = nil end end)
 both(false, function(t) return table.remove(t) end)
 
--- Equal neighbours: something changed all the same.
+-- Equal neighbours: a change all the same.
 both(true, function(t) for i = 1, 4 do t[i] = 7 end end)
 both(true, function(t) table.insert(t, 1, 7) end)
 both(true, function(t) return table.remove(t, 1) end)
 
--- A comparison that raises leaves the list whole, and what it did is heard.
+-- If a comparison raises an error, the list stays whole and its changes are delivered.
 both(true, function(t) for i = 1, 9 do t[i] = 10 - i end end)
 both(true, function(t)
   local n = 0
@@ -54,6 +54,6 @@ both(true, function(t)
 end)
 both(true, function(t) table.sort(t, function() return true end) end)
 
--- `rawset` is heard like an assignment.
+-- `rawset` is delivered like an assignment.
 both(true, function(t) rawset(t, 1, "raw") end)
 both(false, function(t) rawset(t, 1, "raw") end)

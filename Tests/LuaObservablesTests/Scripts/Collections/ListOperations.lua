@@ -1,8 +1,8 @@
--- C2, C3: one list operation is one event, also where single slots are watched.
+-- C2, C3: one list operation is one event, even if single slots are watched.
 local obs = require "obs"
 dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/checking.lua")
 
--- A list with an immediate watcher of `*`, `#1`, … and what each was told.
+-- A list with an immediate watcher of `*`, `#1`, … and the changes that each received.
 local function heard(list, paths)
   local log = {}
   for _, path in ipairs(paths) do
@@ -31,7 +31,7 @@ check("an operation calls an immediate watcher of * once, beside watchers of slo
   eq(told(function() t[9] = "z" end), "* 9:nil>z #9 9:nil>z")
 end)
 
-check("one immediate watcher of * and of slots is called once for an operation", function()
+check("an immediate watcher of both * and slots is called once for an operation", function()
   local t, calls = { 3, 2, 1 }, 0
   obs.observe(t, { "*", "#1", "#2", "#3" }, function() calls = calls + 1 end, { immediate = true })
   table.insert(t, 1, 0)
@@ -42,7 +42,7 @@ check("one immediate watcher of * and of slots is called once for an operation",
   eq(calls, 3)
 end)
 
-check("a slot that ends as it began is not told, whatever a sort did meanwhile", function()
+check("a slot that ends as it began is not reported, whatever a sort did in between", function()
   local t, log = { 5, 2, 9, 1, 7 }, {}
   for i = 1, 5 do
     obs.observe(t, "#" .. i, function() log[#log + 1] = i end, { immediate = true })
@@ -59,14 +59,14 @@ check("a slot that ends as it began is not told, whatever a sort did meanwhile",
   eq(table.concat(log, " "), "3 4 5")
 end)
 
-check("an operation on a list with holes tells what changed", function()
+check("an operation on a list with holes reports the changed slots", function()
   local t = { 1, 2, 3 }
   local told = heard(t, { "#2", "#4" })
   eq(told(function() table.insert(t, 2, nil) end), "#2 2:2>nil #4 4:nil>3")
   eq(told(function() t[2] = 5 end), "#2 2:nil>5")
 end)
 
-check("a comparison that writes, registers and stops leaves all told", function()
+check("a comparison that writes, registers and stops loses no call", function()
   local t, calls, w = { 3, 1, 2, 5, 4 }, 0
   table.sort(t, function(a, b)
     w = w or obs.observe(t, "#1", function() calls = calls + 1 end)

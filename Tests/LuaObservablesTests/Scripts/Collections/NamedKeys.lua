@@ -1,4 +1,4 @@
--- Rule C5: named keys, with old and new value each: `obs.observe_keys`.
+-- Rule C5: `obs.observe_keys` reports named keys with their old and new values.
 local obs = require "obs"
 dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/checking.lua")
 
@@ -27,7 +27,7 @@ check("one call per key that changed, in the order of the keys", function()
   t.b = nil
   eq(log(), "b:1>nil")
 end)
-check("a key that is as it was at the last call is not told", function()
+check("a key with the same value as at the last call is not reported", function()
   local t = { a = 1, b = 1 }
   local log = logger(t, { "a", "b" })
   t.a, t.b = 2, 3
@@ -36,7 +36,7 @@ check("a key that is as it was at the last call is not told", function()
   t.b = 3
   eq(log(), "")
 end)
-check("T5: NaN equals NaN, tables are told by identity", function()
+check("T5: NaN equals NaN, tables are compared by identity", function()
   local t = { a = 0 / 0, b = {} }
   local calls = 0
   obs.observe_keys(t, { "a", "b" }, function() calls = calls + 1 end)
@@ -44,7 +44,7 @@ check("T5: NaN equals NaN, tables are told by identity", function()
   obs.flush()
   eq(calls, 1)
 end)
-check("keys of any type, with dots in them, and one alone", function()
+check("keys of any type, with dots in them, and a single key", function()
   local key = {}
   local t = { ["a.b"] = 1, [true] = 1, [key] = 1, [7] = 1 }
   local seen = {}
@@ -94,7 +94,7 @@ check("stopped means stopped, also between two keys", function()
   obs.flush()
   eq(calls, 1)
 end)
-check("it is a watcher as any other: stopped by its callback, described, paused", function()
+check("it is an ordinary watcher: stopped by its callback, described, paused", function()
   local t = { a = 1 }
   local function callback() end
   local w = obs.observe_keys(t, { "a", "b" }, callback, { name = "keys" })
@@ -111,7 +111,7 @@ check("it is a watcher as any other: stopped by its callback, described, paused"
   w:resume()
   eq(log(), "a:1>3")
 end)
-turns("an error for one key keeps none of the others", function()
+turns("an error for one key does not prevent calls for the others", function()
   local t, seen = { a = 1, b = 1, c = 1 }, {}
   reporting(function()
     local w = obs.observe_keys(t, { "a", "b", "c" }, function(key)
@@ -138,7 +138,7 @@ check("errors name the function and the caller", function()
   end)
   fails("bad argument #1 to 'observe_keys'", obs.observe_keys, 3, { "a" }, print)
 end)
-check("L6: what was there before is not kept beyond the next call", function()
+check("L6: old values are not kept beyond the next call", function()
   local t = { a = {} }
   local weak = setmetatable({ t.a }, { __mode = "v" })
   obs.observe_keys(t, { "a" }, function() end)
@@ -154,8 +154,7 @@ check("L6: what was there before is not kept beyond the next call", function()
   eq(weak[1], nil)
 end)
 
-check("P2: an exact path to the key 'count' of a dictionary is that key, and the text is "
-  .. "the size", function()
+check("P2: an exact path to 'count' of a dictionary is the key, a text the size", function()
   local d = obs.dictionary { count = 5 }
   local told = logger(d, { "count" })
   local sizes = counter(d, "count")
@@ -168,12 +167,12 @@ check("P2: an exact path to the key 'count' of a dictionary is that key, and the
   eq(sizes(), 1)
   eq(told(), "")
 end)
-check("C3: the slots of an array count from 1, and a dictionary has none", function()
+check("C3: the slots of an array count from 1, and a dictionary has no slots", function()
   fails("slots count from 1", obs.observe, obs.array {}, "#0", print)
   fails("a dictionary has keys", obs.observe, obs.dictionary {}, "#1", print)
 end)
 
-check("C5: a text that is meant as a path is no name", function()
+check("C5: a text that is meant as a path is not a name", function()
   local t = { w = { a = 1 }, ["config.lua"] = 1, config = 2, ["w.a"] = 3, ["*"] = 4 }
   for _, f in ipairs {
     function(name) obs.observe_keys(t, name, print) end,

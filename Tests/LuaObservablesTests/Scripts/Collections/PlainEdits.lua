@@ -1,8 +1,8 @@
--- C2, C10: what plain writes to a plain list, or a plain map, are as edits.
+-- C2, C10: plain writes to a plain list or map, as edits.
 local obs = require "obs"
 dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/checking.lua")
 
--- Ends the turn and gives its edits as text.
+-- Ends the turn and returns its edits as text.
 local function follow(list)
   local told = {}
   obs.observe_edits(list, function(_, edits)
@@ -62,7 +62,7 @@ check("a swap by two assignments is two edits", function()
   local text = edits()
   assert(select(2, text:gsub("replace", "")) == 2, text)
 end)
-check("other keys are told by key", function()
+check("other keys are reported by key", function()
   local map = {a = 1, b = 2}
   local edits = follow(map)
   map.c = 3
@@ -77,7 +77,7 @@ check("other keys are told by key", function()
   map.a = 5
   eq(edits(), "")
 end)
-check("all of sort, move, clear and assign lead to what is there", function()
+check("edits of sort, move, clear and assign lead to the current elements", function()
   local list = {5, 3, 1, 4, 2}
   local mirror = table.move(list, 1, #list, 1, {})
   obs.observe_edits(list, function(_, edits)

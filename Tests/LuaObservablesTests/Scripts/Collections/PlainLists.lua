@@ -1,4 +1,4 @@
--- The cases of lists, over plain lists in place.
+-- The cases of lists, with plain lists in place.
 local folder = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local running = dofile(folder .. "Support/running.lua")
 

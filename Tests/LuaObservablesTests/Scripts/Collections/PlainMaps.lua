@@ -1,4 +1,4 @@
--- The cases of dictionaries, over plain maps in place.
+-- The cases of dictionaries, with plain maps in place.
 local folder = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local running = dofile(folder .. "Support/running.lua")
 

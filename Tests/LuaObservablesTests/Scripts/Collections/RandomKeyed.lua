@@ -1,6 +1,6 @@
--- C5, C6, C9, C10: random programs over dictionaries and sets, against plain tables.
+-- C5, C6, C9, C10: random programs with dictionaries and sets, against plain tables.
 --
--- `OBS_SEED=n` begins with another seed, `OBS_COUNT=n` takes that many.
+-- `OBS_SEED=n` starts with seed `n`; `OBS_COUNT=n` runs `n` programs.
 local obs = require "obs"
 
 local KEYS = {"a", "b", "c", 1, true}

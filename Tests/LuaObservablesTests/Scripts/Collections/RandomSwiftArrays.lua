@@ -1,4 +1,4 @@
--- C2–C12: random programs over Swift arrays that Swift code changes and observes, against a
+-- C2–C12: random programs with Swift arrays that Swift code changes and observes, against a
 -- reference.
 local folder = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local random = dofile(folder .. "Support/random.lua")

@@ -1,4 +1,4 @@
--- C2–C12: random programs over Swift arrays as scripts have them, against a reference.
+-- C2–C12: random programs with Swift arrays used by scripts, against a reference.
 local folder = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local random = dofile(folder .. "Support/random.lua")
 

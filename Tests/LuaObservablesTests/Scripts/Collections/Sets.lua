@@ -1,4 +1,4 @@
--- The cases of sets, over `obs.set_of`.
+-- The cases of sets, with `obs.set_of`.
 local folder = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local running = dofile(folder .. "Support/running.lua")
 

@@ -1,4 +1,4 @@
--- The cases of lists, over Swift arrays that Swift code changes and observes.
+-- The cases of lists, with Swift arrays that Swift code changes and observes.
 local folder = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local running = dofile(folder .. "Support/running.lua")
 

@@ -1,4 +1,4 @@
--- The cases of lists, over Swift arrays as scripts have them.
+-- The cases of lists, with Swift arrays used by scripts.
 local folder = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local running = dofile(folder .. "Support/running.lua")
 

@@ -1,4 +1,4 @@
--- The cases of dictionaries, over Swift dictionaries as scripts have them.
+-- The cases of dictionaries, with Swift dictionaries used by scripts.
 local folder = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local running = dofile(folder .. "Support/running.lua")
 

@@ -1,4 +1,4 @@
--- The cases of sets, over Swift sets as scripts have them.
+-- The cases of sets, with Swift sets used by scripts.
 local folder = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local running = dofile(folder .. "Support/running.lua")
 

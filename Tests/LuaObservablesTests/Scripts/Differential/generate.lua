@@ -1,9 +1,9 @@
 -- Random programs of table operations that must print the same with and without watchers (L7).
 --
---   lua generate.lua 42                 prints the program of seed 42; it runs in any Lua, and with
---                                       watchers where the global OBSERVE is true
---   driver generate.lua --shrink 42     drops statements while the outputs differ (needs a global
---                                       `differs(text)`), prints what is left and both outputs
+--   lua generate.lua 42                 prints the program of seed 42. It runs in any Lua, and with
+--                                       watchers if the global OBSERVE is true.
+--   driver generate.lua --shrink 42     removes statements while the outputs differ (needs a global
+--                                       `differs(text)`), prints the rest and both outputs
 --
 -- As a module: generate(seed) -> text.
 
@@ -130,7 +130,7 @@ local BINARY = {
 local hasindex
 local function metamethod(class, event, initially)
   if event == "__name" then
-    -- It is copied: another one, by a plain assignment, can't be seen.
+    -- The name is copied at observation; a later plain assignment is not seen.
     if hasindex[class .. "name"] then return nil end
     hasindex[class .. "name"] = true
     return '"Name' .. random(3) .. '"'
@@ -192,7 +192,7 @@ end
 local BODY = {
   "W(T1, k)", "W(T1, k)", "U(T1, k)", "T1[k] = nil", "T1[k] = 9", "W(T1, k) T1[k] = nil",
   "T1[k] = nil W(T1, k)", "W(T1, k) T1[k] = 4", "W(T1, k) U(T1, k)",
-  -- What these see depends on the order where another part of the body removes keys.
+  -- The result depends on the order in which another part of the body removes keys.
   "local empty = next(T1) == nil",
   "T1[k] = nil W(T1, k) T1[k] = 5", "U(T1, k) T1[k] = nil", "rawset(T1, k, 3)",
   "rawset(T1, k, nil)",
@@ -279,13 +279,13 @@ statements = {
       "setmetatable(%s)",
     }:gsub("%%s", pick(random(2) == 1 and LISTS or DICTIONARIES)) .. ""
   end,
-  -- Loops that work on their current key.
+  -- Loops that change their current key.
   function()
     local t = pick(random(3) > 1 and DICTIONARIES or ANY)
     local body = {}
     for i = 1, random(3) do
       local work = pick(BODY)
-      -- A metamethod that is taken away again by a plain assignment is beyond what can be seen.
+      -- The removal of a metamethod by a plain assignment cannot be seen.
       if t:find("C") and work:find("nil") then work = "W(T1, k)" end
       body[i] = ("if SEL(k, %d) then %s end"):format(random(100), (work:gsub("T1", t)))
     end
@@ -421,7 +421,7 @@ local function generate(seed)
   random = math.random
   hasindex = {}
   local list = {}
-  -- Some objects of classes from the beginning.
+  -- Some objects of classes from the start.
   for _, class in ipairs(CLASSES) do
     if random(2) == 1 then
       hasindex[class] = true

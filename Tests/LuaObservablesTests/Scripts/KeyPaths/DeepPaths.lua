@@ -2,7 +2,7 @@
 local obs = require "obs"
 dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/checking.lua")
 
--- How often the watcher was called by what `body` does.
+-- The number of calls of the watcher caused by `body`.
 local function calls(n, body)
   obs.flush()
   body()
@@ -19,7 +19,7 @@ check("X1: ** hears any change below, and of the object itself", function()
   eq(calls(n, function() scene.node.child.hp, scene.title = 3, "y" end), 1)
   eq(calls(n, function() scene.title = "y" end), 0)
 end)
-check("X1: objects that come are followed, those that left are not", function()
+check("X1: added objects are followed, removed ones are not", function()
   local scene = {}
   local n = counter(scene, "**")
   local child = { deep = { x = 1 } }
@@ -40,7 +40,7 @@ check("X1: names behind ** are heard at any depth, the object itself included", 
   eq(calls(n, function() scene.nodes = {} end), 1)
   eq(calls(n, function() scene.other = {} end), 0)
 end)
-check("X1: an object that moves, or has two ways, neither comes nor leaves", function()
+check("X1: an object that moves, or has two routes, is neither added nor removed", function()
   local child = { hp = 1 }
   local scene = { a = child, b = {} }
   local n = counter(scene, "**.hp")
@@ -65,7 +65,7 @@ check("X1: cycles count once, and leave when nothing leads to them", function()
   eq(calls(n, function() a.hp, b.hp = 3, 3 end), 0)
   eq(m, 2)
 end)
-check("X1: arrays, sets and dictionaries are gone through", function()
+check("X1: arrays, sets and dictionaries are traversed", function()
   local unit = { hp = 1 }
   local member = { hp = 1 }
   local scene = { array = obs.array { { hp = 1 } }, set = obs.set_of { member } }
@@ -80,7 +80,7 @@ check("X1: arrays, sets and dictionaries are gone through", function()
   eq(calls(n, function() scene.array:remove(1) end), 1)
   eq(calls(n, function() unit.hp = 3 end), 0)
 end)
-check("X1: long lists are followed by their edits", function()
+check("X1: long lists are followed through their edits", function()
   local list = {}
   for i = 1, 200 do list[i] = { hp = i } end
   local scene = { list = list }
@@ -93,7 +93,7 @@ check("X1: long lists are followed by their edits", function()
   eq(calls(n, function() list[5] = 7 end), 1)
   eq(calls(n, function() list[200].hp = 7 end), 1)
 end)
-check("X1: ** goes to count and slots", function()
+check("X1: ** may be followed by count and slots", function()
   local scene = { a = obs.array {}, b = { c = obs.array {} } }
   local n = counter(scene, "**.count")
   eq(calls(n, function() scene.b.c:append(1) end), 1)
@@ -117,7 +117,7 @@ check("X1: several ** are one path", function()
   eq(calls(n, function() scene.c = { items = { price = 1 } } end), 1)
   eq(calls(n, function() scene.c.items.price = 2 end), 1)
 end)
-check("X1: what leaves one ** and comes below another is heard", function()
+check("X1: an object that leaves one ** and comes below another is heard", function()
   local child, made = { c = 1 }, {}
   local scene = { child = child }
   obs.computed(scene, "b", function() return made end)
@@ -125,7 +125,7 @@ check("X1: what leaves one ** and comes below another is heard", function()
   local n = counter(scene, "**.b.**.c")
   eq(calls(n, function() made.child, scene.child = child, nil end), 1)
 end)
-check("X1: * and names behind ** go on from there", function()
+check("X1: * and names may follow **", function()
   local scene = { a = { items = { { price = 1 } } } }
   local n = counter(scene, "**.items.*.price")
   eq(calls(n, function() scene.a.items[1].price = 2 end), 1)
@@ -133,7 +133,7 @@ check("X1: * and names behind ** go on from there", function()
   eq(calls(n, function() scene.a.items[2].price = 3 end), 1)
   eq(calls(n, function() scene.a.items[2].name = 3 end), 0)
 end)
-check("X1: what is computed, inherited or a key is not followed", function()
+check("X1: computed values, inherited values and keys are not followed", function()
   local hidden, key = { hp = 1 }, { hp = 1 }
   local scene = setmetatable({ [key] = true }, { __index = { hidden = hidden } })
   obs.computed(scene, "made", function() return hidden end)
@@ -145,7 +145,7 @@ check("X1: what is computed, inherited or a key is not followed", function()
   eq(calls(n, function() scene[key].hp = 2 end), 0)
   eq(calls(n, function() scene[key] = false end), 1)
 end)
-check("X1: a computed property is no change", function()
+check("X1: a computed property is not a change", function()
   local scene = { a = 1, model = {} }
   obs.computed(scene.model, "double", { "n" }, function(self) return (self.n or 0) * 2 end)
   local n = counter(scene, "**")
@@ -211,7 +211,7 @@ check("X1: an object counts one observer for each watcher", function()
   obs.observe(scene, "**", nothing)
   eq(obs.observer_count(scene.a, "*"), 1)
 end)
-check("X1: an immediate watcher hears each change, with what it changed", function()
+check("X1: an immediate watcher hears each change, with key and values", function()
   local scene = { a = { hp = 1 } }
   local heard = {}
   obs.observe(scene, "**.hp", function(_, _, change)
@@ -239,7 +239,7 @@ check("X1: paused and batched watchers are called once", function()
   obs.flush()
   eq(n, 2)
 end)
-check("X1: a computed property may depend on all below an object", function()
+check("X1: a computed property may depend on everything below an object", function()
   local scene = { a = { hp = 1 }, list = {} }
   local runs = 0
   obs.computed(scene, "total", { "list.**.hp" }, function(self)

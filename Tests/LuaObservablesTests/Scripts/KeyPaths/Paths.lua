@@ -68,7 +68,7 @@ check("P2: a star hears every property", function()
   t.b = nil
   eq(n(), 1)
 end)
-check("P2: a star is the word alone, and an escaped one a key", function()
+check("P2: a star is a wildcard only alone, and an escaped one is a key", function()
   local t = { ["*"] = 1, x = 1 }
   local n = counter(t, "\\*")
   t.x = 2
@@ -184,7 +184,7 @@ check("P2: obs.path spells keys of any type", function()
     eq(n(), 0)
   end
 end)
-check("P2: obs.path takes integers as keys, whoever moves", function()
+check("P2: obs.path takes integers as keys, whatever moves", function()
   local t = { "a", "b" }
   local n = counter(t, obs.path(2))
   table.insert(t, 1, "z")
@@ -211,7 +211,7 @@ check("P2: obs.path of nil, NaN or nothing is an error", function()
   fails("#2", obs.path, "a", nil)
 end)
 
--- P3: one object at one step is one state, however many routes lead there.
+-- P3: one object at one step is one state, however many routes lead to it.
 check("P3: twenty stars over three tables that contain each other", function()
   local a, b, c = { n = 0 }, { n = 0 }, { n = 0 }
   for _, x in ipairs { a, b, c } do x.a, x.b, x.c = a, b, c end
@@ -219,7 +219,7 @@ check("P3: twenty stars over three tables that contain each other", function()
   b.n = 1
   eq(n(), 1)
   eq(obs.observer_count(b, "n"), 1)
-  -- Cutting routes leaves the others whole, and what has none is silent.
+  -- Cutting routes leaves the others intact; an object without a route is silent.
   a.b, c.b = nil, nil
   eq(n(), 1)
   b.n = 2
@@ -268,7 +268,7 @@ check("P3: routes that change places through lists that contain each other", fun
   eq(n(), 1)
   b:remove_value(a)
   eq(n(), 1)
-  -- Now `a` alone leads to `b`.
+  -- Now only `a` leads to `b`.
   c:remove_value(b)
   eq(n(), 1)
   item.price = 2
@@ -300,7 +300,7 @@ check("P3: a shared object is heard until the last route to it is cut", function
   eq(n(), 0)
   eq(obs.observer_count(shared, "price"), 0)
 end)
-check("C9: a sum over objects that share what is added up", function()
+check("C9: a sum over objects that share the summed object", function()
   local shared = { v = 5 }
   local t = { list = { { x = shared }, { x = shared }, { x = { v = 1 } } } }
   local calls = 0
@@ -366,7 +366,7 @@ check("8,000 paths in one watcher", function()
 end)
 
 -- P3
-check("P3: a star may stand in the middle", function()
+check("P3: a star may be in the middle", function()
   local t = { a = { x = 1 }, b = { x = 1 } }
   local n = counter(t, "*.x")
   t.a.x = 2
@@ -383,7 +383,7 @@ check("P3: a star may stand in the middle", function()
   a.x = 3
   eq(n(), 0)
 end)
-check("P3: stars may stand several times", function()
+check("P3: a path may have several stars", function()
   local t = { a = { b = { x = 1 } }, l = { { x = 1 }, { x = 2 } } }
   local n = counter(t, "*.*.x")
   t.a.b.x = 2
@@ -408,7 +408,7 @@ check("P3: stars behind stars at the end", function()
 end)
 
 -- P4, P5
-check("P4: parts may be nil at registration, and nobody is called then", function()
+check("P4: parts may be nil at registration, which calls no watcher", function()
   local t = {}
   local n = counter(t, "a.b.c")
   eq(n(), 0)
@@ -425,7 +425,7 @@ check("P4: parts may be nil at registration, and nobody is called then", functio
   t.a.b.c = 2
   eq(n(), 1)
 end)
-check("P5: from not reachable to not reachable delivers", function()
+check("P5: a change from unreachable to unreachable is delivered", function()
   local t = { a = {} }
   local n = counter(t, "a.b.c")
   t.a = { other = 1 }
@@ -461,8 +461,8 @@ check("P6: the old branch is silent and the new one heard", function()
   t.a.b.c = 3
   eq(n(), 1)
 end)
-check("P6: what looks at the paths of a pending watcher leaves them heard", function()
-  -- Each brings the links up to date between the write that made it pending and the flush.
+check("P6: functions that look at the paths of a pending watcher lose no call", function()
+  -- Each function updates the links between the pending write and the flush.
   local look = {
     run = function(w) w:run() end,
     observed_keys = function(_, t) obs.observed_keys(t) end,
@@ -506,7 +506,7 @@ check("P6: equality never decides the wiring", function()
   t.a.x = 5
   eq(n(), 1)
 end)
-check("P6: in one turn, replaced and written behind: both ways", function()
+check("P6: in one turn, replaced and written behind, in both orders", function()
   local t = { a = { x = 1 } }
   local n = counter(t, "a.x")
   for i = 1, 5 do t.a = { x = i } end
@@ -534,7 +534,7 @@ check("P6: immediate watchers follow at once", function()
 end)
 
 -- P7
-check("P7: a path may pass into what cannot be observed", function()
+check("P7: a path may lead into a value that cannot be observed", function()
   for _, value in ipairs { 5, "text", true, print, io.stdout, coroutine.create(print) } do
     local t = { a = value }
     local n = counter(t, "a.b.c")
@@ -552,8 +552,7 @@ check("P7: a path may pass into what cannot be observed", function()
 end)
 
 -- P8
-check("P6: a key that takes over the value that it inherits, or gives it back, is one of "
-  .. "`*` or none", function()
+check("P6: a key that stores its inherited value, or drops it, enters or leaves `*`", function()
   for _, is_immediate in ipairs { false, true } do
     local b, t = { v = 1 }, setmetatable({}, { __index = { x = nil } })
     setmetatable(t, { __index = { x = b } })
@@ -584,7 +583,7 @@ check("P6: a key that takes over the value that it inherits, or gives it back, i
   end
 end)
 
-check("P6: … and one of the elements that operators have", function()
+check("P6: … and the elements of operators", function()
   local t = setmetatable({}, { __index = { 1 } })
   local n = counter(t, { "@count", "@sum" })
   t[1] = 1
@@ -595,8 +594,7 @@ check("P6: … and one of the elements that operators have", function()
   eq(obs.get(t, "@sum"), 0)
 end)
 
-check("P8: an object that a wildcard leads to, itself and as an element of an "
-  .. "array, is one", function()
+check("P8: an object that a wildcard reaches directly and in an array counts once", function()
   for _, is_first in ipairs { true, false } do
     local e = { a = 1 }
     local t = is_first and { x = e } or { items = obs.array { e } }
@@ -638,7 +636,7 @@ check("P8: a path may loop back to its root", function()
   other.me.name = 2
   eq(n(), 1)
 end)
-check("P8: two routes to one object, one call; one cut leaves the other", function()
+check("P8: two routes to one object make one call; cutting one leaves the other", function()
   local shared = { x = 1 }
   local t = { a = shared, b = shared }
   local n, w = counter(t, { "a.x", "b.x" })
@@ -690,8 +688,7 @@ check("P9: any name of a plain table is fine", function()
 end)
 
 -- P11
-check("P9: what a getter stops while its path is registered is stopped, and "
-  .. "nothing else", function()
+check("P9: a getter that stops watchers while its path is registered stops only them", function()
   reporting(function()
     for _ = 1, 20 do
       local t, calls = { b = 1 }, 0
@@ -724,7 +721,7 @@ check("P9: a getter that stops the watcher that is being registered", function()
   t.b, t.c = 2, 2
   eq(obs.flush(), 0)
 end)
-check("P11: observing a metamethod by name is an error that says so", function()
+check("P11: observing a metamethod by name is a clear error", function()
   for _, name in ipairs { "__index", "__gc", "__anything", "a.__mode" } do
     local message = fails("__", obs.observe, { a = {} }, name, nothing)
     assert(message:find("metamethod"), message)
@@ -814,7 +811,7 @@ check("a path through 1,000 nested tables", function()
   t.k1.k2.k3.k4 = nil
   eq(n(), 1)
 end)
-check("P2: what other notations mean is an error that says what is meant here", function()
+check("P2: a path in another notation is an error that shows the right one", function()
   local function misspelt(path, message)
     fails(message, obs.observe, {}, path, print)
     fails(message, obs.get, {}, path)
@@ -836,7 +833,7 @@ end)
 check("P2: digits that are a string in the table", function()
   fails('its key "1" is a string: obs%.path%("1"%)', obs.observe, { ["1"] = 1 }, "1", print)
 end)
-check("P2: behind a wildcard no element has to have the position", function()
+check("P2: behind a wildcard the position may be missing in all elements", function()
   local t = { a = {}, b = { { x = 1 } } }
   local n = counter(t, { "*.1.x", "*.7", "*.#7", "*.c.7" })
   t.b[1].x = 2
@@ -844,7 +841,7 @@ check("P2: behind a wildcard no element has to have the position", function()
   counter({ a = {} }, "*.7")
   counter({ a = {} }, "*.7.x")
 end)
-check("C8: a name over a plain list is hinted at", function()
+check("C8: a name over a plain list gives a hint", function()
   local t = { items = { { lit = 1 } } }
   local w = obs.observe(t, "items.lit", print)
   local hint = "'items.lit' names a key of a plain list, not of its elements, which have it: "

@@ -1,8 +1,8 @@
--- T12: nothing traps or recurses without bound, whatever a getter does.
+-- T12: a getter cannot cause a trap or unbounded recursion.
 local obs = require "obs"
 dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/checking.lua")
 
--- Every misdeed in every kind of getter, read, watched and watched immediately.
+-- Every misdeed in every kind of getter: read, watched, and watched immediately.
 local misdeeds = {
   ["writes what it depends on"] = function(self) self.a = self.a + 1 end,
   ["writes what it depends on, back and forth"] = function(self)
@@ -151,7 +151,7 @@ for way, declare in pairs(ways) do
           assert(runs < 5000, runs)
           obs.stop(t)
           obs.flush()
-          -- And whatever it did, others work.
+          -- Other properties work afterwards.
           local u = {a = 1}
           obs.computed(u, "x", function(self) return self.a end)
           local n = counter(u, "x")
@@ -172,18 +172,18 @@ check("a getter that recurses in Lua", function()
     fails("stack overflow", function() return t.x end)
   end
 end)
-check("flush in a getter is an error that says so", function()
+check("flush in a getter is a clear error", function()
   local t = {}
   obs.lazy(t, "x", function() obs.flush() end)
   fails("flush", function() return t.x end)
 end)
-check("a getter cannot yield to a scheduler of its own", function()
+check("a getter cannot yield to its own scheduler", function()
   local t = {}
   obs.computed(t, "x", function() return coroutine.yield(1) end)
   local thread = coroutine.create(function() return t.x end)
   local ok, value = coroutine.resume(thread)
   if ok and coroutine.status(thread) == "suspended" then
-    -- It went through to the reader, which may go on with it.
+    -- The yield reached the reader, who can resume.
     eq(value, 1)
     local _, result = coroutine.resume(thread, 5)
     eq(result, 5)
@@ -193,7 +193,7 @@ check("a getter cannot yield to a scheduler of its own", function()
     assert(tostring(value):find "yield", value)
   end
 end)
-check("a getter's own object that goes away while it computes", function()
+check("a getter's own object that is collected while it computes", function()
   local holder = {t = {a = 1}}
   obs.computed(holder.t, "x", function(self)
     holder.t = nil
@@ -206,7 +206,7 @@ check("a getter's own object that goes away while it computes", function()
   eq(holder.t.x, 1)
   eq(holder.t, nil)
 end)
-check("a watcher in the middle of whose flush the property is forgotten", function()
+check("a property that is forgotten in the middle of a watcher's flush", function()
   local t = {a = 1}
   obs.computed(t, "x", {"a"}, function(self) return self.a end)
   local calls = 0
@@ -230,7 +230,7 @@ check("declarations in watchers of the same key", function()
   end
   eq(t.x, 6)
 end)
-check("a getter that writes what it depends on settles, or says that it does not", function()
+check("a getter that writes its own dependency settles, or is an error", function()
   reporting(function()
     local t, calls = {a = 1}, 0
     obs.computed(t, "x", function(self)
@@ -242,7 +242,7 @@ check("a getter that writes what it depends on settles, or says that it does not
     assert(calls < 20, calls)
   end)
 end)
-check("immediate watchers that write what the property depends on end with an error", function()
+check("immediate watchers that write a dependency of the property end with an error", function()
   reporting(function()
     local t = {a = 1}
     obs.computed(t, "x", {"a"}, function(self) return self.a end)
@@ -252,7 +252,7 @@ check("immediate watchers that write what the property depends on end with an er
     assert(t.a < 1000, t.a)
   end)
 end)
-check("two immediate watchers that fight over a property", function()
+check("two immediate watchers that overwrite each other's property", function()
   reporting(function()
     local t = {a = 1, b = 1}
     obs.computed(t, "x", {"a"}, function(self) return self.a end)

@@ -2,7 +2,7 @@
 local obs = require "obs"
 dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/checking.lua")
 
--- A store that counts how it is used, and keeps its entries elsewhere.
+-- A store that counts its calls and keeps its entries elsewhere.
 local function disk(entries)
   local log = {}
   local store = setmetatable({}, {
@@ -43,7 +43,7 @@ check("assignments are written through", function()
   rawset(t, "zoom", 4)
   eq(entries.zoom, 4) eq(t.zoom, 4)
 end)
-check("what the store makes of a value is what counts", function()
+check("the value that the store keeps counts", function()
   local entries = {}
   local store = setmetatable({}, {
     __index = entries,
@@ -56,14 +56,14 @@ check("what the store makes of a value is what counts", function()
   t.zoom = 500
   eq(t.zoom, 100)
 end)
-check("an assignment that the store refuses changes nothing", function()
+check("an assignment that the store rejects changes nothing", function()
   local store = setmetatable({ zoom = 2 }, { __newindex = function() error "full" end })
   local t = {}
   obs.backed(t, { "zoom", "size" }, store)
   fails("full", function() t.size = 3 end)
   eq(t.size, nil)
 end)
-check("after an invalidation the store is asked again", function()
+check("after an invalidation the store is read again", function()
   local entries = { zoom = 2 }
   local store, log = disk(entries)
   local t = {}
@@ -75,7 +75,7 @@ check("after an invalidation the store is asked again", function()
   eq(t.zoom, 3)
   eq(log(), "load zoom, load zoom")
 end)
-check("watchers are called when a property has another value", function()
+check("watchers are called when a property's value changes", function()
   local entries = { zoom = 2 }
   local t = {}
   obs.backed(t, { "zoom", "size" }, (disk(entries)))
@@ -149,7 +149,7 @@ check("an instance of a model may have a store", function()
   u.age = 37
   eq(row.age, 37)
 end)
-check("the declaration is taken back like any other", function()
+check("the declaration is removed like any other", function()
   local store, t = { zoom = 2 }, {}
   obs.backed(t, "zoom", store)
   eq(t.zoom, 2)
@@ -158,7 +158,7 @@ check("the declaration is taken back like any other", function()
   t.zoom = 7
   eq(store.zoom, 2)
 end)
-check("bad arguments are refused", function()
+check("bad arguments are rejected", function()
   fails("bad argument #1 to 'backed' %(table expected, got no value%)", obs.backed)
   fails("bad argument #2 to 'backed' %(name or list of names expected, got no value%)",
     obs.backed, {})

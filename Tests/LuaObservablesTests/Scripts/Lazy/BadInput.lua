@@ -1,8 +1,8 @@
--- What the functions of lazy properties refuse, and how they say it.
+-- Input that the functions of lazy properties reject, and the error messages.
 local obs = require "obs"
 dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/checking.lua")
 
-check("what is no object", function()
+check("values that are not objects", function()
   for _, value in ipairs {5, "text", true, print} do
     fails("bad argument #1 to 'lazy' .*got " .. type(value), obs.lazy, value, "x", nothing)
     fails("bad argument #1 to 'computed' .*got " .. type(value),
@@ -22,7 +22,7 @@ check("what is no object", function()
     fails("bad argument #1 to '" .. name .. "'", obs[name], nil)
   end
 end)
-check("the place of the error is that of the call", function()
+check("the error has the place of the call", function()
   fails("BadInput.lua:%d+: bad argument", function() obs.lazy({}, nil, nothing) end)
   fails("BadInput.lua:%d+: bad argument", function() obs.computed({}, "x", {}, 5) end)
   fails("BadInput.lua:%d+: bad argument", function() obs.invalidate(5) end)
@@ -39,7 +39,7 @@ check("names", function()
   fails("bad argument #2 to 'is_valid'", obs.is_valid, t)
   fails("bad argument #2 to 'peek'", obs.peek, t)
 end)
-check("what was left out, and what is nil", function()
+check("missing arguments, and nil", function()
   local t = {width = 1}
   for _, target in ipairs {t, {}} do
     fails("bad argument #2 to 'lazy' %(name of a property expected, got no value%)",
@@ -62,7 +62,7 @@ check("what was left out, and what is nil", function()
   fails("bad argument #2 to 'is_valid' %(name of a property expected, got nil%)",
     obs.is_valid, t, nil)
 end)
-check("a key path is no name", function()
+check("a key path is not a name", function()
   local t, path = {}, obs.path("k")
   fails("bad argument #2 to 'computed' %(name of a property expected, got a key path%)",
     obs.computed, t, path, {"a"}, nothing)
@@ -117,7 +117,7 @@ check("a callable table is a getter", function()
   obs.computed(t, "y", {}, callable)
   eq(t.y, "y")
 end)
-check("paths that are none, at the declaration and not at the first read", function()
+check("invalid paths fail at the declaration, not at the first read", function()
   local t = {}
   for path, pattern in pairs {
     [""] = "empty", ["a..b"] = "component", ["a."] = "component", ["a.#"] = "#", ["__index"] = "__",
@@ -143,7 +143,7 @@ end)
 check("names that are not lazy", function()
   local t = {plain = 1}
   obs.lazy(t, "thumbnail", nothing)
-  -- A plain property has no validity; what the functions say of it, they say without harm.
+  -- A plain property has no validity; the functions do no harm.
   for _, f in ipairs {obs.invalidate, obs.forget} do
     local ok, message = pcall(f, t, "plain")
     assert(ok or message:find "plain", message)
@@ -165,12 +165,12 @@ check("collections and objects of the host", function()
   local io_file = io and io.stdout
   if io_file then fails("bad argument #1", obs.lazy, io_file, "x", nothing) end
 end)
-check("a getter that is given nothing but the object", function()
+check("a getter that receives only the object", function()
   local t = {}
   obs.lazy(t, "x", function(...) return select("#", ...) end)
   assert(t.x == 2 or t.x == 1)
 end)
-check("keys of any type, where a name is asked for", function()
+check("keys of any type in place of a name", function()
   local t = {}
   local keys = {1, 2.5, true, {}, print, coroutine.create(print), io and io.stdout or 3}
   obs.lazy(t, keys, nothing)

@@ -1,4 +1,4 @@
--- Rule W4 for lazy properties: which write is behind a call, and through which properties.
+-- Rule W4 for lazy properties: the write behind a call, and the properties between them.
 local obs = require "obs"
 dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/checking.lua")
 
@@ -9,7 +9,7 @@ local function person(first, last)
   return t
 end
 
--- The events of `body`, each in a line.
+-- The events of `body`, one per line.
 local function logged(body)
   local lines = {}
   obs.log(function(event)
@@ -54,7 +54,7 @@ check("W4: why leads through computed properties to every write", function()
   obs.flush()
   eq(#obs.why(w), 1)
 end)
-check("W4: a write of what is watched itself goes through nothing", function()
+check("W4: a write of the watched property itself passes no other property", function()
   local t = person("a", "b")
   local w = obs.observe(t, { "first", "full" }, nothing)
   t.first = "x"
@@ -63,8 +63,7 @@ check("W4: a write of what is watched itself goes through nothing", function()
   eq(#writes, 1)
   eq(writes[1].through, nil)
 end)
-check("W4: why goes through other objects, '*', operators and properties "
-  .. "without a value", function()
+check("W4: why leads through objects, '*', operators and properties without a value", function()
   local order = { lines = obs.array { { price = 1 }, { price = 2 } } }
   local shop = { order = order }
   obs.computed(order, "net", { "lines.price" }, function(self)
@@ -90,7 +89,7 @@ check("W4: an immediate watcher of a computed property knows its write", functio
   eq(seen[1].site, place)
   eq(table.concat(seen[1].through, " "), "full shout")
 end)
-check("W4: an override is a write, an invalidation is told as one", function()
+check("W4: an override is a write, an invalidation is reported as such", function()
   local t = person("a", "b")
   local w = obs.observe(t, "shout", nothing)
   t.full = "x"
@@ -109,8 +108,7 @@ check("W4: an override is a write, an invalidation is told as one", function()
   eq(writes[1].site, place)
   has(text, "'count' was invalidated at " .. place)
 end)
-check("W4: whynot knows what was recomputed with an equal value, and forgets it at the "
-  .. "next call", function()
+check("W4: whynot knows equal recomputed values, and forgets them at the next call", function()
   local t = person("ab", "c")
   local w = obs.observe(t, "shout", nothing, { name = "w" })
   t.first = "a"
@@ -124,7 +122,7 @@ check("W4: whynot knows what was recomputed with an equal value, and forgets it 
   eq(obs.whynot(w).reason, "called")
   eq(#obs.why(w), 1)
 end)
-check("W4: whynot after an override with the value that it has", function()
+check("W4: whynot after an override with an equal value", function()
   local t = person("a", "b")
   local w = obs.observe(t, "full", nothing)
   t.full = "ab"; local place = here()
@@ -163,7 +161,7 @@ check("W4: of a long chain the text shows the ends, the table everything", funct
 end)
 obs.record(false)
 
-check("log tells invalidations and computations, in order", function()
+check("log reports invalidations and computations, in order", function()
   local t = person("a", "b")
   obs.observe(t, "shout", nothing, { name = "w" })
   eq(logged(function()

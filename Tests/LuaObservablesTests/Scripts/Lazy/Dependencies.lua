@@ -1,8 +1,8 @@
--- Rules Z2, Z10 and Z12: what makes a computed property invalid.
+-- Rules Z2, Z10 and Z12: causes that invalidate a computed property.
 local obs = require "obs"
 dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/checking.lua")
 
--- How each rule is tried: with declared dependencies, and with those that are found.
+-- Tries a rule with declared dependencies, and with tracked ones.
 local function both(sentence, body)
   check(sentence .. " (declared)", function() body(obs.computed) end)
   check(sentence .. " (tracked)", function()
@@ -10,7 +10,7 @@ local function both(sentence, body)
   end)
 end
 
-both("Z2: invalid at once, before any other code", function(computed)
+both("Z2: invalid at once, before any other code runs", function(computed)
   local t = {first = "Ada", last = "King"}
   computed(t, "full", {"first", "last"}, function(self) return self.first .. " " .. self.last end)
   eq(t.full, "Ada King")
@@ -30,7 +30,7 @@ both("Z2: writing an equal value invalidates nothing", function(computed)
   local _ = t.full
   eq(runs, 1)
 end)
-both("Z2: paths that are not there yet, appear, break and are replaced", function(computed)
+both("Z2: paths that are missing, appear, break and are replaced", function(computed)
   local t = {}
   computed(t, "city", {"user.address.city"}, function(self)
     local address = self.user and self.user.address
@@ -67,7 +67,7 @@ both("Z2: a key that is added, removed, set by rawset, and set through the "
   t.x = nil
   eq(t.y, "inherited")
 end)
-both("Z2: obs.trigger says that a dependency changed", function(computed)
+both("Z2: obs.trigger reports a changed dependency", function(computed)
   local t = {list = {1}}
   computed(t, "size", {"list"}, function(self) return self.list[1] end)
   eq(t.size, 1)
@@ -266,7 +266,7 @@ check("Z10: reads through methods, the metatable, pairs, ipairs, #, next, "
   eq(t.by_next, "k")
   eq(t.by_pairs, 3)
 end)
-check("Z10: how many elements there are is all that is read with `count` and `#`", function()
+check("Z10: `count` and `#` depend only on the number of elements", function()
   local getters = {
     function(self) return self.items.count end, function(self) return #self.items end,
     function(self) return obs.get(self, "items.@count") end,
@@ -295,7 +295,7 @@ check("Z10: an absent key that appears", function()
   t.maybe = nil
   eq(t.x, "no")
 end)
-check("Z10: identity is what the script knows, inside the getter and outside", function()
+check("Z10: objects have the same identity inside the getter and outside", function()
   local item, seen = {}, {}
   local t = {items = {item}, item = item}
   obs.computed(t, "same", function(self)
@@ -307,7 +307,7 @@ check("Z10: identity is what the script knows, inside the getter and outside", f
   eq(seen[item], true)
   eq(getmetatable(t.items), nil)
 end)
-check("Z10: a table that is reached only through an upvalue is not seen", function()
+check("Z10: a table reached only through an upvalue is not tracked", function()
   local other = {x = 1}
   local t = {}
   obs.computed(t, "x", function() return other.x end)
@@ -317,7 +317,7 @@ check("Z10: a table that is reached only through an upvalue is not seen", functi
   obs.invalidate(t, "x")
   eq(t.x, 2)
 end)
-check("Z10: one that is observed already is", function()
+check("Z10: … unless it is already observed", function()
   local other, t = {x = 1, y = 1}, {}
   obs.observe(other, "x", function() end)
   obs.computed(t, "x", function() return other.x end)
@@ -325,7 +325,7 @@ check("Z10: one that is observed already is", function()
   other.x = 2
   eq(t.x, 2)
 end)
-check("Z10: what is written in a getter is no dependency", function()
+check("Z10: a write in a getter is not a dependency", function()
   local t, runs = {a = 1, b = 0}, 0
   obs.computed(t, "x", function(self)
     runs = runs + 1
@@ -337,7 +337,7 @@ check("Z10: what is written in a getter is no dependency", function()
   eq(t.x, 1)
   eq(runs, 1)
 end)
-check("Z10: what is no longer read of a computed property leaves it unobserved", function()
+check("Z10: an object that a computed property no longer reads becomes unobserved", function()
   local t = {on = true}
   obs.computed(t, "a", {}, function() return 1 end)
   obs.computed(t, "b", function(self) return self.on and self.a end)
@@ -372,7 +372,7 @@ check("Z10: declared and tracked together", function()
   other.x = 5
   eq(t.x, 7)
 end)
-check("Z2: deep objects shared by many, each told once", function()
+check("Z2: deep objects shared by many, each reported once", function()
   local shared, runs = {v = 1}, 0
   local all = {}
   for i = 1, 50 do

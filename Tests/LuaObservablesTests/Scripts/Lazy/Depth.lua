@@ -5,7 +5,7 @@ dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/che
 local scale = os.getenv "OBS_LIGHT" and 10 or 1
 local LENGTH = 10000 // scale
 
--- Chains: of objects that each know the one before, and of the properties of one object.
+-- Chains: of objects that each know their predecessor, and of the properties of one object.
 local function objects(length, declare)
   local source = {value = 1}
   local before = source
@@ -73,7 +73,7 @@ makers["in turn"] = function(length)
 end
 
 for kind, make in pairs(makers) do
-  -- The rarer ones need not be as long.
+  -- The rarer kinds need not be as long.
   local LENGTH = kind:find "^objects" and LENGTH or LENGTH // 10
   check("a long chain computes cold and warm: " .. kind, function()
     local last, name, source = make(LENGTH)
@@ -129,7 +129,7 @@ for _, kind in ipairs {"objects, declared", "objects, tracked"} do
     source.value = 3
     eq(last[name], LENGTH + 3)
   end)
-  check("an error comes back through all of it, and it computes again: " .. kind, function()
+  check("an error returns through the whole chain, which computes again: " .. kind, function()
     local last, name, source = makers[kind](LENGTH)
     source.value = false
     local ok = pcall(function() return last[name] end)
@@ -222,7 +222,7 @@ check("a wide and deep grid", function()
   source.value = 2
   eq(row[width].value, expected * 2 % 1000003)
 end)
-check("a release that is very long", function()
+check("a very long release", function()
   local before = {value = 1}
   for _ = 1, 100000 // scale do
     local node, other = {}, before
@@ -234,7 +234,7 @@ check("a release that is very long", function()
   collectgarbage()
   collectgarbage()
 end)
-check("a getter that ran out of stack for another one leaves none of that memory behind", function()
+check("a getter that ran out of stack for another one leaves no memory behind", function()
   local t = {}
   local function endless() return 1 + endless() end
   obs.computed(t, "x", function() return endless() end)

@@ -1,5 +1,5 @@
--- Rule C9 where a collection has lazy keys of its own: they are no elements, neither for operators
--- and sizes nor for `*` before the end of a path, whether they are valid or not, observed or not.
+-- Rule C9 for collections with lazy keys: these keys are not elements, neither for operators and
+-- sizes nor for `*` before the end of a path, whether they are valid or not, observed or not.
 local obs = require "obs"
 dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/checking.lua")
 
@@ -20,7 +20,7 @@ check("C9: a lazy key of a dictionary is neither summed nor counted", function()
   end
 end)
 
-check("C9: … nor where the operators are observed", function()
+check("C9: … nor while the operators are observed", function()
   local d, log = dictionary(), {}
   obs.observe(d, "@sum", function() log[#log + 1] = "sum " .. obs.get(d, "@sum") end)
   obs.observe(d, "count", function() log[#log + 1] = "count " .. obs.get(d, "count") end)
@@ -37,7 +37,7 @@ check("C9: … nor where the operators are observed", function()
   eq(table.concat(log, ", "), "sum 7, sum 8, count 3")
 end)
 
-check("C9: an entry that becomes lazy leaves, and comes back when that is forgotten", function()
+check("C9: an entry that becomes lazy leaves, and returns when it is forgotten", function()
   local d, log = obs.dictionary { a = 1, b = 2, c = 3 }, {}
   obs.observe(d, "@sum", function() log[#log + 1] = "sum " .. obs.get(d, "@sum") end)
   obs.observe(d, "count", function() log[#log + 1] = "count " .. obs.get(d, "count") end)
@@ -69,7 +69,7 @@ check("C9: a plain list ends before its first lazy key", function()
   eq(table.concat(log, " "), "7 3")
 end)
 
-check("C9: … also where it becomes lazy while it is observed", function()
+check("C9: … also if it becomes lazy while it is observed", function()
   local list, log = { 1, 2, 3 }, {}
   obs.observe(list, { "@sum", "@count" }, function()
     log[#log + 1] = obs.get(list, "@sum") .. " of " .. obs.get(list, "@count")
@@ -83,7 +83,7 @@ check("C9: … also where it becomes lazy while it is observed", function()
   eq(table.concat(log, ", "), "1 of 1, 9 of 3")
 end)
 
-check("C9: … and where that is a hole of it", function()
+check("C9: … and if the lazy key is a hole of the list", function()
   local list = { 1, 2, 3, 4 }
   obs.observe(list, "@sum", function() end)
   list[2] = nil
@@ -94,7 +94,7 @@ check("C9: … and where that is a hole of it", function()
   eq(obs.get(list, "@sum"), 1)
 end)
 
-check("C9: `*` before the end of a path goes through no lazy keys", function()
+check("C9: `*` before the end of a path skips lazy keys", function()
   local a, b, calls = { x = 1 }, { x = 2 }, 0
   local t = { n = 1, list = { a, b } }
   obs.computed(t, "current", { "n" }, function(self) return self.list[self.n] end)
@@ -105,7 +105,7 @@ check("C9: `*` before the end of a path goes through no lazy keys", function()
   eq(calls, 0)
 end)
 
-check("C10: an entry that becomes lazy is told as an edit", function()
+check("C10: an entry that becomes lazy is reported as an edit", function()
   local d, log = obs.dictionary { a = 1, b = 2 }, {}
   obs.observe_edits(d, function(_, edits)
     for _, edit in ipairs(edits) do log[#log + 1] = ("%s %s"):format(edit.kind, edit.at) end

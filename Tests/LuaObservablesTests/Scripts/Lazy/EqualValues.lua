@@ -1,10 +1,8 @@
--- Rules Z2, Z7 and Z10: what depends on equal values, `peek`, and what tracked getters of models
--- read.
+-- Rules Z2, Z7 and Z10: dependents of equal values, `peek`, and reads by tracked getters of models.
 local obs = require "obs"
 dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/checking.lua")
 
-check("a property that nobody observes has its value again where what it depends on "
-  .. "is equal", function()
+check("an unobserved property gets its value back if its dependencies are equal", function()
   local t = { a = 1, b = 3 }
   obs.computed(t, "sum", { "a", "b" }, function(self) return self.a + self.b end)
   obs.computed(t, "text", { "sum" }, function(self) return "sum " .. self.sum end)
@@ -14,7 +12,7 @@ check("a property that nobody observes has its value again where what it depends
   eq(obs.peek(t, "text"), "sum 4")
 end)
 
-check("… also where that is an operator, or was read by a tracked getter", function()
+check("… also if the dependency is an operator, or was read by a tracked getter", function()
   local t = { lines = { { price = 1 }, { price = 2 } } }
   obs.computed(t, "sum", { "lines.@sum.price" }, function(self)
     return obs.get(self, "lines.@sum.price")
@@ -27,7 +25,7 @@ check("… also where that is an operator, or was read by a tracked getter", fun
   eq(t.text, "sum 3")
 end)
 
-check("Z10: a tracked getter depends on the elements that obs.get puts together", function()
+check("Z10: a tracked getter depends on the elements that obs.get combines", function()
   local lists = {
     plain = function(...) return { ... } end, array = function(...) return obs.array { ... } end,
     set = function(...) return obs.set_of { ... } end,
@@ -52,7 +50,7 @@ check("Z10: a tracked getter depends on the elements that obs.get puts together"
     eq(values(), "1 1 1 1.0 true 1")
     e.a = 5
     eq(obs.is_valid(t, "sum.a"), true)
-    -- Also while somebody observes the operator, whose value is kept then.
+    -- Also while the operator is observed, whose value is then kept.
     obs.observe(t, obs.path("items") , function() end)
     local watcher = obs.observe(t, "items.@sum.a", function() end)
     t.items = list({ a = 7 }, { a = 8 })
@@ -64,7 +62,7 @@ check("Z10: a tracked getter depends on the elements that obs.get puts together"
   end
 end)
 
-check("Z10: … and on the last one only for what is read of it", function()
+check("Z10: … and on the last one only for the properties it reads", function()
   local t, runs = { items = { { a = 1, b = 1 }, { a = 2 } } }, 0
   obs.computed(t, "last", function(self) runs = runs + 1 return obs.get(self, "items.@last.a") end)
   eq(t.last, 2)
@@ -77,14 +75,14 @@ check("Z10: … and on the last one only for what is read of it", function()
   eq(t.last, 2)
 end)
 
-check("peek gives one value, nil where the property is invalid", function()
+check("peek gives one value, nil if the property is invalid", function()
   local t = {}
   obs.lazy(t, "x", function() return 1 end)
   eq(select("#", obs.peek(t, "x")), 1)
   eq(obs.peek(t, "x"), nil)
 end)
 
-check("Z4: a property that is declared anew is news to who was not told its value yet", function()
+check("Z4: a property declared again is a change for watchers without its value", function()
   local t, calls = { n = 5, k = 0 }, ""
   local function declare() obs.computed(t, "q", { "n" }, function(self) return self.n end) end
   for i = 1, 2 do
@@ -99,7 +97,7 @@ check("Z4: a property that is declared anew is news to who was not told its valu
   for _ = 1, 3 do obs.flush() end
   eq(calls, "121")
 end)
-check("Z4: a property that failed has delivered nothing, and may have the value before", function()
+check("Z4: a failed property has delivered nothing, and may have its old value again", function()
   for _, immediate in ipairs { false, true } do
     local t, calls = { v = 1 }, 0
     obs.on_error(function() end)
@@ -122,8 +120,7 @@ check("Z4: a property that failed has delivered nothing, and may have the value 
     eq(calls, 1)
   end
 end)
-check("Z3, Z5: an assignment to what was never computed is heard by '*', after "
-  .. "`invalidate`, too", function()
+check("Z3, Z5: '*' hears an assignment to a property that was never computed", function()
   for _, immediate in ipairs { false, true } do
     local t, calls = {}, 0
     obs.computed(t, "q", { "a" }, function(self) return self.a end)
@@ -134,8 +131,7 @@ check("Z3, Z5: an assignment to what was never computed is heard by '*', after "
     eq(calls, 1)
   end
 end)
-check("T9, Z3: an immediate watcher of '*' is told of each value of a turn, also of one that was "
-  .. "there before", function()
+check("T9, Z3: an immediate watcher of '*' receives each value, also an earlier one", function()
   local source, t, log = { v = 2 }, {}, ""
   obs.computed(t, "q", { { source, "v" } }, function() return source.v end)
   obs.observe(t, "q", function() end)
@@ -147,8 +143,7 @@ check("T9, Z3: an immediate watcher of '*' is told of each value of a turn, also
   obs.batch(function() source.v = 1 source.v = 2 end)
   eq(log, "2>0 0>2 ")
 end)
-check("Z2, Z3: what depends on '*' is computed again where a value comes back, also while a "
-  .. "watcher of that property has yet to compare", function()
+check("Z2, Z3: a dependent of '*' is computed again if a value returns", function()
   for _, immediate in ipairs { false, true } do
     local source, t, u, log = { v = 2 }, {}, {}, ""
     obs.computed(t, "q", { { source, "v" } }, function() return source.v end)
@@ -164,8 +159,7 @@ check("Z2, Z3: what depends on '*' is computed again where a value comes back, a
     eq(log, immediate and "02" or "")
   end
 end)
-check("Z4, Z5: a path follows the value to which a property comes back, also where `equals` took "
-  .. "the one in between for the same", function()
+check("Z4, Z5: a path follows a value that returns, also if `equals` ignored a change", function()
   for _, immediate in ipairs { false, true } do
     local first, second, source = { x = 1 }, { x = 2 }, { second = false }
     local t = {}
@@ -190,7 +184,7 @@ check("Z4, Z5: a path follows the value to which a property comes back, also whe
     eq(after(function() second.x = 5 end), 0)
   end
 end)
-check("Z3: '*' is not told of a property without a cache, whoever watches that", function()
+check("Z3: '*' does not hear a property without a cache, whoever watches it", function()
   for _, immediate in ipairs { false, true } do
     local source, t, calls = { v = 1 }, {}, ""
     obs.lazy(t, "q", {
@@ -206,7 +200,7 @@ check("Z3: '*' is not told of a property without a cache, whoever watches that",
     eq(#calls, 3)
   end
 end)
-check("Z3: what changed before is nothing to a watcher of a property without a value", function()
+check("Z3: earlier changes do not call a watcher of a property without a value", function()
   local list, calls = obs.array { { a = 1 } }, ""
   local t = { items = list }
   obs.lazy(t, "q", {
@@ -223,8 +217,7 @@ check("Z3: what changed before is nothing to a watcher of a property without a v
   obs.flush()
   eq(calls, "first first second ")
 end)
-check("Z3, Z4: what was invalid when '*' began to hear it, and is the same again, "
-  .. "calls nobody", function()
+check("Z3, Z4: '*' is silent for a property that was invalid before and is the same", function()
   local source, t, calls = { v = 0 }, {}, 0
   obs.computed(t, "q", { { source, "v" } }, function() return math.min(source.v, 1) end)
   eq(t.q, 0)
@@ -238,8 +231,7 @@ check("Z3, Z4: what was invalid when '*' began to hear it, and is the same again
   obs.flush()
   eq(calls, 1)
 end)
-check("Z4: under `*` the value of the first read is what a property has, and what an "
-  .. "assignment changes", function()
+check("Z4: under `*` a property has the value of its first read, until assigned", function()
   local t = { a = 1 }
   obs.computed(t, "q", { "a" }, function(self) return self.a > 0 end)
   local n, w = counter(t, "*")
@@ -262,8 +254,7 @@ check("Z4: under `*` the value of the first read is what a property has, and wha
   eq(n(), 1)
 end)
 
-check("Z5: a comparison is told the value that was delivered last, however often it "
-  .. "was asked", function()
+check("Z5: a comparison receives the last delivered value, however often it runs", function()
   local t, log = { a = 0 }, {}
   obs.computed(t, "q", { "a" }, function(self) return self.a end)
   local function by(least)
@@ -281,7 +272,7 @@ check("Z5: a comparison is told the value that was delivered last, however often
     obs.flush()
   end
   eq(table.concat(log, " "), "3:3 5:5 3:6 3:9 5:10")
-  -- Back to what was delivered to one of them, which is news to the others.
+  -- Back to the value last delivered to one watcher, which is a change for the others.
   t.a = 12
   eq(all(), 1)
   t.a = 10
@@ -292,7 +283,7 @@ check("Z5: a comparison is told the value that was delivered last, however often
   eq(table.concat(log, " ", 7), "3:9")
 end)
 
-check("a tracked getter of a model reads properties that are declared by that", function()
+check("a tracked getter of a model reads properties that the model declares", function()
   local Item = obs.model("Item", {
     n = 1,
     net = obs.computed({ "n" }, function(self) return self.n end),
@@ -308,7 +299,7 @@ check("a tracked getter of a model reads properties that are declared by that", 
   box.item.n = 2
   eq(box.total, 22)
 end)
-check("Z4: what is watched of elements is computed in their order", function()
+check("Z4: watched properties of elements are computed in the order of the elements", function()
   local order = {}
   local function item(name)
     local t = {}

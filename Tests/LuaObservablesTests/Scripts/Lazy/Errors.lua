@@ -1,8 +1,8 @@
--- Rules Z8 and Z11: getters that raise, and cycles.
+-- Rules Z8 and Z11: getters that raise errors, and cycles.
 local obs = require "obs"
 dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/checking.lua")
 
-check("Z8: the error goes to the reader as it was raised, whatever it is", function()
+check("Z8: the error reaches the reader as it was raised, whatever it is", function()
   local t, value = {}, nil
   obs.lazy(t, "x", function() error(value, 0) end)
   for _, thrown in ipairs {"text", 5, true, {}, print, coroutine.create(print), 1.5} do
@@ -47,7 +47,7 @@ check("Z8: the traceback of a report shows the getter", function()
     eq(n(), 1)
   end)
 end)
-check("Z8: an operator that fails fails who reads a property that depends on it, and is not "
+check("Z8: a failing operator is an error for readers of its dependents, and is not "
   .. "reported", function()
   reporting(function()
     local t = {items = {{a = "x"}}}
@@ -68,8 +68,7 @@ check("Z8: an operator that fails fails who reads a property that depends on it,
     eq(#reports, 1)
   end)
 end)
-check("Z8: a traceback leads from where the error arose through the getters to "
-  .. "who reads", function()
+check("Z8: a traceback leads from the error through the getters to the reader", function()
   local t, other = {a = 1}, {a = 1}
   local function here(level) return debug.getinfo(level or 2, "l").currentline end
   local lines = {}
@@ -78,7 +77,7 @@ check("Z8: a traceback leads from where the error arose through the getters to "
     local value = self.absent.field
     return value
   end
-  -- Declared, and in a coroutine because the getter of another one is running.
+  -- Declared, and run in a coroutine because the getter of another property is running.
   obs.computed(t, "x", {"a"}, function(self)
     lines[2] = here()
     local value = innermost(self)
@@ -101,7 +100,7 @@ check("Z8: a traceback leads from where the error arose through the getters to "
   end
   obs.observe(other, "a", read)
   for turn = 1, 3 do
-    -- What was caught before leaves nothing behind.
+    -- Errors caught before leave nothing behind.
     pcall(read)
     if turn == 2 then t.a = t.a + 1 end
     reporting(function()
@@ -115,7 +114,7 @@ check("Z8: a traceback leads from where the error arose through the getters to "
       if not found then error(("line %d lacks in %s"):format(i, traceback)) end
       from = found + 1
     end
-    -- Once each, and nothing of the machinery in between.
+    -- Each line once, and no internal lines between them.
     traceback = traceback:sub(1, from)
     eq(select(2, traceback:gsub("Errors.lua:%d+: in ", "")), #lines - 1)
     eq(traceback:find("in ?", 1, true), nil)
@@ -142,7 +141,7 @@ check("Z8: a report of the flush names the write behind it", function()
     end
   end)
 end)
-check("Z8: … and one of a registration none", function()
+check("Z8: … and a report of a registration names no write", function()
   local t = {}
   obs.lazy(t, "x", function() error "x" end)
   reporting(function()
@@ -163,7 +162,7 @@ check("Z8: the property stays invalid, and the next read computes again", functi
   eq(t.x, 3)
   eq(t.x, 3)
 end)
-check("Z8: after an error dependencies still wake it", function()
+check("Z8: after an error dependencies still invalidate it", function()
   local t = {a = 0}
   obs.computed(t, "x", {"a"}, function(self) return assert(self.a > 0 and self.a, "too small") end)
   obs.computed(t, "y", function(self) return assert(self.a > 0 and self.a, "too small") end)
@@ -177,7 +176,7 @@ check("Z8: after an error dependencies still wake it", function()
     eq(t.y, 1)
   end)
 end)
-check("Z8: an error that was an override's end", function()
+check("Z8: an error after the end of an override", function()
   local t = {a = 1}
   obs.computed(t, "x", {"a"}, function(self)
     if self.a > 1 then error("big", 0) end
@@ -239,7 +238,7 @@ check("Z8: one of many watchers of it: the others still run", function()
     eq(n(), 0)
   end)
 end)
-check("Z8: pcall in a getter catches what others raise, and tracks what they read", function()
+check("Z8: pcall in a getter catches errors of others, and tracks their reads", function()
   local t = {a = 0}
   obs.computed(t, "x", function(self) return self.a == 0 and error("zero", 0) or self.a end)
   obs.computed(t, "y", function(self)
@@ -295,7 +294,7 @@ check("Z8: a getter that invalidates its own property", function()
   t.n = 2
   eq(t.x, 2)
 end)
-check("Z8: what a getter gives that writes to what it depends on is no value", function()
+check("Z8: the result of a getter that writes its own dependency is not kept", function()
   for _, reader in ipairs {function(t) return t.x end, function(t) return t.y end} do
     local t = {n = 1}
     obs.computed(t, "x", {"n"}, function(self)
@@ -312,7 +311,7 @@ check("Z8: what a getter gives that writes to what it depends on is no value", f
     eq(reader(t), 10)
   end
 end)
-check("Z4: … and watchers are told the same value when it is one", function()
+check("Z4: … and watchers receive the same value when it is kept", function()
   reporting(function()
     local t, log = {n = 1}, {}
     obs.computed(t, "x", {"n"}, function(self)
@@ -411,7 +410,7 @@ check("Z11: a getter without a value that reads itself, directly or by others", 
     eq(runs, 3)
     eq(t.caught, false)
   end
-  -- A tree is none.
+  -- A tree is not a cycle.
   local function node(left, right)
     local node = {left = left, right = right}
     property(node, "size", function(self)
@@ -422,7 +421,7 @@ check("Z11: a getter without a value that reads itself, directly or by others", 
   local leaf = node()
   eq(node(node(leaf, leaf), leaf).size, 5)
 end)
-check("Z11: … while it waits in one task another one may read it", function()
+check("Z11: … while it waits in one task, another task may read it", function()
   local t, log = {}, {}
   obs.lazy(t, "x", {cached = false, get = function()
     coroutine.yield()
@@ -451,7 +450,7 @@ check("Z11: a cycle through two objects", function()
   eq(a.x, 1)
   eq(a.y, 2)
 end)
-check("Z11: … names the models of its objects, where they have some", function()
+check("Z11: … names the models of its objects, if they have some", function()
   local function left(self) return self.left and self.left.v or 0 end
   local Node = obs.model("Node", {left = obs.none, v = obs.computed({"left.v"}, left)})
   local a, b, c = Node {}, Node {}, setmetatable({}, {__name = "Leaf"})

@@ -1,4 +1,4 @@
--- The cases of graphs, over tables that declare what their properties depend on.
+-- The cases of graphs, with tables that declare their dependencies.
 local folder = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local running = dofile(folder .. "Support/running.lua")
 

@@ -1,4 +1,4 @@
--- The cases of graphs, over tables and Swift models in turn.
+-- The cases of graphs, with tables and Swift models in alternation.
 local folder = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local running = dofile(folder .. "Support/running.lua")
 

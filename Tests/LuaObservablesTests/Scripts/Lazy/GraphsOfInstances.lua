@@ -1,4 +1,4 @@
--- The cases of graphs, over instances of models.
+-- The cases of graphs, with instances of models.
 local folder = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local running = dofile(folder .. "Support/running.lua")
 

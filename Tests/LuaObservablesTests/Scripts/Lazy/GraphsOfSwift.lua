@@ -1,4 +1,4 @@
--- The cases of graphs, over Swift models that Swift code changes and observes.
+-- The cases of graphs, with Swift models that Swift code changes and observes.
 local folder = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local running = dofile(folder .. "Support/running.lua")
 

@@ -1,4 +1,4 @@
--- The cases of graphs, over tables whose dependencies are found by tracking.
+-- The cases of graphs, with tables whose dependencies are tracked.
 local folder = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local running = dofile(folder .. "Support/running.lua")
 

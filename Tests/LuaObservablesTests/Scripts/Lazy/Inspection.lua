@@ -1,8 +1,8 @@
--- Rule W2 for lazy properties: what `describe` and `graph` show, and that they change nothing.
+-- Rule W2 for lazy properties: the output of `describe` and `graph`, which change nothing.
 local obs = require "obs"
 dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/checking.lua")
 
--- What `describe` says, without the address of the table and the places.
+-- The output of `describe`, without the address of the table and the places.
 local function described(object)
   return (obs.describe(object):gsub("0x%x+", "ADDRESS"):gsub(" at [^\n]*:%d+", " at PLACE"))
 end
@@ -17,7 +17,7 @@ local function person(first, last)
 end
 
 -- describe
-check("W2: describe tells validity, dependencies and dependents of lazy properties", function()
+check("W2: describe shows validity, dependencies and dependents of lazy properties", function()
   local t = person("Ada", "Lovelace")
   obs.lazy(t, "photo", function() return {} end)
   eq(described(t), [[
@@ -44,7 +44,7 @@ table: ADDRESS is observed:
   t.first = "Augusta"
   assert(described(t):find("full (computed, invalid)", 1, true))
 end)
-check("W2: it tells where a getter is declared", function()
+check("W2: it shows where a getter is declared", function()
   local t = { n = 1 }
   obs.computed(t, "twice", { "n" }, function(self) return 2 * self.n end)
   local place = here(-1)
@@ -69,13 +69,12 @@ View: ADDRESS is not observed, and has these keys:
   eq(described(settings),
     "Settings: ADDRESS is not observed, but 'scaled' of View depends on its 'zoom'")
 end)
-check("W2: a property that keeps no value is told to be uncached", function()
+check("W2: a property that keeps no value is described as uncached", function()
   local t = { n = 1 }
   obs.lazy(t, "now", { get = function(self) return self.n end, deps = { "n" }, cached = false })
   assert(described(t):find("now (computed, uncached)", 1, true), described(t))
 end)
-check("W2: the properties of a model are there before they are used, and none is "
-  .. "computed", function()
+check("W2: the properties of a model are listed before their use, and none is computed", function()
   local runs = 0
   local Box = obs.model("Box", { side = 2, area = obs.computed({ "side" }, function(self)
     runs = runs + 1
@@ -86,7 +85,7 @@ check("W2: the properties of a model are there before they are used, and none is
   assert(obs.graph(box):find("area (invalid)", 1, true))
   eq(runs, 0)
 end)
-check("W2: a declaration that was taken back is gone", function()
+check("W2: a removed declaration is not listed", function()
   local t = person("Ada", "Lovelace")
   eq(t.shout, "ADA LOVELACE")
   obs.forget(t)
@@ -109,7 +108,7 @@ local function invoice()
   return t
 end
 
-check("W2: a graph has the objects, their keys, watchers, and what leads where", function()
+check("W2: a graph has the objects, their keys, watchers and connections", function()
   eq(obs.graph(invoice()), [[
 digraph observation {
   rankdir=LR;
@@ -201,14 +200,14 @@ check("W2: text with a meaning in the format is escaped", function()
   assert(chart:find([=[["#34;{a|b}#60;c#62;#38;\␊"]]=], 1, true), chart)
   assert(chart:find([=[(["#42;#34;x#34;"])]=], 1, true), chart)
 end)
-check("W2: a path that ends before its end leads to where it ends", function()
+check("W2: an incomplete path leads to the last object that exists", function()
   local t = {}
   obs.observe(t, "user.name", nothing, { name = "w" })
   local text = obs.graph(t)
   assert(text:find([[label="<t> table | <k1> user"];]], 1, true), text)
   assert(text:find([[w1 -> o1:k1 [label="user.name", style=dashed];]], 1, true), text)
 end)
-check("W2: what was never computed shows what it declares", function()
+check("W2: a property that was never computed shows its declared dependencies", function()
   local settings = { zoom = 1 }
   obs.observe(settings, "zoom", nothing, { name = "w" })
   local t = {}
@@ -230,7 +229,7 @@ flowchart LR
   o1k2 -.->|"zoom"| o2k1
 ]])
 end)
-check("W2: dependents are found from what they depend on, wherever they are", function()
+check("W2: dependents are found from their dependencies, wherever they are", function()
   local settings = setmetatable({ zoom = 1 }, { __name = "Settings" })
   local view = setmetatable({}, { __name = "View" })
   obs.computed(view, "scale", { { settings, "zoom" } }, function() return settings.zoom end)
@@ -271,14 +270,14 @@ flowchart LR
   o2k1 --- o1
 ]])
 end)
-check("W2: a list that nobody observes stands for its objects", function()
+check("W2: an unobserved list is replaced by its objects", function()
   local a, b = { x = 1 }, { y = 1 }
   obs.observe(a, "x", nothing, { name = "a" })
   obs.observe(b, "y", nothing, { name = "b" })
   local text = obs.graph { a, b }
   assert(text:find('o1 [shape=record, label="<t> table | <k1> x"];', 1, true), text)
   assert(text:find('o2 [shape=record, label="<t> table | <k1> y"];', 1, true), text)
-  -- One that is observed is an object like any other.
+  -- An observed list is an ordinary object.
   local list = { a, b }
   obs.observe(list, "#1", nothing, { name = "list" })
   text = obs.graph(list)
@@ -311,7 +310,7 @@ check("W2: no getter runs for a graph, whatever is invalid", function()
   obs.flush()
   eq(runs, before + 1)
 end)
-check("W2: what a getter looks up in a graph is no dependency of it", function()
+check("W2: a graph that a getter requests is not a dependency of the getter", function()
   local t = { n = 1 }
   obs.computed(t, "size", function(self) return #obs.graph(self) end)
   local size = t.size

@@ -1,5 +1,4 @@
--- L1–L6 with lazy properties: what nobody holds is collected, and what nobody needs is not
--- linked.
+-- L1–L6 with lazy properties: unreferenced objects are collected, and unneeded links are removed.
 local obs = require "obs"
 dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/checking.lua")
 
@@ -54,7 +53,7 @@ for _, way in ipairs {"declared", "tracked"} do
     eq(weak[1], nil)
     eq(weak[2], nil)
   end)
-  check("objects whose properties are computed of each other are collected", function()
+  check("objects whose properties depend on each other are collected", function()
     local weak = setmetatable({}, {__mode = "v"})
     do
       local a, b = {n = 1}, {n = 2}
@@ -71,7 +70,7 @@ for _, way in ipairs {"declared", "tracked"} do
     eq(weak[1], nil)
     eq(weak[2], nil)
   end)
-  check("what depends on a source that stays is collected", function()
+  check("a dependent of a source that stays is collected", function()
     local source, weak = {x = 1}, setmetatable({}, {__mode = "v"})
     do
       local t = {source = source}
@@ -87,7 +86,7 @@ for _, way in ipairs {"declared", "tracked"} do
     source.x = 3
     obs.flush()
   end)
-  check("pending, it is told once more", function()
+  check("a pending watcher is called once more", function()
     local source, calls = {x = 1}, 0
     do
       local t = {source = source}
@@ -142,7 +141,7 @@ for _, way in ipairs {"declared", "tracked"} do
     collect()
     assert(obs.stats().observed <= before, obs.stats().observed - before)
   end)
-  check("nothing stays of rounds of declaring, reading, watching and dropping", function()
+  check("rounds of declaring, reading, watching and dropping leave nothing behind", function()
     local source = {x = 1}
     local function round(n)
       local t = {source = source}
@@ -171,7 +170,7 @@ for _, way in ipairs {"declared", "tracked"} do
     eq(obs.stats().observed, stats.observed)
     eq(obs.stats().watchers, stats.watchers)
   end)
-  check("rounds of invalidating and computing leave nothing", function()
+  check("rounds of invalidating and computing leave nothing behind", function()
     local t = {a = 1, list = {1, 2, 3}}
     computed(way, t, "y", {"a", "list.*"}, function(self)
       local sum = self.a
@@ -194,7 +193,7 @@ for _, way in ipairs {"declared", "tracked"} do
     assert(collectgarbage "count" - before < 50, collectgarbage "count" - before)
   end)
 end
-turns("a value that refers to its object is no leak", function()
+turns("a value that refers to its object does not leak", function()
   local weak = setmetatable({}, {__mode = "v"})
   do
     local t = {}
@@ -208,7 +207,7 @@ turns("a value that refers to its object is no leak", function()
   collect()
   eq(weak[1], nil)
 end)
-turns("an object that a dependency is rooted at is held by its dependent, and no longer", function()
+turns("the root object of a dependency is held only as long as its dependent lives", function()
   local weak = setmetatable({}, {__mode = "v"})
   local t = {}
   do
@@ -235,7 +234,7 @@ turns("the dependent of an object elsewhere does not keep it both ways", functio
   eq(weak[1], nil)
   eq(weak[2], nil)
 end)
-turns("the value of before is let go when watchers were told the next", function()
+turns("the old value is released after watchers received the next", function()
   local t, weak = {n = 1}, setmetatable({}, {__mode = "v"})
   obs.computed(t, "x", {"n"}, function(self)
     weak[self.n] = {self.n}
@@ -271,8 +270,7 @@ turns("__gc of an object with lazy properties runs, and may read them", function
   collect()
   eq(got, 10)
 end)
-turns("finalizers may read what is to be computed at any depth of a chain that is "
-  .. "computed", function()
+turns("finalizers may read invalid properties of a chain under computation", function()
   local finalized, weak = 0, setmetatable({}, {__mode = "v"})
   local function made(t)
     weak[#weak + 1], t.itself = t, t
@@ -288,7 +286,7 @@ turns("finalizers may read what is to be computed at any depth of a chain that i
     })
   end
   local pause, speed = collectgarbage("setpause", 1), collectgarbage("setstepmul", 10000)
-  -- None is reached through another one, so that each is opened when its getter begins.
+  -- Each table is reached through an upvalue only, so that it is opened when its getter begins.
   local nodes = {[0] = {value = 1}}
   for i = 1, 150 do
     nodes[i] = made {}
@@ -303,7 +301,7 @@ turns("finalizers may read what is to be computed at any depth of a chain that i
   collect()
   eq(finalized, 150 * 5)
   nodes = nil
-  -- No table that a getter has read is held, nor is that of the next one.
+  -- No table that a getter has read is kept alive, and neither is the next one.
   local last = made {}
   obs.computed(last, "value", function(self) return self.itself == self end)
   eq(last.value, true)

@@ -1,8 +1,8 @@
--- Rules Z6 and Z7: loaders, and what is created once.
+-- Rules Z6 and Z7: loaders, and values that are created once.
 local obs = require "obs"
 dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/checking.lua")
 
-check("Z6: one loader for many names stores what it is asked for", function()
+check("Z6: one loader for many names stores the requested one", function()
   local t, log, stored = {}, {}, {width = 3, height = 4}
   obs.lazy(t, {"width", "height"}, {loader = function(self, name)
     eq(self, t)
@@ -18,7 +18,7 @@ check("Z6: one loader for many names stores what it is asked for", function()
   eq(t.width, 5)
   eq(#log, 3)
 end)
-check("Z6: what a loader stores beside its own is valid too", function()
+check("Z6: other properties that a loader stores are valid, too", function()
   local t, runs = {}, 0
   obs.lazy(t, {"width", "height"}, {loader = function(self)
     runs = runs + 1
@@ -37,7 +37,7 @@ check("Z6: one that stores nothing leaves nil, valid", function()
   eq(t.x, nil)
   eq(runs, 1)
 end)
-check("Z6: what a loader returns is not the value", function()
+check("Z6: the result of a loader is not the value", function()
   local t = {}
   obs.lazy(t, "x", {loader = function() return 5 end})
   eq(t.x, nil)
@@ -75,7 +75,7 @@ check("Z6: it may read after it stored", function()
   eq(t.x, 1)
   eq(t.copy, 1)
 end)
-check("Z6: the last of what it stores counts", function()
+check("Z6: the last stored value counts", function()
   local t = {}
   obs.lazy(t, "x", {loader = function(self)
     self.x = 1
@@ -121,7 +121,7 @@ check("Z7: created at the first read, once, and configured once", function()
       eq(self, t)
       eq(given, argument)
       eq(type(view), "table")
-      -- What it configures is stored already.
+      -- The configured value is already stored.
       eq(self.view, view)
       log[#log + 1] = "configure"
     end,
@@ -135,7 +135,7 @@ check("Z7: created at the first read, once, and configured once", function()
   eq(obs.peek(t, "view"), view)
   eq(table.concat(log, " "), "create configure")
 end)
-check("Z7: nil arms it again", function()
+check("Z7: after nil it is created again", function()
   local t, made = {}, 0
   obs.lazy(t, "view", {create = function()
     made = made + 1
@@ -148,7 +148,7 @@ check("Z7: nil arms it again", function()
   eq(made, 1)
   eq(t.view[1], 2)
 end)
-check("Z7: assigning something else keeps it, without creating or configuring", function()
+check("Z7: an assigned value is kept, without creating or configuring", function()
   local t, runs = {}, 0
   obs.lazy(t, "view", {
     create = function()
@@ -172,7 +172,7 @@ check("Z7: a class can be created, with a table of arguments", function()
   })
   eq(t.user.name, "Ada")
 end)
-check("Z7: what create raises goes to the reader, and the next read tries again", function()
+check("Z7: an error of create reaches the reader, and the next read tries again", function()
   local t, is_broken = {}, true
   obs.lazy(t, "view", {create = function()
     if is_broken then error({}, 0) end
@@ -184,7 +184,7 @@ check("Z7: what create raises goes to the reader, and the next read tries again"
   is_broken = false
   eq(t.view, 5)
 end)
-check("Z7: watchers of what is created", function()
+check("Z7: watchers of a created value", function()
   local t, made = {}, 0
   obs.lazy(t, "view", {create = function()
     made = made + 1
@@ -210,7 +210,7 @@ check("Z7: configure with dependencies runs at each creation", function()
   eq(t.view.kind, "b")
   assert(t.view ~= view)
 end)
-check("Z7, Z8: what was created is not there where configuring it fails", function()
+check("Z7, Z8: a created value is dropped if its configuration fails", function()
   local t, made = {}, 0
   obs.lazy(t, "view", {
     create = function() made = made + 1 return {} end,

@@ -14,7 +14,7 @@ local function list(names)
   return table.concat(copy, " ")
 end
 
--- A model, and a function that tells how often the getter ran since it was asked last.
+-- A model, and a function that returns the number of runs of the getter since its last call.
 local function users()
   local calls = 0
   local User = obs.model("User", {
@@ -54,11 +54,11 @@ check("each instance has its own", function()
   eq(v.full, "V B") eq(calls(), 0)
   eq(u.full, "W B") eq(calls(), 1)
 end)
-check("an instance is nothing to the engine until a lazy property of it is read", function()
+check("the engine does not know an instance until one of its lazy properties is read", function()
   local User = users()
   collectgarbage()
   collectgarbage()
-  -- What others left behind must not be collected between two counts.
+  -- Garbage of others must not be collected between two counts.
   collectgarbage "stop"
   local before = obs.stats().observed
   local u = User()
@@ -158,7 +158,7 @@ check("the constructor may override", function()
   u.last = "L"
   eq(u.full, "F L")
 end)
-check("an override ends also where what it depends on was never computed", function()
+check("an override ends also if its dependency was never computed", function()
   local User = users()
   local Letter = obs.model("Letter", {
     user = obs.none,
@@ -172,7 +172,7 @@ check("an override ends also where what it depends on was never computed", funct
     assert(letter[name]:match "^Dear C B")
   end
 end)
-check("what is read-only says so, whenever it is assigned", function()
+check("an assignment to a read-only property is always a clear error", function()
   local Box = obs.model("Box", {
     size = 1,
     double = obs.lazy {
@@ -190,7 +190,7 @@ end)
 
 -- Observing --------------------------------------------------------------------------------------
 
-check("a lazy property is observed that was never read", function()
+check("a lazy property can be observed before its first read", function()
   local User, calls = users()
   local u = User()
   local n = counter(u, "full")
@@ -221,7 +221,7 @@ check("as a component of a path it is computed as soon as the path needs it", fu
   u.home.zip = "5"
   eq(n(), 0)
 end)
-check("'*' hears of lazy properties whose dependencies are elsewhere", function()
+check("'*' hears lazy properties whose dependencies are elsewhere", function()
   local settings = { zoom = 1 }
   local View = obs.model("View", {
     size = 2, zoomed = obs.computed({ { settings, "zoom" }, "size" }, function(self)
@@ -279,7 +279,7 @@ check("an instance knows its lazy properties before they are read", function()
   eq(calls(), 1)
   eq(list(obs.valid_names(u)), "full") eq(obs.peek(u, "full"), "A B")
 end)
-check("a declaration is taken back on one instance, also before it is read", function()
+check("a declaration can be removed on one instance, also before the first read", function()
   for _, prepare in ipairs { nothing, function(u) return u.full end } do
     local User = users()
     local u, v = User(), User()
@@ -296,7 +296,7 @@ check("a declaration is taken back on one instance, also before it is read", fun
     eq(u.full, "C!")
   end
 end)
-check("an instance may declare more, and otherwise", function()
+check("an instance may declare more properties, and redeclare others", function()
   local User = users()
   local u = User()
   obs.computed(u, "full", { "nick" }, function(self) return self.nick or "none" end)
@@ -311,7 +311,7 @@ end)
 
 -- Inheritance ------------------------------------------------------------------------------------
 
-check("children inherit lazy properties, and may replace any by any", function()
+check("children inherit lazy properties, and may replace any of them", function()
   local User = users()
   local Admin = obs.model("Admin", User, {
     level = 1,
@@ -344,7 +344,7 @@ end)
 
 -- P9 ---------------------------------------------------------------------------------------------
 
-check("what a computed property depends on is declared, there or in a parent", function()
+check("dependencies of a computed property are declared there or in a parent", function()
   local User = users()
   local function depend(path) return { loud = obs.computed({ path }, nothing) } end
   fails("bad argument #3 to 'model' %('loud' depends on 'fulll': "
@@ -361,7 +361,7 @@ check("what a computed property depends on is declared, there or in a parent", f
   end
   obs.model("X", User, { loud = obs.computed({ { { a = 1 }, "a" } }, nothing) })
 end)
-check("what is declared on one instance depends on names that it has", function()
+check("a declaration on one instance depends on names that the instance has", function()
   local User = users()
   local u = User()
   fails("bad argument #3 to 'computed' %(User has no property 'frist' %(did you mean 'first'%?%)%)",
@@ -385,7 +385,7 @@ end)
 
 -- Callers ----------------------------------------------------------------------------------------
 
-check("an error of a getter goes to the reader, and the next read computes again", function()
+check("an error of a getter reaches the reader, and the next read computes again", function()
   local broken = true
   local Page = obs.model("Page", {
     text = obs.lazy(function() return not broken and "text" or error "broken" end),
@@ -396,7 +396,7 @@ check("an error of a getter goes to the reader, and the next read computes again
   broken = false
   eq(p.text, "text")
 end)
-check("what makes instances and reads them may be called with anything", function()
+check("functions that make and read instances may be called with anything", function()
   local User = users()
   local u = User()
   for _, f in ipairs {

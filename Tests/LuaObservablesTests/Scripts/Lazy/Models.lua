@@ -1,4 +1,4 @@
--- Rules Z9 and P9: models, and the instances they make.
+-- Rules Z9 and P9: models and their instances.
 local obs = require "obs"
 dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/checking.lua")
 
@@ -11,7 +11,7 @@ end
 
 -- Instances --------------------------------------------------------------------------------------
 
-check("an instance has the defaults, and what the constructor is given", function()
+check("an instance has the defaults, and the constructor's arguments", function()
   local User = obs.model("User", { name = "", age = 0, active = false, email = obs.none })
   local u, v = User { name = "Ada", active = true }, User()
   eq(u.name, "Ada") eq(u.age, 0) eq(u.active, true) eq(u.email, nil)
@@ -19,7 +19,7 @@ check("an instance has the defaults, and what the constructor is given", functio
   eq(User(nil).name, "")
   eq(User { email = "a@b" }.email, "a@b")
 end)
-check("the table that the constructor is given stays the caller's", function()
+check("the constructor does not keep the caller's table", function()
   local User = obs.model("User", { name = "" })
   local fields = { name = "Ada" }
   local u, v = User(fields), User(fields)
@@ -35,7 +35,7 @@ check("an instance is a plain table whose metatable is the model", function()
   u.name = nil
   eq(next(u), nil)
 end)
-check("pairs lists the stored fields, and those alone", function()
+check("pairs lists only the stored fields", function()
   local User = obs.model("User", { name = "", email = obs.none, greet = nothing })
   eq(keys(User()), "name")
   eq(keys(User { email = "x" }), "email name")
@@ -43,7 +43,7 @@ check("pairs lists the stored fields, and those alone", function()
   u.extra = 1
   eq(keys(u), "extra name")
 end)
-check("making an instance makes nothing for the engine", function()
+check("making an instance makes no objects of the engine", function()
   local User = obs.model("User", { name = "", tags = {}, greet = nothing })
   local before = obs.stats().observed
   local all = {}
@@ -137,13 +137,13 @@ check("defaults may be nested deeper than calls", function()
   while at.next do depth, at = depth + 1, at.next end
   eq(depth, 300000)
 end)
-check("what becomes of a body's tables later is no business of the instances", function()
+check("later changes of a body's tables do not affect the instances", function()
   local tags = { "a" }
   local User = obs.model("User", { tags = tags })
   tags[2] = "b"
   eq(#User().tags, 1)
 end)
-check("collections are copied as what they are, with the plain tables in them", function()
+check("collections are copied as collections, with the plain tables in them", function()
   local Order = obs.model("Order", {
     items = obs.array { { price = 1 }, { price = 2 } }, by = obs.dictionary { a = { 1 } },
     marks = obs.set_of { "x" }, inner = { list = obs.array { 1 } },
@@ -163,7 +163,7 @@ check("collections are copied as what they are, with the plain tables in them", 
   one.by.c = 2
   eq(n(), 1)
 end)
-check("what has a metatable of its own is shared, and functions are methods", function()
+check("tables with a metatable are shared, and functions are methods", function()
   local red = setmetatable({ name = "red" }, { __index = {} })
   local User = obs.model("User", { color = red, list = { red } })
   eq(User().color, red) eq(User().list[1], red)
@@ -193,7 +193,7 @@ check("a child has the properties and methods of its parents", function()
   eq(r:late(), "late")
   eq(User().level, nil)
 end)
-check("a child calls what it replaces", function()
+check("a child can call the method that it replaces", function()
   local User = obs.model("User", {
     name = "x", greet = function(self) return "hi " .. self.name end,
   })
@@ -216,7 +216,7 @@ check("a child may replace any declaration by any other", function()
   eq(b.g, nil)
   local C = obs.model("C", B, { g = function() return "C" end, v = obs.none })
   eq(C():g(), "C") eq(C().v, nil)
-  -- Parents stay what they are.
+  -- Parents do not change.
   eq(A().v, 1) eq(A():f(), "A")
 end)
 check("a body may be left out", function()
@@ -227,7 +227,7 @@ end)
 
 -- P9 ---------------------------------------------------------------------------------------------
 
-check("a misspelt name is refused where it is registered", function()
+check("a misspelt name is rejected at registration", function()
   local Address = obs.model("Address", { zip = "", city = obs.none })
   local User = obs.model("User", { name = "", address = obs.none })
   local u = User { address = Address() }
@@ -242,7 +242,7 @@ check("a misspelt name is refused where it is registered", function()
   fails("User has no property 'qqqqqqqq'%)", obs.observe, u, "qqqqqqqq", nothing)
   eq(table.concat(obs.observed_keys(u), " "), "")
 end)
-check("names of parents count, also those of the nearest", function()
+check("names of parents count, also names of the nearest one", function()
   local User = obs.model("User", { name = "" })
   local Admin = obs.model("Admin", User, { level = 1 })
   local a = Admin()
@@ -260,7 +260,7 @@ check("declared names need no value, and '*' and numbers no name", function()
   obs.observe(u, { "*", "#1", "1", "@count" }, nothing)
   obs.observe(u, obs.path(7), nothing)
 end)
-check("a name that the instance has all the same is not misspelt", function()
+check("an undeclared name that the instance has is accepted", function()
   local User = obs.model("User", { name = "" })
   local u = User()
   fails("no property 'extra'", obs.observe, u, "extra", nothing)
@@ -285,7 +285,7 @@ check("an object that turns up later and lacks the name is silent", function()
   t.user.name = "x"
   eq(n(), 0)
 end)
-check("the constructor refuses names that are not declared", function()
+check("the constructor rejects undeclared names", function()
   local User = obs.model("User", { name = "", greet = nothing })
   fails("User has no property 'nmae' %(did you mean 'name'%?%)", User, { nmae = "" })
   fails("'greet' is a method of User, not a property", User, { greet = 1 })
@@ -300,15 +300,14 @@ check("the constructor refuses names that are not declared", function()
   assert(message:match "^[^\n]*Models%.lua:%d+: User has no", message)
 end)
 
--- What is no model
--- ---------------------------------------------------------------------------------
+-- Not models --------------------------------------------------------------------------------------
 
 check("a model has a name", function()
   fails("bad argument #1 to 'model' %(name expected, got no value%)", obs.model)
   fails("bad argument #1 to 'model' %(name expected, got table%)", obs.model, { name = "" })
   fails("bad argument #1 to 'model' %(name expected, got an empty one%)", obs.model, "", {})
 end)
-check("a model has a body, and a parent that is one", function()
+check("a model has a body, and its parent is a model", function()
   local User = obs.model("User", {})
   fails("bad argument #2 to 'model' %(table of properties and methods expected, got no value%)",
     obs.model, "X")
@@ -326,7 +325,7 @@ check("a body has names", function()
   fails("name of a property or method expected, got the number 1", obs.model, "X", { "name" })
   fails("name of a property or method expected, got a table", obs.model, "X", { [{}] = 1 })
 end)
-check("how instances are accessed is the model's business", function()
+check("a body cannot define how instances are accessed", function()
   for _, name in ipairs { "__index", "__newindex", "__name" } do
     fails("'" .. name .. "' belongs to the model", obs.model, "X", { [name] = nothing })
   end
@@ -336,7 +335,7 @@ check("a property cannot become a method later", function()
   fails("'name' is a property of the instances of User", function() User.name = nothing end)
   fails("'email' is a property", function() function User:email() end end)
 end)
-check("obs.none is nothing else", function()
+check("obs.none is a unique constant", function()
   eq(tostring(obs.none), "obs.none")
   fails("cannot be changed", function() obs.none.x = 1 end)
 end)
@@ -353,7 +352,7 @@ end)
 
 -- Names of objects that come later --------------------------------------------------------------
 
--- What is reported while `body` runs, and the turn after it.
+-- The reports while `body` runs and in the turn after it.
 local function reports(body)
   local log = {}
   obs.on_error(function(message, where)
@@ -366,8 +365,7 @@ local function reports(body)
   return table.concat(log, "\n")
 end
 
-check("P9: a misspelt name of an object that comes later is reported when it "
-  .. "comes, once", function()
+check("P9: a misspelt name of a later object is reported once, when the object arrives", function()
   local Node = obs.model("Node", { name = "", next = obs.none })
   local node, calls = Node {}, 0
   obs.observe(node, "next.naem", function() calls = calls + 1 end, { name = "w" })
@@ -381,8 +379,7 @@ check("P9: a misspelt name of an object that comes later is reported when it "
     "immediate i: "
       .. message:gsub("component 2", "component 3"):gsub("path 'next", "path 'next.next"))
 end)
-check("P9: … but not a name of other objects that may lie there by turns, or lie "
-  .. "among others", function()
+check("P9: … but not a name of other objects that may be there in turn, or among others", function()
   local User = obs.model("User", { name = "", friends = obs.array() })
   local Admin = obs.model("Admin", User, { level = 1 })
   local state, calls = { user = nil }, 0
@@ -393,8 +390,7 @@ check("P9: … but not a name of other objects that may lie there by turns, or l
   eq(reports(function() state.user.level = 2 end), "")
   eq(calls, 3)
 end)
-check("P9: … and of many objects when the first comes that has it not, unless "
-  .. "others have it", function()
+check("P9: … and for many objects when the first lacks the name, unless others have it", function()
   local Item = obs.model("Item", { price = 1 })
   local Prize = obs.model("Prize", { prize = 1 })
   local cart = { items = obs.array() }

@@ -1,4 +1,4 @@
--- Rules Z4 and Z5: what watchers of lazy properties are told, and properties that are overridden.
+-- Rules Z4 and Z5: changes delivered to watchers of lazy properties, and overridden properties.
 local obs = require "obs"
 dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/checking.lua")
 
@@ -30,7 +30,7 @@ check("Z4: computed at registration; called only if the new value differs", func
   t.first, t.last = "Augusta", "Lovelace"
   eq(n(), 0)
 end)
-check("Z4: the callback is given observed and observer, and reads the value", function()
+check("Z4: the callback receives observed and observer, and reads the value", function()
   local t, me, log = full(), {name = "me"}, {}
   obs.observe(t, "full", function(observed, observer)
     eq(observed, t)
@@ -41,7 +41,7 @@ check("Z4: the callback is given observed and observer, and reads the value", fu
   obs.flush()
   eq(table.concat(log, ","), "Augusta King")
 end)
-check("Z4: an immediate watcher is told key, old and new", function()
+check("Z4: an immediate watcher receives key, old and new", function()
   local t, log = full(), {}
   obs.observe(t, "full", function(_, _, change)
     log[#log + 1] = ("%s %s %s %s"):format(change.path, change.key, change.old, change.new)
@@ -79,7 +79,7 @@ check("Z4: in the middle of an immediate path", function()
   b.x = 3
   eq(table.concat(log, " "), "2 3")
 end)
-check("Z4: the middle that computes another object with an equal leaf delivers", function()
+check("Z4: a middle that computes another object with an equal leaf is delivered", function()
   local t = {n = 1}
   obs.computed(t, "box", {"n"}, function() return {x = 1} end)
   local n = counter(t, "box.x")
@@ -135,7 +135,7 @@ check("Z4: watcher:run and schedule", function()
   w:run()
   eq(runs(), 1)
 end)
-check("W1: dependencies count for no key; watchers of the property do", function()
+check("W1: observer counts include watchers of a property, not its dependencies", function()
   local t = full()
   local log = {}
   obs.on_observed(t, function(_, key, on) log[#log + 1] = key .. " " .. tostring(on) end)
@@ -161,7 +161,7 @@ check("Z5: assigning overrides until the next invalidation", function()
   eq(t.full, "Bob King")
   eq(runs(), 2)
 end)
-check("Z2, Z5: an override ends also where objects below it were replaced before", function()
+check("Z2, Z5: an override ends also if objects below it were replaced before", function()
   for _, path in ipairs { "**", "a.**", "**.x", "a.*", "a.x" } do
     local t = { a = { x = 0, sub = { x = 1 } } }
     obs.computed(t, "n", { path }, function(t) return t.a.x end)
@@ -202,7 +202,7 @@ check("Z5: rawset, obs.set and table functions override", function()
   obs.invalidate(t)
   eq(t.full, "Bob King")
 end)
-check("Z5: an override tells watchers, and its end too", function()
+check("Z5: an override calls watchers, and so does its end", function()
   local t = full()
   local n = counter(t, "full")
   t.full = "Ada King"
@@ -215,7 +215,7 @@ check("Z5: an override tells watchers, and its end too", function()
   t.full = "Ada King"
   eq(n(), 0)
 end)
-check("Z5: a read-only property refuses", function()
+check("Z5: a read-only property rejects an override", function()
   local t = {a = 1}
   obs.lazy(t, "x", {get = function(self) return self.a end, deps = {"a"}, readonly = true})
   for _, write in ipairs {
@@ -286,7 +286,7 @@ check("W4: why names the write behind the call, describe lists the watcher", fun
   assert(text:find "first" or text:find "full", text)
   w:stop()
 end)
-check("Z4: a watcher that knows what another one assigned is not told it again", function()
+check("Z4: a watcher that has seen another one's assignment is not called again", function()
   local t, log = {n = 1}, {}
   obs.computed(t, "x", {"n"}, function(self) return self.n end)
   for i = 1, 3 do
@@ -303,8 +303,7 @@ check("Z4: a watcher that knows what another one assigned is not told it again",
   obs.flush()
   eq(table.concat(log, " "), "1=3 2=3")
 end)
-check("Z5: an override that comes after an object was replaced lasts until the new "
-  .. "branch changes", function()
+check("Z5: an override after a replaced object lasts until the new branch changes", function()
   local declared = {
     ["a.c"] = {"a.c"}, ["a.*"] = {"a.*"}, ["*.c"] = {"*.c"}, ["count"] = {"a.c", "@count"},
   }
@@ -346,7 +345,7 @@ check("Z5: the same with a dependency of another object, and in a model", functi
   eq(t.q, 8)
   eq(m.q, 8)
 end)
-check("Z2: a lazy property in the middle of a dependency gives another object", function()
+check("Z2: a lazy property in the middle of a dependency returns another object", function()
   local t = {}
   obs.lazy(t, "p", function() return {} end)
   obs.computed(t, "q", {"p.c"}, function(s) return s.p.c end)
@@ -387,7 +386,7 @@ check("Z2: two lazy objects in a row", function()
   t.a.b.c = 11
   eq(t.q, 11)
 end)
-check("Z4: A to B to A is silent beside immediate watchers, and for those who came at B", function()
+check("Z4: A to B to A is silent beside immediate watchers, and for watchers added at B", function()
   local t, log = {n = 1}, {}
   obs.computed(t, "x", {"n"}, function(self) return self.n end)
   local function note(name)
@@ -424,7 +423,7 @@ check("Z4: A to B to A is silent beside immediate watchers, and for those who ca
   eq(told(), "coalesced,late")
   later:stop()
 end)
-check("C9: an operator that failed when it was registered is told when it has a value", function()
+check("C9: an operator that failed at registration is delivered when it has a value", function()
   local function string_of(value) return {v = value} end
   local t, calls = {list = {string_of "x", string_of(1)}}, {}
   obs.on_error(function() end)

@@ -1,4 +1,4 @@
--- Random graphs of tables and Swift models in turn, against a reference.
+-- Random graphs of tables and Swift models in alternation, against a reference.
 local folder = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local random = dofile(folder .. "Support/random.lua")
 

@@ -1,5 +1,5 @@
--- L7 and Z9: random work on an instance of a model with lazy properties, and on a plain table of a
--- plain class that computes everything anew. What a script sees of both is the same.
+-- L7 and Z9: random operations on an instance of a model with lazy properties, and on a plain table
+-- of a plain class that computes everything anew. A script sees the same in both.
 local obs = require "obs"
 
 local seed = tonumber(os.getenv "OBS_SEED") or 1
@@ -25,7 +25,7 @@ local function models(is_tracked)
   })
 end
 
--- The plain one: what is lazy is kept in `valid`, and forgotten by hand.
+-- The plain one: values of lazy properties are kept in `valid` and forgotten by hand.
 local Plain = {}
 local function plain()
   return setmetatable({ fields = { a = 1, b = 2, c = "x" }, valid = {} }, Plain)
@@ -44,7 +44,7 @@ local function invalidate(p, name)
   p.valid[name] = nil
 end
 
--- What depends on the sum is invalid only if that is another one.
+-- Dependents of the sum become invalid only if the sum has changed.
 local function changing_sum(p, change)
   local before = read(p, "sum")
   change()
@@ -85,7 +85,7 @@ local function run(number)
     local a, b = instance[name], read(model, name)
     if a ~= b then fail("instance." .. tostring(name), a, b) end
   end
-  -- Both are up to date: what a change means to an override depends on what was read.
+  -- Brings both up to date: the effect of a change on an override depends on the reads before it.
   local function settle()
     check "sum"
     check "text"
@@ -115,7 +115,7 @@ local function run(number)
     elseif kind == 6 then
       local path = random(4) == 1 and "*" or name
       if name == "kept" then check(name) end
-      -- P9: the one that is not declared has to be there.
+      -- P9: an undeclared key needs a value.
       if path == "later" and instance.later == nil then path = "none" end
       watchers[#watchers + 1] = obs.observe(
         instance, type(path) == "number" and obs.path(path) or path,
@@ -130,11 +130,11 @@ local function run(number)
     elseif lazies[name] and name ~= "sum" then
       obs.invalidate(instance, name)
       invalidate(model, name)
-      -- When it is computed depends on who watches it.
+      -- The time of its computation depends on its watchers.
       if name == "kept" then check(name) end
     end
   end
-  -- At the end pairs shows each stored field once, and no lazy one with another value.
+  -- At the end `pairs` shows each stored field once, and no lazy property with another value.
   local seen = {}
   for key, value in pairs(instance) do
     if seen[key] then fail("pairs twice", key, "once") end

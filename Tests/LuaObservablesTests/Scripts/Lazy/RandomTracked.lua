@@ -1,4 +1,4 @@
--- Random graphs of tables whose dependencies are found by tracking, against a reference.
+-- Random graphs of tables whose dependencies are tracked, against a reference.
 local folder = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local random = dofile(folder .. "Support/random.lua")
 

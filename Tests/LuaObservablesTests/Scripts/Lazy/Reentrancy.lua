@@ -1,5 +1,4 @@
--- Rules Z, B3 and T12: what getters and comparisons may do to the properties that are being
--- computed.
+-- Rules Z, B3 and T12: effects of getters and comparisons on properties under computation.
 local obs = require "obs"
 dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/checking.lua")
 
@@ -8,7 +7,7 @@ local function each_kind(body)
   body(function(t, name, get) obs.computed(t, name, get) end)
 end
 
-check("a script cannot go on with a getter that waits", function()
+check("a script cannot resume a waiting getter", function()
   local t, waiting, results = { x = 1 }, nil, nil
   obs.computed(t, "a", { "x" }, function(self)
     results = {
@@ -31,7 +30,7 @@ check("a script cannot go on with a getter that waits", function()
   eq(t.c, 4)
 end)
 
-check("a getter that takes its declaration back stores nothing in what is there then", function()
+check("a getter that removes its declaration stores nothing", function()
   each_kind(function(declare)
     local t = { x = 1 }
     declare(t, "a", function()
@@ -58,7 +57,7 @@ check("… and its number may go to another property", function()
   end)
 end)
 
-check("a getter cannot declare its property anew", function()
+check("a getter cannot redeclare its property", function()
   each_kind(function(declare)
     local t = { x = 1 }
     declare(t, "a", function()
@@ -72,7 +71,7 @@ check("a getter cannot declare its property anew", function()
   end)
 end)
 
-check("what was declared anew while it waited is computed as it is declared then", function()
+check("a property redeclared while its getter waited uses the new declaration", function()
   local t = { x = 1 }
   obs.computed(t, "a", { "x" }, function(self)
     obs.computed(t, "b", { "x" }, function() return "new" end)
@@ -82,7 +81,7 @@ check("what was declared anew while it waited is computed as it is declared then
   eq(t.b, "new")
 end)
 
-check("the properties that are being computed may all be taken back", function()
+check("all properties under computation may be removed", function()
   each_kind(function(declare)
     local t = { x = 1 }
     declare(t, "a", function(self)
@@ -98,7 +97,7 @@ check("the properties that are being computed may all be taken back", function()
   end)
 end)
 
-check("a comparison may take the declaration back, or end its watcher", function()
+check("a comparison may remove the declaration, or end its watcher", function()
   local t, calls = { x = 1 }, 0
   obs.computed(t, "a", { "x" }, function(self) return self.x end)
   obs.observe(t, "a", function() calls = calls + 1 end, {
@@ -127,7 +126,7 @@ check("a comparison may take the declaration back, or end its watcher", function
   end
 end)
 
-check("NaN equals NaN also where the value was a table before", function()
+check("NaN equals NaN, also if the value was a table before", function()
   local t, calls = { x = 1 }, 0
   obs.computed(t, "a", { "x" }, function(self) return self.x == 1 and {} or 0 / 0 end)
   obs.observe(t, "a", function() calls = calls + 1 end)
@@ -138,7 +137,7 @@ check("NaN equals NaN also where the value was a table before", function()
   eq(calls, 1)
 end)
 
-check("… and where it was another number in between", function()
+check("… and if it was another number in between", function()
   local t, calls = { x = 1 }, 0
   obs.computed(t, "a", { "x" }, function(self) return self.x == 1 and 0 / 0 or 1 end)
   obs.observe(t, "a", function() calls = calls + 1 end)
@@ -169,7 +168,7 @@ check("a long chain of properties without values is an error, not a crash", func
   obs.on_error(nil)
 end)
 
-check("an immediate watcher of all keys hears of one without a value", function()
+check("an immediate watcher of all keys hears a property without a value", function()
   local t, calls = { x = 1 }, 0
   obs.lazy(t, "v", { get = function(self) return self.x end, deps = { "x" }, cached = false })
   obs.observe(t, "*", function() calls = calls + 1 end, { immediate = true })
@@ -177,7 +176,7 @@ check("an immediate watcher of all keys hears of one without a value", function(
   eq(calls > 0, true)
 end)
 
-check("getters that run in a write may end what they are told of", function()
+check("getters that run in a write may end their watchers", function()
   for _ = 1, 5 do
     local t, calls = { x = 1 }, 0
     local watchers = {}

@@ -1,8 +1,8 @@
--- Rules Z1, Z3 and Z14: when a lazy property computes, what it keeps, and how it is asked.
+-- Rules Z1, Z3 and Z14: when a lazy property computes, which value it keeps, and how to query it.
 local obs = require "obs"
 dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/checking.lua")
 
--- A getter that gives 1, 2, 3, …, and how often it ran.
+-- A getter that returns 1, 2, 3, …, and the number of its runs.
 local function numbers()
   local runs = 0
   return function()
@@ -26,7 +26,7 @@ check("Z1: computed at the first read, and kept", function()
   eq(obs.is_valid(t, "x"), true)
   eq(runs(), 1)
 end)
-check("Z4: an equal value is no news, whatever its type (T5)", function()
+check("Z4: an equal value is no change, whatever its type (T5)", function()
   local table, text, long = {}, "text", ("long "):rep(20)
   local big = 2 ^ 53
   local groups = {
@@ -47,7 +47,7 @@ check("Z4: an equal value is no news, whatever its type (T5)", function()
     value = new
     t.version = t.version + 1
     obs.flush()
-    -- The very value, not one that is equal to it.
+    -- The same value, not just an equal one.
     eq(math.type(t.value), math.type(new))
     eq(rawequal(t.value, new) or new ~= new, true)
     seen = t.last
@@ -70,7 +70,7 @@ check("Z4: an equal value is no news, whatever its type (T5)", function()
     end
   end
 end)
-check("Z4: a value that comes back before the flush is no news, whatever its type", function()
+check("Z4: a value that returns before the flush is no change, whatever its type", function()
   local values = { 1, 2.5, "text", {}, true, false, print, 0 / 0, n = 9 }
   for i = 1, values.n do
     for j = 1, values.n do
@@ -92,7 +92,7 @@ check("Z4: a value that comes back before the flush is no news, whatever its typ
     end
   end
 end)
-check("Z1: the getter is given the object and the name", function()
+check("Z1: the getter receives the object and the name", function()
   local t, log = {}, {}
   obs.lazy(t, {"x", "y"}, function(self, name)
     eq(self, t)
@@ -140,7 +140,7 @@ check("Z1: only the first result counts", function()
   eq(select("#", t.x), 1)
   eq(t.x, 1)
 end)
-check("Z1: invalidated by name, by names, and altogether", function()
+check("Z1: invalidated by one name, by several, and completely", function()
   local t, runs = {}, {}
   obs.lazy(t, {"x", "y", "z"}, function(_, name)
     runs[name] = (runs[name] or 0) + 1
@@ -157,7 +157,7 @@ check("Z1: invalidated by name, by names, and altogether", function()
   fails("the list of names is empty", obs.invalidate, t, {})
   eq(all(), "333")
 end)
-check("Z3: invalidating what is invalid costs nothing", function()
+check("Z3: invalidating an invalid property costs nothing", function()
   local t, get, runs = {}, nil, nil
   get, runs = numbers()
   obs.lazy(t, "x", get)
@@ -192,7 +192,7 @@ check("Z3: cached = false computes at each read and announces changes", function
   eq(calls, 1)
   assert(runs() <= before + 1)
 end)
-check("Z3: … of what is computed only where that has another value", function()
+check("Z3: … of computed dependencies only if their value has changed", function()
   local t = {a = 1, items = {1}, x = {a = 1}}
   obs.computed(t, "positive", {"a"}, function(self) return self.a > 0 end)
   obs.computed(t.x, "q", {"a"}, function(self) return self.a > 0 end)
@@ -209,7 +209,7 @@ check("Z3: … of what is computed only where that has another value", function(
     for i in ipairs(log) do log[i] = nil end
     change()
     obs.flush()
-    -- The order in which immediate watchers of several properties are called is that of these.
+    -- Immediate watchers are called in the order of their properties, which is not fixed.
     table.sort(log)
     return table.concat(log, " ")
   end
@@ -221,7 +221,7 @@ check("Z3: … of what is computed only where that has another value", function(
   eq(told(function() t.x.a = -2 end), "")
   eq(t.w == kept, false)
 end)
-check("Z14: names that are valid, names that are not", function()
+check("Z14: names of valid and of invalid properties", function()
   local t = {plain = 1}
   obs.lazy(t, {"x", "y"}, function(_, name) return name end)
   obs.computed(t, "z", {"plain"}, function(self) return self.plain end)
@@ -234,8 +234,7 @@ check("Z14: names that are valid, names that are not", function()
   eq(sorted(obs.valid_names(t)), "y")
   eq(sorted(obs.invalid_names(t)), "x z")
 end)
-check("T9, Z3: cached = false calls immediate watchers at each change, also at those of "
-  .. "their own", function()
+check("T9, Z3: cached = false calls immediate watchers at each change, also their own", function()
   local t, log = {b = 1}, {}
   obs.lazy(t, "u", {cached = false, deps = {"b"}, get = function(self) return self.b end})
   obs.observe(t, "u", function()
@@ -258,7 +257,7 @@ check("Z14: names, force and invalidate of an object without lazy properties", f
     obs.invalidate(object)
   end
 end)
-check("Z14: force computes all that is invalid, and only that", function()
+check("Z14: force computes all invalid properties, and only them", function()
   local t, runs = {first = 1}, {}
   obs.lazy(t, {"x", "y"}, function(_, name)
     runs[name] = (runs[name] or 0) + 1
@@ -277,7 +276,7 @@ check("Z14: force computes all that is invalid, and only that", function()
   obs.force(t)
   eq(runs.z, 1)
 end)
-check("Z14: a declaration taken back leaves a plain key without a value", function()
+check("Z14: a removed declaration leaves a plain key without a value", function()
   local t, get, runs = {first = 1}, nil, nil
   get, runs = numbers()
   obs.computed(t, "x", {"first"}, get)
@@ -297,7 +296,7 @@ check("Z14: a declaration taken back leaves a plain key without a value", functi
   obs.flush()
   eq(runs(), 1)
 end)
-check("Z14: watchers of a property that was taken back stay", function()
+check("Z14: watchers of a removed property stay", function()
   local t = {first = 1}
   obs.computed(t, "x", {"first"}, function(self) return self.first end)
   local n, w = counter(t, "x")
@@ -309,14 +308,14 @@ check("Z14: watchers of a property that was taken back stay", function()
   t.x = 3
   eq(n(), 1)
 end)
-check("Z14: forgetting twice, and what never was, is harmless or an error that names it", function()
+check("Z14: forgetting twice is harmless, or an error that names the property", function()
   local t = {}
   obs.lazy(t, "x", function() end)
   obs.forget(t, "x")
   local ok, message = pcall(obs.forget, t, "x")
   assert(ok or tostring(message):find "'x'", message)
 end)
-check("Z14: obs.lazy without a getter caches what the metatable gives", function()
+check("Z14: obs.lazy without a getter caches the metatable's value", function()
   local runs = 0
   local class = {}
   function class.area(self)
@@ -400,7 +399,7 @@ check("L7: the object looks like a plain one", function()
   eq(obs.raw(t).y, nil)
   eq(obs.raw(t, { computed = true }).y, 4)
 end)
-check("Z1: a declared again property takes the new getter", function()
+check("Z1: a property declared again takes the new getter", function()
   local t = {a = 1, b = 2}
   obs.computed(t, "x", {"a"}, function(self) return self.a end)
   local n = counter(t, "x")

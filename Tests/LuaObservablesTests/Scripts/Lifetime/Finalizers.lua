@@ -1,11 +1,11 @@
--- L8: finalizers that run while obs takes memory observe further keys of the object at work.
+-- L8: finalizers that run while obs allocates memory observe more keys of the same object.
 dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/checking.lua")
 local obs = require "obs"
 
--- Observes keys of new objects, while finalizers of garbage observe others of the same ones.
+-- Observes keys of new objects while finalizers of garbage observe other keys of the same objects.
 local function observe_with_finalizers(many, keys, declare)
   local count, objects = 0, {}
-  -- From now on the next cycle begins where one is over.
+  -- From now on, a new cycle begins as soon as the last one has ended.
   collectgarbage("incremental", 1, 1000, 1)
   collectgarbage()
   for _ = 1, many do
@@ -46,7 +46,7 @@ check("lazy keys", function()
   end)
 end)
 
--- A table that is garbage, and that another object's finalizer brings back; `make` gets it first.
+-- A garbage table that another object's finalizer brings back; `make` receives it first.
 local function revived(make)
   local saved
   local function give_up()
@@ -74,7 +74,7 @@ check("L8: a table that only the finalizer of another object brings back is dead
   obs.flush()
   eq(calls, 0)
   eq(saved.x, 2)
-  -- Paths from other objects lead through it, and from now on it is alive.
+  -- Paths from other objects lead through it, and it is alive again.
   local root = { child = saved }
   obs.observe(root, "child.x", count)
   obs.observe(root, "child.sub.y", count)
@@ -90,7 +90,7 @@ check("L8: a table that only the finalizer of another object brings back is dead
   eq(calls, 4)
 end)
 
-check("L8: a dead table stays dead when it gets a finalizer of its own", function()
+check("L8: a dead table stays dead when it gets its own finalizer", function()
   local log = {}
   local t = revived(function(t)
     obs.computed(t, "d", { "x" }, function(self) return 2 * self.x end)
@@ -128,7 +128,7 @@ check("L8: lazy keys of a dead table are plain keys", function()
   eq(calls, 2)
 end)
 
-check("L8: a tracked getter reads a dead table as any other one", function()
+check("L8: a tracked getter reads a dead table like any other", function()
   local t = revived(function(t) obs.observe(t, "y", nothing) end)
   local reader = {}
   obs.computed(reader, "sum", function() return t.x + (t.y or 0) end)
@@ -165,7 +165,7 @@ turns("L8: a table that its own finalizer brings back keeps its computed propert
   eq(saved.e, 21)
 end)
 
-check("L8: the paths of a table that its own finalizer brings back lead on", function()
+check("L8: the paths of a table that its own finalizer brings back still work", function()
   local log, saved = {}, nil
   local function note(name) return function() log[#log + 1] = name end end
   local function give_up()
@@ -302,7 +302,7 @@ turns("L8: a table that a finalizer of another object brings back is watched as 
   local other = obs.observe(saved, "y", nothing)
   turn()
   other:stop()
-  -- The keys without watchers go back when the turn ends.
+  -- Keys without watchers become plain again when the turn ends.
   for value = 2, 3 do
     turn()
     saved.x = value

@@ -1,4 +1,4 @@
--- L5, L6: very many watchers, and nothing left of them.
+-- L5, L6: very many watchers, which leave nothing behind.
 --
 --   obs-lua ManyWatchers.lua [registrations]
 local obs = require "obs"
@@ -25,7 +25,7 @@ do
   assert(obs.observer_count(object, "x") == 100000)
   object.x = 2
   assert(obs.flush() == 100000 and calls == 100000)
-  -- From both ends and the middle.
+  -- From both ends, then the middle.
   for i = 1, 30000 do watchers[i]:stop() end
   for i = 100000, 70001, -1 do watchers[i]:stop() end
   assert(obs.observer_count(object, "x") == 40000)
@@ -34,7 +34,7 @@ do
   assert(obs.flush() == 0)
 end
 
--- Registered and stopped, again and again over several turns: memory is back.
+-- Registered and stopped repeatedly over several turns: memory is freed.
 local times = math.tointeger(tonumber(arg and arg[1] or nil))
   or os.getenv "OBS_LIGHT" and 20000 or 100000
 local object = {a = {b = {c = 1}}}

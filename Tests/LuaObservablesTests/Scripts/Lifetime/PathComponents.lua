@@ -1,8 +1,8 @@
--- L6: objects that are components of paths go with what observes them.
+-- L6: objects that are components of paths are collected with their watchers.
 dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/checking.lua")
 local obs = require "obs"
 
--- Checks that the object that `make` returns is collected where nothing outside leads to it.
+-- Checks that the object from `make` is collected once nothing outside refers to it.
 local function goes(sentence, make)
   check(sentence, function()
     local weak = setmetatable({}, {__mode = "v"})
@@ -95,7 +95,7 @@ goes("dependencies of a computed property", function()
   return t
 end)
 
-goes("what a tracked getter reads", function()
+goes("objects that a tracked getter reads", function()
   local t = {}
   obs.computed(t, "c", function(self) return self[self] end)
   obs.observe(t, "c", nothing)
@@ -139,7 +139,7 @@ check("C6: a member whose membership is watched is kept by its watcher", functio
   end
 end)
 
--- The same where another object stays, which a path with the object leads through.
+-- The same if another object stays, and a path with the object leads through it.
 local function goes_beside(sentence, other, make)
   local kept = other
   goes(sentence, function() return make(other) end)
@@ -223,7 +223,7 @@ check("an object that its finalizer brings back is a key as before (L8)", functi
   eq(seen, 18)
 end)
 
-check("a new object at the address of one that was collected has a record of its own", function()
+check("a new object at the address of a collected one has its own record", function()
   local map, seen = {}, 0
   for round = 1, 300 do
     local t = {map = map}
@@ -237,7 +237,7 @@ check("a new object at the address of one that was collected has a record of its
   end
 end)
 
--- What is not observed any more is forgotten when the turn ends.
+-- The engine forgets unobserved objects when the turn ends.
 local function goes_in_turn(sentence, make)
   turns(sentence, function()
     local weak, kept = setmetatable({}, {__mode = "v"}), {}
@@ -248,7 +248,7 @@ local function goes_in_turn(sentence, make)
   end)
 end
 
-goes_in_turn("a component whose path was removed from a watcher that goes on", function()
+goes_in_turn("a component whose path was removed from a watcher that stays", function()
   local k, t = {}, {b = {}}
   local w = obs.observe(t, {"a", obs.path("b", k)}, nothing)
   eq(obs.stop(t, obs.path("b", k)), 1)
@@ -274,7 +274,7 @@ check("a watcher keeps the components of its paths", function()
   eq(n(), 1)
   t.b = {[weak[1]] = 2}
   eq(n(), 1)
-  -- One of two equal paths goes, the other one stays.
+  -- One of two equal paths ends, the other stays.
   w:observe(obs.path("b", weak[1]))
   eq(obs.stop(t, obs.path("b", weak[1])), 2)
   w:observe(obs.path("b", weak[1]))

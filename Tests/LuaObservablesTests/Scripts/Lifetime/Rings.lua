@@ -1,8 +1,8 @@
--- L6: whatever callbacks capture, what nothing holds from outside is collected.
+-- L6: whatever callbacks capture, objects without outside references are collected.
 local obs = require "obs"
 local gone = setmetatable({}, {__mode = "k"})
 
--- Each in a function of its own: the frame of a chunk holds on to what its blocks left there.
+-- Each check is a separate function: the frame of a chunk keeps values that its blocks left there.
 local function check(name, work)
   work()
   obs.flush()
@@ -86,7 +86,7 @@ check("a metatable that is observed, too", function()
   object.x, class.x = 2, 3
 end)
 
--- What is told of the end may hold the observed: until it was told, in a turn of its own.
+-- An `on_end` callback can hold the observed until it was called, in a separate turn.
 local ends = 0
 ;(function()
   local object = {x = 1}

@@ -1,17 +1,18 @@
--- Lua skips a finalizer that it has no room to call. What ends with an object ends all the same.
+-- Lua skips a finalizer that it has no room to call. Watchers of the object end all the same.
 local obs = require "obs"
 dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/checking.lua")
 
--- Runs `body` where one more nested call is an error: collections skip all finalizers.
+-- Runs `body` at a depth where one more nested call is an error, so that collections skip all
+-- finalizers.
 local function at_the_limit(body)
-  -- The way there takes memory: nothing is to be collected on it.
+  -- The recursion allocates memory, which must not start a collection.
   collectgarbage "stop"
   local function deep() if not pcall(deep) then body() end end
-  -- Where a coroutine could yield, an error takes it back to its beginning.
+  -- If a coroutine could yield, an error would return to its beginning.
   string.gsub("x", "x", function() deep() end)
   collectgarbage "restart"
 end
--- Collects what is garbage now, without any finalizer.
+-- Collects garbage without running any finalizer.
 local function skip()
   at_the_limit(function()
     collectgarbage()
@@ -23,7 +24,7 @@ local function count()
   local stats = obs.stats()
   return stats.watchers, stats.observed
 end
--- What is there before `make` is there after it, when what it has made is garbage.
+-- Checks that the statistics are unchanged once everything from `make` is garbage.
 local function leaves_nothing(make)
   collectgarbage()
   collectgarbage()
@@ -50,7 +51,7 @@ check("watchers end, and with them their nodes", function()
   leaves_nothing(function() obs.observe(obs.set_of { 1 }, "count", nothing) end)
   leaves_nothing(function() obs.observe({ { n = 1 } }, "@sum.n", nothing) end)
 end)
-check("also those of tables with many keys", function()
+check("watchers of tables with many keys end, too", function()
   leaves_nothing(function()
     local t = {}
     for i = 1, 40 do
@@ -59,7 +60,7 @@ check("also those of tables with many keys", function()
     end
   end)
 end)
-check("what is freed in steps can be stopped between any two", function()
+check("watchers freed in steps can be stopped between any two steps", function()
   local _, nodes = count()
   local handles = {}
   for i = 1, 300 do
@@ -77,7 +78,7 @@ check("what is freed in steps can be stopped between any two", function()
   local _, now = count()
   eq(now, nodes)
 end)
-check("a metatable that ends is left by the tables that have it", function()
+check("a metatable may end with its tables, or outlive them", function()
   leaves_nothing(function()
     local class = { __index = {} }
     for _ = 1, 3 do obs.observe(setmetatable({ a = 1 }, class), "a", nothing) end
@@ -100,7 +101,7 @@ check("watchers on and of models and lazy properties end", function()
     eq(t.c, 3)
   end)
 end)
-check("getters go on in their coroutines", function()
+check("getters continue in their coroutines", function()
   local function chain(length)
     local t = { p0 = 1 }
     for i = 1, length do
@@ -116,7 +117,7 @@ check("getters go on in their coroutines", function()
   kept.p0 = 2
   eq(kept.p300, 302)
 end)
-check("number and place of what ended are given out again", function()
+check("the number and place of an ended watcher are reused", function()
   for round = 1, 20 do
     local calls, tables = 0, {}
     for i = 1, 50 do
@@ -158,9 +159,9 @@ turns("L3: observers that die afterwards are noticed", function()
   turn()
   eq((count()), watchers)
 end)
-check("L8: a table that comes back when its finalizer was skipped can be observed again", function()
+check("L8: a table that returns after a skipped finalizer can be observed again", function()
   local saved, first, second = nil, 0, 0
-  -- An object with a finalizer is a weak key until it is freed, and what it holds is there.
+  -- An object with a finalizer stays a weak key until it is freed, and its contents stay, too.
   local holders = setmetatable({}, { __mode = "k" })
   local function make()
     local t = { a = 1 }

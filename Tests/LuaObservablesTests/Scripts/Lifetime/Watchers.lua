@@ -11,7 +11,7 @@ local function weakly(make)
   return setmetatable({ make() }, { __mode = "v" })
 end
 
-check("L1: nobody needs to keep the handle", function()
+check("L1: the handle need not be kept", function()
   local t, calls = {}, 0
   obs.observe(t, "a", function() calls = calls + 1 end)
   collect()
@@ -81,7 +81,7 @@ check("L3: the observer dies, its watchers end silently", function()
   eq(w.active, false)
   eq(obs.observer_count(t, "a"), 0)
 end)
-check("L3: also when it dies while a call is pending", function()
+check("L3: also when the observer dies while a call is pending", function()
   local t, calls = {}, 0
   do
     local o = {}
@@ -95,7 +95,7 @@ check("L3: also when it dies while a call is pending", function()
   t.a = 2
   eq(calls, 1)
 end)
-turns("L3: the observed dies: on_end is told the path in the next turn", function()
+turns("L3: the observed dies: on_end receives the path in the next turn", function()
   local log = {}
   do
     local t = { b = {} }
@@ -164,7 +164,7 @@ check("L4: a middle that dies because it was held weakly is a change to nil", fu
   eq(calls, 2)
   eq(seen, nil)
 end)
-check("L5: stopping what was never started, or twice, is harmless", function()
+check("L5: stopping a path that was never observed, or twice, is harmless", function()
   local t = {}
   eq(obs.stop(t), 0)
   eq(obs.stop(t, "a"), 0)
@@ -228,8 +228,7 @@ check("L5: filters by observer, callback and path, together", function()
   eq(obs.stop(t, {}), 1)
   assert(not b.active)
 end)
-check("L5: a path that is stopped takes no pending call away from a watcher that "
-  .. "keeps others", function()
+check("L5: stopping a path cancels no pending call of a watcher that keeps others", function()
   local t = { a = 1, items = { 1 }, list = obs.array { 1 } }
   obs.computed(t, "q", { "a" }, function(self) return self.a end)
   for _, path in ipairs { "a", "q", "items.@count", "items.@sum", "items.@first", "list.count" } do
@@ -244,7 +243,7 @@ check("L5: a path that is stopped takes no pending call away from a watcher that
   end
 end)
 
-check("L5: … nor gives it one for values that are the same again", function()
+check("L5: … nor adds one for values that are the same again", function()
   local t = { a = 1, items = { 1 } }
   obs.computed(t, "q", { "a" }, function(self) return self.a > 0 end)
   local n = counter(t, { "x", "q", "items.@count", "items.@sum" })
@@ -294,7 +293,7 @@ check("L6: callbacks that capture the observed object don't leak", function()
   eq(weak[1], nil)
   eq(weak[2], nil)
 end)
-turns("L6: nor do keys that are watched no longer, while others are", function()
+turns("L6: nor do keys that are no longer watched, while others are", function()
   for _, other in ipairs { "a", "*" } do
     local t, n = { a = 1 }, 0
     obs.observe(t, other, function() n = n + 1 end)
@@ -304,7 +303,7 @@ turns("L6: nor do keys that are watched no longer, while others are", function()
       return key
     end)
     turn()
-    -- The path goes with its handle, and lets go of the key in the turn after.
+    -- The path ends with its handle, and releases the key in the turn after.
     collect()
     turn()
     collect()
@@ -430,7 +429,7 @@ check("collecting inside everything", function()
   obs.stop(t)
   gc()
 end)
-check("L3: an observer that died first ends its watcher silently, on_end is not told", function()
+check("L3: an observer that died first ends its watcher silently, without on_end", function()
   local observed, told = {}, false
   do
     local observer = {}
@@ -450,8 +449,8 @@ check("L3: an observer that died first ends its watcher silently, on_end is not 
 end)
 -- L8
 
--- Drops what `make` returns, and stops the collector between the moment in which it gives that up
--- and the run of its finalizers, which wait behind those of many objects.
+-- Drops the result of `make`. Stops the collector when that is condemned, but before its finalizers
+-- run, which wait behind the finalizers of many objects.
 local function condemn(make)
   local probe = setmetatable({}, { __mode = "v" })
   collectgarbage()
@@ -470,7 +469,7 @@ local function restart()
   collectgarbage()
 end
 
-check("L8: what the collector has given up is not called, coalesced or immediate", function()
+check("L8: watchers of a dead table are not called, coalesced or immediate", function()
   reporting(function()
     local item, calls = { price = 1 }, 0
     local function count() calls = calls + 1 end
@@ -496,7 +495,7 @@ check("L8: what the collector has given up is not called, coalesced or immediate
     eq(#reports, 0)
   end)
 end)
-check("L8: nor is what held it weakly called with an error", function()
+check("L8: … nor do weak references to the table cause errors", function()
   reporting(function()
     local item, holder, calls = { price = 1 }, setmetatable({}, { __mode = "v" }), 0
     condemn(function()
@@ -513,7 +512,7 @@ check("L8: nor is what held it weakly called with an error", function()
     eq(#reports, 0)
   end)
 end)
-check("L8: tools don't stumble over it", function()
+check("L8: … nor do inspection functions fail", function()
   local item = { price = 1 }
   condemn(function()
     local view = { item = item }
@@ -533,7 +532,7 @@ check("L8: tools don't stumble over it", function()
   restart()
   eq(obs.observer_count(item, "price"), 0)
 end)
-check("L8: one that its own finalizer brings back hears what it has missed", function()
+check("L8: a table that its own finalizer brings back receives missed changes", function()
   local item, saved, log = { price = 1 }, nil, {}
   condemn(function()
     local view = setmetatable({ item = item }, { __gc = function(view) saved = view end })
@@ -552,7 +551,7 @@ check("L8: one that its own finalizer brings back hears what it has missed", fun
   eq(obs.flush(), 0)
   eq(table.concat(log, ","), "2,3,4")
 end)
-turns("L8: views that are dropped while what they watch goes on changing", function()
+turns("L8: views that are dropped while their items keep changing", function()
   local failure
   obs.on_error(function(e) failure = failure or tostring(e) end)
   for _, mode in ipairs { "incremental", "generational" } do
@@ -592,12 +591,12 @@ check("L8: an object with a hook and a watcher dies while another watcher is cal
     t.n = i
     obs.flush()
   end
-  turns("L8: … and all of them are told of", function()
+  turns("L8: … and on_end is called for each", function()
     turn()
     eq(dead, 100)
   end)
 end)
-check("L7: a name that is taken out of the metatable later", function()
+check("L7: a name that is removed from the metatable later", function()
   local class = { __name = "Account" }
   local t = setmetatable({}, class)
   obs.observe(t, "a", nothing)
@@ -610,7 +609,7 @@ check("L7: a name that is taken out of the metatable later", function()
   class.__tostring = function() return "text" end
   eq(tostring(t), "text")
 end)
-check("L7: a __call that is taken away again", function()
+check("L7: a __call that is removed again", function()
   local class = {}
   local t = setmetatable({}, class)
   obs.observe(t, "a", nothing)
@@ -619,7 +618,7 @@ check("L7: a __call that is taken away again", function()
   class.__call = nil
   fails(":%d+: attempt to call a table value %(upvalue 't'%)$", function() t() end)
 end)
-check("L7: what a __newindex handles is a write, and not compared", function()
+check("L7: a write that __newindex handles is a change, without a comparison", function()
   local log = {}
   local t = setmetatable({}, {
     __newindex = function(self, key, value) rawset(self, "_" .. key, value) end,
@@ -649,7 +648,7 @@ check("L7: an error of a __newindex has the place of the assignment", function()
   local line = debug.getinfo(1, "l").currentline + 1
   fails("Watchers.lua:" .. line .. ": read%-only", function() t.k = 1 end)
 end)
-check("L1: the value of before, which an immediate watcher was told, is kept by nobody", function()
+check("L1: the old value that an immediate watcher received is not kept alive", function()
   local t, calls = {}, 0
   local before = weakly(function()
     t.x = {}

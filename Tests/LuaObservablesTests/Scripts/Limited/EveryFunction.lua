@@ -1,11 +1,11 @@
--- S3: what the functions of `obs` leave behind is garbage, and is collected in time: memory stays
--- where it was, however many turns there are.
+-- S3: everything that the functions of `obs` leave behind is garbage and is collected in time:
+-- memory stays constant over any number of turns.
 --
 --   obs-lua --max-memory=16M EveryFunction.lua [turns [size [name]]]
 --
--- Calls each function, or the one of that name, once in each of so many turns, with inputs of a
--- size. Fails where memory runs out, and where a function has no call in `calls.lua`. With a name
--- the process is taken to run nothing else: on Linux its resident memory must not go on growing.
+-- Calls each function, or only `name`, once in each of `turns` turns, with inputs of the given
+-- size. Fails if memory runs out, or if a function has no call in `calls.lua`. With a name, the
+-- process is assumed to run nothing else: on Linux, its resident memory must not keep growing.
 local obs = require "obs"
 local calls = dofile(arg[0]:match "^.*/" .. "../Support/calls.lua")
 local turns = tonumber(arg[1]) or 400
@@ -13,7 +13,7 @@ local size = tonumber(arg[2]) or 20
 local names = arg[3] and {arg[3]} or calls.names()
 assert(calls.calls[names[1]], "unknown function: " .. names[1])
 
--- Bytes of resident memory; 0 where the system does not say.
+-- Bytes of resident memory, or 0 if the system does not report them.
 local function resident()
   local file = io.open "/proc/self/statm"
   if not file then return 0 end
@@ -25,7 +25,7 @@ end
 local position, turn = 1, 0
 local before = 0
 
--- What one call may have left when the next one comes is larger than what the first calls leave.
+-- One call can leave more memory before the next one than the first calls leave.
 local settled, slack = turns // 4, 8 << 20
 
 local function next_turn()

@@ -1,4 +1,4 @@
--- S3, S7: where memory runs out, no scope stays open, no task hangs, and no value is wrong.
+-- S3, S7: if memory runs out, no scope stays open, no task hangs, and no value is wrong.
 --
 --   obs-lua --max-memory=4M Waiting.lua
 --

@@ -1,5 +1,5 @@
--- X2 to X5: wherever memory runs out, `apply` and `merge` change all or nothing, a history keeps
--- its step, and `changes` tells later what it could not tell.
+-- X2 to X5: if memory runs out, `apply` and `merge` change all or nothing, a history keeps its
+-- step, and `changes` later delivers the changes that it could not deliver.
 --
 --   obs-lua --max-memory=4M Writes.lua
 --
@@ -42,7 +42,7 @@ end
 
 local failures = 0
 
--- Calls a function that turns what is `before` into what is `after`, or fails.
+-- Calls a function that changes the tree from `before` to `after`, or fails.
 local function check(remainder, root, before, after, body, ...)
   local ok, result = short_of_memory(remainder, body, ...)
   if not ok then failures = failures + 1 end
@@ -93,7 +93,7 @@ local function check_changes(make_list, remainder)
   watcher:stop()
 end
 
--- The driver of `changes` fails as callbacks do.
+-- The driver of `changes` fails like callbacks do.
 obs.on_error(function(message) assert(message == "not enough memory", message) end)
 
 local rounds = 0

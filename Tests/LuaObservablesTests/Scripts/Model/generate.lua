@@ -1,15 +1,15 @@
--- Random programs for both worlds. A program is data: a list of statements, each a table of an
--- operation and what it takes, of which `text` makes Lua. What is a list in it can be made shorter.
+-- Random programs for both worlds. A program is data: a list of statements, each a table with an
+-- operation and its arguments, which `text` turns into Lua. Its lists can be shortened.
 local generate = {}
 
 local random = math.random
 local function pick(list) return list[random(#list)] end
 local function chance(n) return random(n) == 1 end
 
--- Slots of the table `o`: plain objects, some of which inherit; plain lists; collections.
+-- Slots of the table `o`: plain objects, some with inherited keys; plain lists; collections.
 local OBJECTS, LISTS, ARRAY, MAP, SET = {1, 2, 3, 4, 5}, {6, 7}, 8, 9, 10
 local KEYS = {"a", "b", "x", "y", "items", "a", "b", "x", "y", "items", "map", "set"}
--- The components of paths with an object among them.
+-- The components of paths that contain an object.
 local COMPONENTS = {
   "'x', %s", "'x', %s", "'y', %s", "%s", "%s, 'a'", "'x', %s, 'a'", "'map', %s", "%s, 'items'",
 }
@@ -23,8 +23,8 @@ local IN_STEPS = {
 local operations = {}
 generate.operations = operations
 
--- What a generator knows while it makes a program: how many watchers there are, how deep in
--- callbacks it is.
+-- The state of a generator while it makes a program: the number of watchers, the depth of
+-- callbacks, and so on.
 local Generator = {}
 Generator.__index = Generator
 
@@ -65,7 +65,7 @@ function Generator:leaf()
   return pick {"a", "b", "a", "b", "x", "items", self.declares_late and "y" or "*"}
 end
 
--- Below a list or an array, from which a name is that of every element (C8).
+-- Below a list or an array, a name applies to every element (C8).
 function Generator:in_list(is_spread)
   local r = random(16)
   if r <= 3 then return "#" .. random(3) end
@@ -73,10 +73,10 @@ function Generator:in_list(is_spread)
   if r <= 7 then return self.declares_late and "#1" or "*" end
   if r <= 9 then return "*." .. self:leaf() end
   if r == 10 then return self:leaf() end
-  -- Whether what leaves behind a wildcard, or behind what is computed, takes the path along, is
-  -- open.
+  -- The rules leave open whether an object that leaves behind a wildcard, or behind a computed
+  -- value, ends the path.
   if r == 11 and not is_spread then
-    -- Further digits are of lists in the list, or of those of its elements.
+    -- Further digits apply to lists in the list, or to lists of its elements.
     local digits = tostring(random(2))
     while chance(2) do
       digits = digits .. pick {".", ".", ".items.", ".x.items."} .. random(2)
@@ -108,7 +108,7 @@ function Generator:in_set()
 end
 function Generator:member() return pick {"1", "2", "'x'", "o[1]", "o[2]", "o[3]"} end
 
--- A path as a text of Lua, from an object of a slot.
+-- A path from an object of a slot, as Lua text.
 function Generator:path_from(slot)
   if slot == SET and chance(3) then return ("o[10]:key_of(%s)"):format(self:member()) end
   if slot <= #OBJECTS and chance(12) then
@@ -143,7 +143,7 @@ local function texts_of(body)
   return table.concat(texts, "\n")
 end
 
--- Declares an operation: how often it is made, how, and its text.
+-- Declares an operation: its weight, its constructor, and its text.
 local function operation(name, weight, make, text)
   operations[name] = {weight = weight, make = make, text = text}
   operations[#operations + 1] = name
@@ -289,8 +289,8 @@ operation("get", 2, function(self)
   local path = self:path_from(slot)
   return {slot = slot, path = path}
 end, function(n)
-  -- The order of dictionaries and sets is free, and with it that of their unions; and so is which
-  -- of 1 and 1.0 is the least, or a sum that is kept.
+  -- The order of dictionaries and sets is not fixed, nor is the order of their unions, the choice
+  -- between 1 and 1.0 as the minimum, or a kept sum.
   local is_open = n.path:find "nion" and (n.slot >= MAP or n.path:find "map" or n.path:find "set")
     or n.path:find "@m" or n.path:find "@sum"
   local show = is_open and "bag" or "say"
@@ -302,7 +302,7 @@ operation("read", 1, function(self)
 end, function(n) return ("say(%s.%s)"):format(n.target, n.key) end)
 
 operation("trigger", 2, function(self)
-  -- Which edits that is, is open.
+  -- The rules leave open which edits this causes.
   if not self.triggers then return nil end
   local key = pick(KEYS)
   local previous = self:value_for(key)
@@ -319,8 +319,8 @@ local EQUALS = {
   "function(a, b) return type(a) == type(b) end",
 }
 
--- Whether operations on lists that change nothing are changes to `equals`, is open; what it makes
--- of computed values has tests of its own.
+-- The rules leave open whether list operations that change nothing are changes for `equals`.
+-- Separate tests cover `equals` for computed values.
 local function is_compared(slot, paths)
   local text = table.concat(paths, " ")
   return slot <= #OBJECTS and not (text:find "[*#i@]" or text:find "count" or text:find "%l%d")
@@ -336,7 +336,7 @@ operation("observe", 16, function(self)
   if chance(6) then
     n.options[#n.options + 1] = "initial = true"
   end
-  -- How often it is called by what may be several operations, is open.
+  -- The rules leave open how often it is called by operations that may be several changes.
   local is_open = is_immediate and table.concat(n.paths):find "[@c]"
   if chance(6) and not is_open then n.options[#n.options + 1] = "once = true" end
   if chance(5) then n.options[#n.options + 1] = "observer = " .. self:any_object() end
@@ -441,8 +441,8 @@ end)
 
 -- Lazy properties
 
--- What getters depend on, and what they do. `plain`: on nothing that is computed, so that it is
--- known when an override ends.
+-- The dependencies and bodies of getters. `plain`: without computed dependencies, so that the end
+-- of an override is known.
 local GETTERS = {
   {plain = true, "{'a'}", "return num(self.a) + 1"},
   {plain = true, "{'a', 'b'}", "return num(self.a) + num(self.b)"},
@@ -471,8 +471,7 @@ local OBJECT_GETTERS = {
 }
 local LAZY_NAMES = {"q1", "q1", "q2", "q2", "p1", "k1", "u1", "v1", "n1", "r1", "m1", "c1"}
 
--- The declaration of a property: what it is, for `obs.lazy` and `obs.computed` with or without a
--- target.
+-- The declaration of a property, for `obs.lazy` and `obs.computed` with or without a target.
 function Generator:declaration(name)
   local kind = name:sub(1, 1)
   local function getter(list)
@@ -509,8 +508,8 @@ end
 
 operation("declare", 3, function(self)
   local name = pick(LAZY_NAMES)
-  -- Whether those that watch all properties are called for one more, is open; and so it is where
-  -- there is no value that could be another one.
+  -- The rules leave open whether watchers of all properties are called for a new one. The same
+  -- holds if there is no old value to compare.
   if self.watchers > 0 and (name == "u1" or not self.declares_late) then return nil end
   local what, how = self:declaration(name)
   return {what = what, how = how, target = self:object(), name = name}
@@ -589,7 +588,7 @@ operation("turn", 4, function(self)
 end, function() return "turn" end)
 
 operation("collect", 1, function(self)
-  -- What a paused watcher has still to look at, it holds.
+  -- A paused watcher holds the objects that it has to compare later.
   return self.depth == 0 and not self.pauses and {} or nil
 end, function() return "collect" end)
 
@@ -604,7 +603,7 @@ end, function(n)
   return ("obs.next_turn(function()\n%s\nend)"):format(indented(texts_of(n.body)))
 end)
 
--- Nothing that fails inside ends it but `fails`.
+-- Errors inside are caught; only `fails` ends the transaction.
 operation("transaction", 0, nil, function(n)
   local lines = {}
   for i, statement in ipairs(n.body) do
@@ -634,7 +633,7 @@ function Generator:statement()
     for _, name in ipairs(operations) do
       r = r - operations[name].weight
       if r <= 0 then
-        -- How often an immediate watcher is set off by these, is open.
+        -- The rules leave open how often these call an immediate watcher.
         if self.inside_immediate and IN_STEPS[name] then break end
         if LAZY_OPERATIONS[name] and not self.has_lazies then break end
         local n = operations[name].make(self)
@@ -667,7 +666,7 @@ operation("make", 0, nil, function(n)
   if maker == "new" then return ("o[%d] = new('o%d', %s)"):format(n.slot, n.slot, fields) end
   return ("o[%d] = named('o%d', %s(%s))"):format(n.slot, n.slot, maker, fields)
 end)
--- What is inherited never changes: that is not heard.
+-- Inherited values never change, as such changes are not heard.
 local INDEX = {
   "{__index = {a = 1, x = new('inherited', {a = 2})}}", "{__index = new('class', {a = 1, b = 2})}",
   "{__index = function(t, key) "
@@ -729,14 +728,14 @@ function generate.program(seed)
   return program
 end
 
--- What is taken back, and what looks at it.
+-- Operations that are undone, and operations that look at the result.
 local UNDONE = {
   "set", "set", "set", "rawset", "put", "insert", "remove", "sort", "move", "clear", "assign",
   "array", "array", "array_put", "map", "map_whole", "member", "members", "obs_set", "get", "read",
   "counts",
 }
 
--- A transaction over all objects that fails, with others in it, drawn from the numbers of `random`.
+-- A failing transaction over all objects, with nested ones, made from the numbers of `random`.
 function generate.failing_transaction()
   local self = setmetatable({
     declares_late = true, has_equals = {}, slots = {}, paths = {}, watchers = 0, scopes = 0,

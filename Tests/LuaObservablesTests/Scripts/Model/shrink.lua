@@ -1,9 +1,9 @@
--- Makes a failing program as short as it can be, statement by statement, option by option.
+-- Shortens a failing program as far as possible, statement by statement, option by option.
 
--- What a statement may have that can be made shorter; the others it needs whole.
+-- The parts of a statement that can be shortened; the others are needed whole.
 local PARTS = {"body", "options", "filters", "keys", "elements", "fields"}
 
--- All lists in a program, each with the least that it has to have.
+-- All lists in a program, each with its minimum length.
 local function lists_of(program, all)
   all[#all + 1] = {program, 0}
   for _, n in ipairs(program) do
@@ -22,7 +22,7 @@ local function copy(value)
   return result
 end
 
--- Leaves out what can be left out of the list with a number.
+-- Removes everything removable from the list with a number.
 local function shorten(program, number, fails)
   local entry = lists_of(program, {})[number]
   local length = #entry[1]
@@ -45,7 +45,7 @@ local function size(program)
   return n
 end
 
--- `fails(program)` says whether it still fails.
+-- `fails(program)` returns whether it still fails.
 return function(program, fails)
   local before
   repeat

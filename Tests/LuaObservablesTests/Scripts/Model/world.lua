@@ -1,24 +1,23 @@
--- Runs a program in a world, the real one or that of the reference, and keeps the log of what
--- happens.
+-- Runs a program in a world, the real one or the reference, and keeps a log of the events.
 --
 -- A program is a list of statements in Lua, each a text. They share the tables `o` (objects), `w`
--- (watchers), `f` (functions), `m` (metatables) and `s` (scopes), and the functions below. What is
--- logged is the same in both worlds where the rules say what has to happen; where they leave
--- something open, both logs leave it out.
+-- (watchers), `f` (functions), `m` (metatables) and `s` (scopes), and the functions below. Both
+-- worlds log the same events where the rules decide them; both leave out the others.
 local obs = require "obs"
 local folder = debug.getinfo(1, "S").source:match "^@(.*/)"
 local reference = dofile(folder .. "Reference/api.lua")
 
--- Endless setting off ends soon.
+-- Endless triggering ends soon.
 local RETRIGGER_TURNS = 20
 
 local World = {}
 World.__index = World
 
--- Paths whose changes may be told in several ways: of several elements, or as values of operators.
+-- Paths whose changes can be reported in several ways: for several elements, or as values of
+-- operators.
 local function is_of_list(path) return path:find "[@#%d]" ~= nil or path:find "count" ~= nil end
 
--- What a program sees of errors: its own say "boom", all others are equal.
+-- Errors as a program sees them: its own contain "boom", all others are equal.
 local function kind_of_error(message)
   message = tostring(message)
   return message:match "boom %w+" or "error"
@@ -26,7 +25,7 @@ end
 
 function World:say(text, ...) self.log[#self.log + 1] = text:format(...) end
 
--- How a value is written in the log.
+-- The text of a value in the log.
 function World:name(value)
   if self.names[value] then return self.names[value] end
   if type(value) == "string" then return ("%q"):format(value) end
@@ -38,12 +37,12 @@ function World:name(value)
   return value ~= value and "NaN" or tostring(value)
 end
 
--- The same for an integer and a float that are equal, as one is no change of the other (T5).
+-- The same, but equal integers and floats have the same text, as they are no changes (T5).
 function World:value(value)
   return value == value and math.type(value) and ("%.14g"):format(value) or self:name(value)
 end
 
--- The functions that programs call, besides those of Lua and `obs`.
+-- The functions that programs call, in addition to `obs` and the functions of Lua.
 local function vocabulary(self, lua)
   local env = {o = {}, w = {}, f = {}, m = {}, s = {}, obs = lua.obs}
   for _, name in ipairs {
@@ -62,7 +61,7 @@ local function vocabulary(self, lua)
   local made = {}
   local function named(label, object)
     made[label] = (made[label] or 0) + 1
-    -- In which order several are made that nobody has read yet is free.
+    -- The rules leave open in which order unread objects are made.
     local is_single = made[label] == 1 or label == "made"
     self.names[object] = is_single and label or label .. "/" .. made[label]
     return object
@@ -70,26 +69,26 @@ local function vocabulary(self, lua)
   -- A new table with a name.
   function env.new(label, fields) return named(label, lua.new(fields)) end
   env.named = named
-  -- An index of a list, made from any number; `more` than it has elements.
+  -- An index of a list, made from any number; `more` is added to the length.
   function env.at(list, i, more)
     local n = #list + (more or 0)
     return n > 0 and (i - 1) % n + 1 or 1
   end
-  -- What lists are sorted by.
+  -- The sort key of a list.
   function env.rank(value) return self:name(value) end
-  -- True the first n times that it is asked for a key.
+  -- True the first n times for a key.
   local asked = {}
   function env.first(key, n)
     asked[key] = (asked[key] or 0) + 1
     return asked[key] <= n
   end
-  -- What getters make of values of any kind, and what changes only when a statement says so.
+  -- Getters convert values of any kind with these; a version changes only by a statement.
   function env.num(value) return math.type(value) and value == value and value or 0 end
   function env.obj(value) return type(value) == "table" and value or nil end
   local versions = {}
   function env.version(key) return versions[key] or 0 end
   function env.bump(key) versions[key] = (versions[key] or 0) + 1 end
-  -- An object that was just made gets a field, of which nobody hears.
+  -- Sets a field of a new object, which has no watchers.
   env.configure = lua.configure
   -- A getter runs.
   function env.ran(object, name)
@@ -97,7 +96,7 @@ local function vocabulary(self, lua)
     local counts = self.runs[#self.runs]
     counts[key] = (counts[key] or 0) + 1
   end
-  -- Whether a name was declared and not taken back.
+  -- Whether a name is declared as lazy.
   function env.is_lazy(object, name)
     for _, list in ipairs {lua.obs.valid_names(object), lua.obs.invalid_names(object)} do
       for _, other in ipairs(list) do if other == name then return true end end
@@ -115,7 +114,7 @@ local function vocabulary(self, lua)
     for i = 1, select("#", ...) do texts[i] = self:name((select(i, ...))) end
     self:say("says %s", table.concat(texts, " "))
   end
-  -- The same of a list whose order is open, or of a number that may be an integer or a float.
+  -- The same for a list without a fixed order, or a number that may be an integer or a float.
   function env.bag(list)
     local texts = {}
     for i, value in ipairs(type(list) == "table" and not self.names[list] and list or {list}) do
@@ -125,16 +124,16 @@ local function vocabulary(self, lua)
     self:say("says %s", table.concat(texts, " "))
   end
 
-  -- Whether a property is valid, or its value if it is. What is watched, or what that depends on,
-  -- may be computed at any time.
+  -- Logs whether a property is valid, or its value if it is valid. A watched property, or a
+  -- dependency of one, may be computed at any time.
   function env.ask(how, object, name)
     local answer = lua.obs[how](object, name)
     table.insert(self.log, {text = "asks " .. name, answer = self:name(answer),
       is_open = lua.is_open and lua.is_open(object, name)})
   end
 
-  -- A watcher was called. False where it should do nothing more: lists are changed in the way that
-  -- the library `table` does, which may be one change or several.
+  -- Logs a call of a watcher. Returns false if the callback should do nothing more: lists are
+  -- changed in the way of the library `table`, which may be one change or several.
   function env.hear(id, observed, observer, change)
     if self.whole then
       self.whole[id] = true
@@ -152,21 +151,21 @@ local function vocabulary(self, lua)
       entry.details[detail] = true
     end
     for i, path in ipairs(change.paths or {change.path}) do
-      -- Tables among the members of sets are numbered in each world.
+      -- Each world numbers the tables in sets separately.
       path = path:gsub("&table:%d+", "&table")
       if path:find("[table]", 1, true) then entry.is_of_list = true end
       if is_of_list(path) then entry.is_of_list = true end
       entry.paths[path] = true
     end
-    -- Which of several members of a set comes first is open.
+    -- The rules leave open which of several members of a set comes first.
     local key = change.key
     if key ~= nil and (key == change.old or key == change.new) then entry.is_of_list = true end
     self.log[#self.log + 1] = entry
     return true
   end
 
-  -- Follows the edits of a collection, and says what they make of what was there.
-  -- `list`: where it is one; else it has keys or members.
+  -- Follows the edits of a collection, and logs the content that they lead to. `list`: whether it
+  -- is a list; otherwise it has keys or members.
   function env.follow(id, object, options, list)
     local map = {}
     if not options.initial then lua.contents(object, list, map) end
@@ -184,14 +183,14 @@ local function vocabulary(self, lua)
     end
     return lua.obs.observe_edits(object, hear, options)
   end
-  -- Who is observed by how many. Behind a property that became invalid in this turn, and behind
-  -- the end of a list that is another one, it is open.
+  -- Logs the number of watchers of each key. The rules do not decide it behind a property that
+  -- became invalid in this turn, or behind a changed end of a list.
   function env.say_counts(object)
     local texts = {}
     for _, key in ipairs(lua.obs.observed_keys(object)) do
       local text = key:gsub("^&'?", ""):gsub("table:%d+", "table")
       text = ("%s:%d"):format(text, lua.obs.observer_count(object, key))
-      -- Keys that are tables are spelled alike, and counted together.
+      -- Keys that are tables have the same text and are counted together.
       if not texts[text] then
         texts[text] = true
         texts[#texts + 1] = text
@@ -202,15 +201,15 @@ local function vocabulary(self, lua)
       is_open = lua.is_wiring_open and lua.is_wiring_open()})
   end
 
-  -- The functions that change plain tables in several steps, or in one. What immediate watchers are
-  -- told of the first change is left out until the statement ends.
+  -- The functions that change plain tables in several steps, or in one. Until the statement ends,
+  -- the first changes delivered to immediate watchers are left out.
   local function in_one(operation, ...)
     if self.whole then return operation(...) end
     self.whole, self.is_coarse = {}, true
     lua.be_in_bulk(true)
     local results = table.pack(pcall(operation, ...))
     lua.be_in_bulk(false)
-    -- What is computed of a list may have another value in between.
+    -- Values computed from a list may change in between.
     local entry = {
       text = "calls by a list", ids = self.whole, open = lua.open_ids and lua.open_ids(),
     }
@@ -267,8 +266,8 @@ local function real_functions()
     collectgarbage()
     collectgarbage()
   end
-  -- Makes watchers whose objects are garbage, and has the collector work where no further call fits
-  -- on the stack of C: it cannot call finalizers there.
+  -- Makes watchers whose objects are garbage, and runs the collector where no further call fits on
+  -- the C stack: it cannot call finalizers there.
   function lua.collect_deep()
     local function make() obs.observe({a = 1}, {"a", obs.path("b", {})}, print) end
     local function deep()
@@ -297,7 +296,7 @@ local function reference_functions(M)
     end
   end
   function lua.contents(object, list, map) put(M.content(object), list, map) end
-  -- It is told all that is there, instead of edits.
+  -- The reference delivers the whole content instead of edits.
   function lua.edit(list, map, content) put(content, list, map) end
   function lua.be_in_bulk(is_in_bulk) M.is_in_bulk = is_in_bulk end
   function lua.open_ids() return M.names_of_computed() end
@@ -316,9 +315,9 @@ local function reference_functions(M)
   return lua
 end
 
--- `mode`: how the collector works, which decides what dies. Where it is stopped, that is what
--- nothing leads to when a program collects; else the world holds all objects, and the collector may
--- do a bit of its work between any two statements.
+-- `mode`: the mode of the collector, which decides what dies. If it is stopped, only explicit
+-- collections free unreachable objects. Otherwise the world holds all objects, and the collector
+-- may run between any two statements.
 local function new(lua, mode)
   local self = setmetatable({log = {}, runs = {{}}, errors = {}, failures = {}, shown = {}}, World)
   self.names = setmetatable({}, {__mode = mode == "stopped" and "k" or nil})
@@ -329,7 +328,7 @@ end
 
 -- State -----------------------------------------------------------------------------------------
 
--- What became of the objects and watchers since this was asked last.
+-- Logs changes of the objects and watchers since the last look.
 function World:look()
   local env = self.env
   for slot, object in ipairs(env.o) do
@@ -356,8 +355,8 @@ end
 
 -- One run ---------------------------------------------------------------------------------------
 
--- Runs the statements, and calls `done`. A statement "turn" ends the turn, and so does "collect",
--- as what a turn has to tell may hold objects until it is over.
+-- Runs the statements, and calls `done`. The statements "turn" and "collect" end the turn, as
+-- pending calls can hold objects until it is over.
 function World:run(statements, done)
   local i = 0
   local later = self.env.obs.next_turn
@@ -384,7 +383,7 @@ function World:run(statements, done)
       end
     end
     self:say("end")
-    -- What statements put off to later turns, to the depth that programs have.
+    -- Statements can defer work to later turns, to a limited depth.
     local turns = 4
     local function finish()
       self:look()
@@ -403,8 +402,8 @@ local function reporter(self)
     local kind = type(where) == "table" and where.kind or where
     if type(where) == "table" then name = where.name end
     self.errors[#self.errors + 1] = tostring(message)
-    -- When a path, an operator or a getter is looked at that fails, how often, and whether it is
-    -- between the steps of an operation, is open.
+    -- The rules leave open when and how often a failing path, operator or getter is evaluated, or
+    -- whether that is between the steps of an operation.
     if kind == "loop" or kind == "getter" then
       self.failures[kind == "loop" and kind or name .. ": " .. kind_of_error(message)] = true
       return
@@ -415,12 +414,13 @@ end
 
 local worlds = {}
 
--- What would happen in later turns than are compared does not.
+-- Stops everything that would run in turns after the compared ones.
 local function stop_all(self)
   for _, object in ipairs(self.env.o) do self.env.obs.stop(object) end
 end
 
--- Runs a program for real; `done` is given the world. It has to be called where a turn can begin.
+-- Runs a program with the real module; `done` receives the world. Turns must be able to begin at
+-- the call.
 function worlds.real(statements, mode, done)
   local self = new(real_functions(), mode)
   self.collects = mode ~= "stopped"
@@ -458,8 +458,8 @@ function worlds.reference(statements, mode)
   return self
 end
 
--- Whether a line of the real log is one that the reference has. A watcher may be told any of its
--- paths that a change lies on, and any of the computed values on one path.
+-- Whether a line of the real log matches a line of the reference. A watcher may receive any of its
+-- paths that contain the change, and any of the computed values on one path.
 local function is_as(a, b)
   if type(a) ~= "table" or type(b) ~= "table" then return a == b end
   if a.text ~= b.text then return false end
@@ -479,7 +479,7 @@ local function is_as(a, b)
   return b.paths[next(a.paths)] and (b.is_of_list or b.details[next(a.details)])
 end
 
--- The members of a set in order, as text.
+-- The members of a set as text, in order.
 local function joined(set, separator)
   local members = {}
   for member in next, set do members[#members + 1] = member end
@@ -495,8 +495,8 @@ local function shown(line)
   return ("%s %s: %s"):format(line.text, joined(line.paths, " or "), joined(line.details, " or "))
 end
 
--- nil, or the first line in which two logs differ, with what comes before it. Behind what the rules
--- leave open, a difference is none.
+-- nil, or the first line where two logs differ, with the lines before it. Differences that the
+-- rules do not decide are ignored.
 function worlds.difference(a, b)
   local i, before = 1, {}
   while a.log[i] and is_as(a.log[i], b.log[i]) do

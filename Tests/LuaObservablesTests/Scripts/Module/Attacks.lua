@@ -1,9 +1,9 @@
--- Every function and method of the module with arguments of all kinds, right and wrong: it works,
--- or is an error with a text; what it leaves behind can be watched, written and dropped.
+-- Calls every function and method of the module with arguments of all kinds, right and wrong. Each
+-- call works or raises an error with a text; its results can be watched, written and dropped.
 local obs = require "obs"
 dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/checking.lua")
 
--- New ones for each call: what one call did to them is not the next one's business.
+-- Each call gets new ones, so that calls do not affect each other.
 local makers = {
   function() return nil end, function() return true end, function() return false end,
   function() return 0 end, function() return 1 end, function() return -1 end,
@@ -42,7 +42,7 @@ local makers = {
   end,
 }
 
--- What would end or stop the script, or talk to somebody.
+-- Functions that would end or stop the script, or write to the outside.
 local left_out = { break_on_change = true, on_exit = true, none = true }
 
 local random = math.random
@@ -69,7 +69,7 @@ local function try(name, callee, list)
   local results = table.pack(pcall(callee, table.unpack(list, 1, list.n)))
   if not results[1] then
     local message = results[2]
-    -- What callbacks raise goes through; all else is a text of ours.
+    -- Errors raised by callbacks pass through; all others are texts of the module.
     assert(type(message) == "string", name .. ": " .. tostring(message))
     assert(not message:find("bug", 1, true) and not message:find("obs:%d+:"),
       name .. ": " .. message)

@@ -1,9 +1,9 @@
--- The functions of the script API: arguments, defaults, returned values, errors.
+-- The functions of the script API: arguments, defaults, results, errors.
 local obs = require "obs"
 dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/checking.lua")
 
 -- observe
-check("a dot in place of a colon, or the other way round, is said", function()
+check("a dot in place of a colon, or the other way round, is a clear error", function()
   local t = {}
   fails("#3 to 'observe' .function expected, got string; it is called with a dot, as obs.observe%)",
     function() obs:observe(t, "a", nothing) end)
@@ -14,7 +14,7 @@ check("a dot in place of a colon, or the other way round, is said", function()
   local other = { observe = true, whynot = nothing }
   assert(not fails("function expected", obs.observe, other, "a", 5):find "dot")
 end)
-check("observe: what is wrong is an error that names it", function()
+check("observe: a wrong argument is an error that names it", function()
   fails("bad argument #1 to 'observe'.*table", obs.observe, 5, "a", nothing)
   fails("bad argument #1 to 'observe'.*nil", obs.observe, nil, "a", nothing)
   fails("bad argument #1 to 'observe'.*string", obs.observe, "t", "a", nothing)
@@ -53,14 +53,14 @@ check("observe: a callable table is a function", function()
   eq(got[1], f)
   eq(got[2], t)
 end)
-check("observe: it stays the same table", function()
+check("observe: the table stays the same", function()
   local t = {}
   local keyed = { [t] = "here" }
   obs.observe(t, "*", nothing)
   eq(keyed[t], "here")
   eq(getmetatable(t), nil)
 end)
-check("observe: false options are as absent", function()
+check("observe: false options count as absent", function()
   local t = {}
   local n, w = counter(t, "a", { immediate = false, initial = false, once = false })
   eq(n(), 0)
@@ -176,7 +176,7 @@ check("equals: an error in it is reported, and the change is delivered", functio
   eq(#reports, 1)
   eq(calls, 1)
 end)
-check("equals: a middle that is replaced still rewires", function()
+check("equals: a replaced middle is still rewired", function()
   local t = { u = { x = 1 } }
   local n = counter(t, "u.x", { equals = function() return true end })
   local old = t.u
@@ -201,7 +201,7 @@ check("equals that writes the same key", function()
   obs.flush()
   assert(calls >= 1)
 end)
-check("name: shown, and where it was declared otherwise", function()
+check("name: shown, or else the place of the declaration", function()
   local w = obs.observe({}, "a", nothing, { name = "me" })
   collectgarbage("stop")
   eq(w.name, "me")
@@ -211,7 +211,7 @@ check("name: shown, and where it was declared otherwise", function()
   eq(w.name, place)
   collectgarbage("restart")
 end)
-check("on_end is not an option for something else than functions", function()
+check("on_end takes only functions", function()
   fails("on_end", obs.observe, {}, "a", nothing, { on_end = "x" })
 end)
 
@@ -243,7 +243,7 @@ check("Watcher: paused with a call pending", function()
   w:resume()
   eq(n(), 1)
 end)
-check("Watcher: paused immediate ones are told one change at resume", function()
+check("Watcher: a paused immediate one receives one change at resume", function()
   local t, log = { a = 0 }, {}
   local w = obs.observe(t, "a", function(_, _, c)
     log[#log + 1] = c.old .. ">" .. c.new
@@ -301,7 +301,7 @@ check("Watcher: run of an immediate one", function()
   w:run()
   eq(calls, 1)
 end)
-check("T12: run inside its own callback is an error that says so", function()
+check("T12: run inside its own callback is a clear error", function()
   local t, calls, messages = { a = 1 }, 0, {}
   for _, immediate in ipairs { false, true } do
     local w
@@ -319,7 +319,7 @@ check("T12: run inside its own callback is an error that says so", function()
   eq(table.concat(messages, ";"),
     ("Watcher:run was called inside the watcher's own callback;"):rep(4):sub(1, -2))
 end)
-check("Watcher: run after the observer died calls nobody", function()
+check("Watcher: run after the observer died calls nothing", function()
   local t, calls = {}, 0
   local w = obs.observe(t, "a", function() calls = calls + 1 end, { observer = {} })
   collectgarbage() collectgarbage()
@@ -346,7 +346,7 @@ check("Watcher: schedule of an immediate one", function()
   obs.flush()
   eq(calls, 1)
 end)
-check("Watcher: methods want a watcher, and unknown fields are nil", function()
+check("Watcher: methods expect a watcher, and unknown fields are nil", function()
   local w = obs.observe({}, "a", nothing)
   fails("watcher", w.stop, {})
   fails("watcher", w.stop)
@@ -367,7 +367,7 @@ check("get reads through a path", function()
   fails("bad argument #2 to 'get'", obs.get, {}, nil)
   fails("path", obs.get, {}, "a..b")
 end)
-check("get goes through metatables", function()
+check("get reads through metatables", function()
   local t = setmetatable({}, { __index = function(_, k) return { k = k } end })
   eq(obs.get(t, "z.k"), "z")
 end)
@@ -415,7 +415,7 @@ check("trigger is like an assignment from previous to the current value", functi
 end)
 
 -- batch, flush
-check("batch wants a function, and gives it its arguments", function()
+check("batch expects a function, and passes its arguments", function()
   fails("function", obs.batch)
   fails("function", obs.batch, 5)
   eq(select("#", obs.batch(function(...) return ... end, nil, nil)), 2)
@@ -442,7 +442,7 @@ turns("batch in a task: a wait inside is an error, and the batch ends", function
   t.a = 5
   eq(calls, 4)
 end)
-check("batch and scope are not left open where the stack ends", function()
+check("batch and scope are not left open by a stack overflow", function()
   for _, open in ipairs { obs.batch, obs.scope } do
     local function deeper() open(nothing) return 1 + deeper() end
     fails("overflow", deeper)
@@ -493,7 +493,7 @@ check("bind copies now and then once per turn", function()
   obs.flush()
   eq(destination.a, 11)
 end)
-check("K4: a key that cannot be written keeps back no other one, and is tried again", function()
+check("K4: a key that cannot be written delays no other one, and is tried again", function()
   local source, fails_at = { a = 1, b = 1, c = 1 }, nil
   local destination = setmetatable({}, { __newindex = function(t, key, value)
     if key == fails_at then error "not now" end
@@ -521,7 +521,7 @@ check("bindings chain, and both ends are heard", function()
   n()
   eq(c.x, 2)
 end)
-check("bind: a key that is no string, and one with a dot", function()
+check("bind: a key that is not a string, and one with a dot", function()
   local source, destination = { 1, ["a.b"] = 2, [true] = 3 }, {}
   obs.bind(destination, source, { 1, "a.b", true })
   source[1], source["a.b"], source[true] = 10, 20, 30
@@ -592,7 +592,7 @@ check("scope: add takes watchers, timers and functions", function()
   scope:add(v)
   assert(not v.active)
 end)
-check("scope: a body that raises ends what it registered, and the error goes on", function()
+check("scope: an error in the body ends everything registered, and passes through", function()
   local t, e = {}, {}
   local ok, caught = pcall(obs.scope, function()
     obs.observe(t, "a", nothing)
@@ -604,7 +604,7 @@ check("scope: a body that raises ends what it registered, and the error goes on"
   assert(w.active)
   fails("function", obs.scope)
 end)
-check("scope: what is registered after it, or by its watchers, is not in it", function()
+check("scope: later watchers, and watchers made by its watchers, are not in it", function()
   local t = {}
   local later
   local scope = obs.scope(function()
@@ -630,7 +630,7 @@ check("scope: a nested one can be stopped alone", function()
 end)
 
 -- raw
-check("raw copies what is observed, deep ones too", function()
+check("raw copies observed tables, deep ones too", function()
   local t = {}
   local leaf = t
   for i = 1, 20000 do
@@ -672,14 +672,14 @@ turns("timers: stop, twice, and after the end", function()
   b:ref()
   b:unref()
 end)
-turns("timers: those due together run in order of creation, each a turn", function()
+turns("timers: timers due together run in order of creation, each in a turn", function()
   local log, t = "", {}
   obs.observe(t, "a", function() log = log .. "w" end)
   for i = 1, 3 do obs.after(0.01, function() log = log .. i; t.a = i end) end
   obs.sleep(0.02)
   eq(log, "1w2w3w")
 end)
-check("timers: what is wrong is an error", function()
+check("timers: a wrong argument is an error", function()
   fails("bad argument #1 to 'after'", obs.after, "x", nothing)
   fails("bad argument #1 to 'after'", obs.after, -1, nothing)
   fails("bad argument #1 to 'after'", obs.after, 0 / 0, nothing)
@@ -703,7 +703,7 @@ check("now is a number of seconds that never goes back", function()
   eq(math.type(a), "float")
   assert(obs.now() >= a)
 end)
-turns("timers: an error is reported with kind, and an endless one goes on", function()
+turns("timers: an error is reported with kind, and a repeating one continues", function()
   reports = {}
   obs.on_error(function(e, where) reports[#reports + 1] = { error = e, where = where } end)
   local n, timer = 0, nil
@@ -737,7 +737,7 @@ check("task: one that never waits is done at once", function()
   eq(task.done, true)
   eq(task:await(), 5)
 end)
-turns("task: await raises what the task raised, to each who waits", function()
+turns("task: await raises the task's error, for each waiter", function()
   local e = {}
   local task = obs.task(function() obs.sleep(0.01); error(e) end)
   local second
@@ -749,7 +749,7 @@ turns("task: await raises what the task raised, to each who waits", function()
   ok, caught = pcall(task.await, task)
   assert(not ok and caught == e)
 end)
-turns("task: await gives false on timeout", function()
+turns("task: await returns false on timeout", function()
   local finished = false
   local task = obs.task(function() obs.sleep(0.05); finished = true end)
   eq(task:await(0.01), false)
@@ -771,7 +771,7 @@ turns("task: several wait for one", function()
   for i = 1, 3 do waiting[i]:await() end
   eq(log, "1x2x3x")
 end)
-turns("task: cancel ends it, closes its variables, and cancels what it waits for", function()
+turns("task: cancel ends it, closes its variables, and cancels its awaited task", function()
   local t, log = {}, ""
   local task = obs.task(function()
     local guard <close> = setmetatable({}, { __close = function() log = log .. "c" end })
@@ -796,7 +796,7 @@ turns("task: awaiting a cancelled one", function()
   eq(ok, false)
   assert(tostring(message):find("cancel"))
 end)
-turns("task: an error that nobody awaits is reported like a watcher's", function()
+turns("task: an error that no task awaits is reported like a watcher's", function()
   reports = {}
   obs.on_error(function(e, where) reports[#reports + 1] = { error = e, where = where } end)
   obs.task(function() obs.sleep(0.001); error("in task") end); local place = here()
@@ -817,12 +817,12 @@ check("task: waiting functions elsewhere are an error", function()
   local ok, message = coroutine.resume(coroutine.create(function() obs.sleep(1) end))
   assert(not ok and message:find("task"))
 end)
-turns("sleep wants a number", function()
+turns("sleep expects a number", function()
   fails("sleep", obs.sleep)
   fails("sleep", obs.sleep, "x")
   fails("sleep", obs.sleep, -1)
   fails("sleep", obs.sleep, 0 / 0)
-  -- ... and the task goes on.
+  -- The task continues.
   obs.sleep(0)
 end)
 turns("sleep lasts as long as it says", function()
@@ -862,7 +862,7 @@ turns("tasks that start tasks, deep", function()
   start(1)
   eq(most, 150)
 end)
-turns("tasks that start tasks without end are an error, not a crash", function()
+turns("tasks that endlessly start tasks are an error, not a crash", function()
   reports = {}
   obs.on_error(function(e) reports[#reports + 1] = tostring(e) end)
   local function start() obs.task(start) end
@@ -889,7 +889,7 @@ turns("coroutines inside a task that wait: an error or a wait, never a silent lo
   assert(not ok, "a coroutine is no task")
   assert(tostring(message):find("task"), message)
 end)
-turns("wait across pcall, metamethods and iterators", function()
+turns("waiting across pcall, metamethods and iterators", function()
   local ok, v = pcall(function() obs.sleep(0.001); return 5 end)
   eq(v, 5)
   local t = setmetatable({}, { __index = function(_, k) obs.sleep(0.001); return k end })
@@ -899,7 +899,7 @@ end)
 
 -- on_error
 turns("on_error: an error in it is reported elsewhere, and nothing recurses", function()
-  -- Replaced for one call by a hook that raises; the report goes to the host.
+  -- A hook that raises an error replaces it for one call; the report goes to the host.
   local t = {}
   local calls = 0
   obs.on_error(function() calls = calls + 1; t.b = calls end)
@@ -909,7 +909,7 @@ turns("on_error: an error in it is reported elsewhere, and nothing recurses", fu
   obs.on_error(nil)
   eq(calls, 1)
 end)
-check("on_error can be replaced and taken away", function()
+check("on_error can be replaced and removed", function()
   local log = ""
   obs.on_error(function() log = log .. 1 end)
   obs.on_error(function() log = log .. 2 end)
@@ -921,7 +921,7 @@ check("on_error can be replaced and taken away", function()
   obs.stop(t)
   eq(log, "2")
 end)
-check("break_on_change and break_on_call take what they say", function()
+check("break_on_change and break_on_call check their arguments", function()
   fails("break_on_change", obs.break_on_change, 5, "a")
   fails("break_on_change", obs.break_on_change, {}, 5)
 end)
@@ -970,7 +970,7 @@ check("errors of obs.batch, scope, task and get name the caller's line", functio
     fails("^[^:]*Functions.lua:%d+: bad argument #1", call)
   end
 end)
-check("a method called with a dot says what was expected", function()
+check("a method called with a dot is an error that names the expected argument", function()
   fails("bad argument #1 to 'await' %(obs.Task expected", obs.task(nothing).await)
   fails("bad argument #1 to 'stop' %(obs.Scope expected", obs.scope(nothing).stop)
 end)
@@ -988,7 +988,7 @@ turns("a timeout that was not needed does not keep the loop", function()
   eq(task:await(1000), 5)
   assert(obs.now() - before < 2)
 end)
-check("the module does not call what scripts put in the places of its functions", function()
+check("the module does not call replacements of its functions by scripts", function()
   local own = {}
   for name, value in next, obs do own[name] = value end
   for name, value in next, own do

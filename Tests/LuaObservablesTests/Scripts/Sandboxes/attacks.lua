@@ -1,5 +1,5 @@
--- What a script can try with each function of `obs`, and each method, to harm the one beside it: by
--- the name of the function. Both have `shared` and `document`. Most of these end by a limit.
+-- Attempts of a script to harm its neighbour with each function of `obs` and each method, by the
+-- name of the function. Both scripts have `shared` and `document`. A limit ends most attacks.
 local obs = require "obs"
 
 local function endless()
@@ -14,7 +14,7 @@ local function storm(body)
   end
 end
 
--- A call that is refused.
+-- Checks that a call is rejected.
 local function refused(body, ...)
   local ok, message = pcall(body, ...)
   assert(not ok, "not refused")
@@ -26,7 +26,7 @@ local function hides(text)
   return text
 end
 
--- Something to stop that belongs to this script.
+-- A watcher of this script that can be stopped.
 local function watcher(options)
   return obs.observe(shared, "v", function() end, options)
 end
@@ -350,7 +350,7 @@ function attacks.await()
       for _ = 1, 100 do done() end
     end)
   end)
-  -- The coroutine on which others are called back is theirs.
+  -- The coroutine on which others are called back belongs to them.
   local thread
   obs.observe(shared, "beat", function() thread = coroutine.running() end, { immediate = true })
   obs.after(1.5, function()
@@ -491,7 +491,7 @@ attacks["Timer:stop"] = function() storm(function() obs.after(1, endless):stop()
 attacks["Timer:ref"] = function() obs.every(0.5, endless):ref() end
 attacks["Timer:unref"] = function() obs.every(0.5, endless):unref() end
 
--- Handlers of descriptors are for scripts that have `io`.
+-- Only scripts that have `io` can handle descriptors.
 attacks["Handler:stop"] = attacks.on_readable
 attacks["Handler:ref"] = attacks.on_readable
 attacks["Handler:unref"] = attacks.on_readable

@@ -1,4 +1,4 @@
--- A script that lives beside one that attacks it. Both have `shared` and `document`.
+-- A script that runs beside an attacker. Both have `shared` and `document`.
 local obs = require "obs"
 
 local counts = {}
@@ -55,7 +55,7 @@ obs.task(function()
 end)
 obs.on_error(function(message)
   message = tostring(message)
-  -- What others cause may be more than there is time for.
+  -- Others can cause more calls than there is time for.
   local is_expected = message:find "not enough time for all events"
     or message:find "has no time for it now"
   if not is_expected then failures[#failures + 1] = message end
@@ -73,7 +73,7 @@ end
 
 local round = 0
 
---- Whether all that the script has works.
+--- Checks that everything in the script works.
 function check()
   round = round + 1
   local before = {}
@@ -105,5 +105,5 @@ function check()
   assert(#failures == 0, failures[1])
 end
 
---- How often its timer and its task have run.
+--- The runs of its timer and of its task.
 function times() return counts.tick, counts.nap end

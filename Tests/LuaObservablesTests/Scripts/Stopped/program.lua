@@ -1,5 +1,5 @@
--- Random programs that are stopped at any operation, and a check by what their watchers hear then.
--- Objects refer to each other at random; a watcher has a path of names and wildcards.
+-- Random programs that are stopped at any operation. Afterwards, the calls of their watchers are
+-- checked. Objects refer to each other at random; a watcher has a path of names and wildcards.
 obs = require "obs"
 
 local names = { "a", "b", "c", "v" }
@@ -46,7 +46,7 @@ local operate
 local function callback(entry)
   return function()
     entry.calls = entry.calls + 1
-    -- Sometimes it goes on in here.
+    -- Sometimes it continues in here.
     if not checking and random(3) == 1 then
       tick()
       operate(true)
@@ -94,7 +94,7 @@ function operate(isInCallback)
   elseif kind == 18 then
     obs.after(random() / 100, function() operate(true) end)
   elseif kind == 19 then
-    -- What depends on the objects is none of them.
+    -- The models depend on the objects, but are not among them.
     local model = { link = plain_object() }
     models[#models + 1] = model
     obs.computed(model, "sum", { "link." .. pick(names) .. "." .. pick(names) }, function(self)
@@ -113,7 +113,7 @@ function run(seed, count)
   for _ = 1, count do operate() end
 end
 
--- The objects that a step leads to from an object, and the keys by which it does.
+-- The objects that a step leads to from an object, with their keys.
 local function follow(object, step, visit)
   if step == "*" then
     if is_array(object) then
@@ -122,7 +122,7 @@ local function follow(object, step, visit)
       for key, value in pairs(object) do visit(key, value) end
     end
   elseif is_array(object) then
-    -- A name over an array stands for each element's (C8).
+    -- A name over an array applies to each element (C8).
     for i = 1, #object do
       if type(object[i]) == "table" then follow(object[i], step, visit) end
     end
@@ -131,7 +131,7 @@ local function follow(object, step, visit)
   end
 end
 
--- Whether a write of `key` of `target` lies on the watcher's path.
+-- Whether a write of `key` of `target` is on the watcher's path.
 local function reaches(entry, target, key)
   local steps = {}
   for step in entry.path:gmatch("[^.]+") do steps[#steps + 1] = step end
@@ -153,7 +153,8 @@ local function reaches(entry, target, key)
   return found
 end
 
--- Writes to each key of an object are told to the watchers on whose paths it lies, and to no other.
+-- Checks that each write to a key of an object reaches exactly the watchers with the key on their
+-- paths.
 function check(seed)
   math.randomseed(seed)
   checking = true
@@ -180,7 +181,7 @@ function check(seed)
   checking = false
 end
 
--- Ends what no check has an eye on.
+-- Delivers pending calls without checks.
 function settle()
   checking = true
   obs.flush()

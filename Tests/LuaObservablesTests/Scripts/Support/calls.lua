@@ -1,9 +1,9 @@
 -- A call of each function of `obs`, with an input of any size.
 --
 -- `calls[name](size)` makes an input of `size` elements and calls the function. It leaves nothing
--- behind when the next turns are over, unless `kept` has its name. `names()` lists the functions of
--- the module that runs, sorted; one of them without a call here is an error, so that a new function
--- needs its call.
+-- behind after the next turns, unless `kept` has its name. `names()` lists the functions of the
+-- running module, sorted. A function without a call here is an error, so that a new function needs
+-- its call.
 local obs = require "obs"
 
 local function nothing() end
@@ -28,12 +28,12 @@ local function lazies(size)
   return made
 end
 
--- Runs `body` in a task, which is done when the next turn is over, at the latest.
+-- Runs `body` in a task, which ends with the next turn at the latest.
 local function in_task(body)
   return function(size) obs.task(body, size) end
 end
 
--- Something that can be read and written at any time; only some hosts have files.
+-- A file for reading and writing at any time; only some hosts have files.
 local file
 
 local function handled(name)
@@ -175,7 +175,7 @@ function calls.model(size)
   return instance.sum
 end
 
--- What there is to see ------------------------------------------------------------------------
+-- Inspection --------------------------------------------------------------------------------------
 
 function calls.observed_keys(size)
   local t = list(size)
@@ -198,7 +198,7 @@ function calls.graph(size)
   return #obs.graph(t)
 end
 
--- Writes so many values under a watched key, and passes the watcher to `look`.
+-- Writes `size` values under a watched key, and passes the watcher to `look`.
 local function write(size, value, look)
   local t = {}
   local watcher = obs.observe(t, "x", nothing)
@@ -262,7 +262,7 @@ function calls.history(size)
 end
 function calls.opaque(size) obs.opaque(record(size)) end
 
--- Fills objects of all kinds in a transaction, at whose end it calls `finish`.
+-- Fills objects of all kinds in a transaction, which ends with `finish`.
 local function transact(size, finish)
   local t = {list = obs.array(), set = obs.set_of(), map = obs.dictionary(), plain = {}}
   obs.transaction({t}, function()
@@ -298,12 +298,12 @@ calls.on_writable = handled "on_writable"
 function calls.on_error() obs.on_error(nil) end
 function calls.on_exit() obs.on_exit(nothing) end
 
--- What keeps something with each call, until the program ends.
+-- Functions that keep something with each call until the program ends.
 local kept = {on_exit = true}
 
 local module = {calls = calls, kept = kept, list = list, nothing = nothing}
 
---- The functions of the module that runs, sorted.
+--- The functions of the running module, sorted.
 function module.names()
   local names = {}
   for name, value in next, obs do

@@ -1,19 +1,18 @@
--- What scripts check with, as global functions. Each script begins with it, whatever folder is the
--- current one:
+-- Global functions for checks. Each script begins with it, whatever the current folder is:
 --
 --   dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/checking.lua")
 --
 -- It ends with `finish()`.
 local obs = require "obs"
 
--- Tests of Swift report what fails at its line. A script that is run by itself ends with all that
--- did.
+-- Swift tests define `case`, which reports a failure at its line. A script that runs alone ends
+-- with a list of all failures.
 local failures = {}
 check = case or function(sentence, body)
   local ok, message = xpcall(body, debug.traceback)
   if not ok then failures[#failures + 1] = sentence .. "\n  " .. tostring(message) end
 end
--- A watcher that counts, and the count of its calls in the flush that comes now.
+-- A function that flushes and returns the number of calls of a new watcher, and the watcher.
 function counter(t, path, options)
   local calls = 0
   local w = obs.observe(t, path, function() calls = calls + 1 end, options)
@@ -33,18 +32,18 @@ end
 function eq(a, b)
   if a ~= b then error(("%s, not %s"):format(tostring(a), tostring(b)), 2) end
 end
--- Fails where a text has no such part.
+-- Fails if a text does not contain a part.
 function has(text, part)
   if not text:find(part, 1, true) then error(("%q lacks %q"):format(text, part), 2) end
 end
 function nothing() end
--- The line that calls it, or one that many lines below, as reports spell it.
+-- The line of the caller plus an offset, as reports spell it.
 function here(offset)
   local info = debug.getinfo(2, "Sl")
   return info.short_src .. ":" .. info.currentline + (offset or 0)
 end
 
--- Errors of callbacks are told here while `body` runs.
+-- `reports` collects the errors of callbacks while `body` runs.
 reports = {}
 function reporting(body)
   for i in ipairs(reports) do reports[i] = nil end

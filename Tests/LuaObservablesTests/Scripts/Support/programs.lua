@@ -1,10 +1,11 @@
--- What random programs beside a reference have in common, of whatever statements they are.
+-- Common functions of random programs that run against a reference, whatever their statements.
 --
--- `random.difference(kind, program)` runs a program, and returns what was other than it should be.
+-- `random.difference(kind, program)` runs a program and returns the difference from the expected
+-- result.
 local obs = require "obs"
 local programs = {}
 
--- Leaves statements out while the program still fails; `copy` makes the table of a shorter one.
+-- Removes statements while the program still fails; `copy` copies a shortened program.
 function programs.shrink(random, kind, program, message, copy)
   local length = #program // 2
   while length > 0 do
@@ -20,13 +21,13 @@ function programs.shrink(random, kind, program, message, copy)
   return program, message
 end
 
--- Runs one program that was printed.
+-- Runs one printed program.
 function programs.run(random, kind, program)
   local message = random.difference(kind, program)
   if message then error(message, 0) end
 end
 
--- The first seed and the last: `OBS_COUNT`, or `count`, from `OBS_SEED` on.
+-- The first and last seed: `OBS_COUNT` or `count` seeds, beginning with `OBS_SEED`.
 function programs.seeds(count)
   local first = math.tointeger(tonumber(os.getenv "OBS_SEED" or nil)) or 1
   if os.getenv "OBS_LIGHT" then count = math.max(count // 10, 1) end
@@ -35,7 +36,7 @@ function programs.seeds(count)
   return first, first + count - 1
 end
 
--- The same, or those that the command line names: the first, and how many.
+-- The same, or the first seed and the count from the command line.
 function programs.named_seeds(count)
   if not (arg and arg[1]) then return programs.seeds(count) end
   local first = math.tointeger(tonumber(arg[1])) or error("no seed: " .. arg[1], 0)
@@ -51,10 +52,10 @@ local function resume_in_turn(driver, ...)
   end)
 end
 
--- Runs a function that may `await` what takes several turns.
+-- Runs a function that may `await` results that take several turns.
 function programs.in_turns(body) resume_in_turn(coroutine.create(body)) end
 
--- Calls `start` with a function for its result, and waits for that.
+-- Calls `start` with a function for its result, and waits for the result.
 function programs.await(start)
   local driver = coroutine.running()
   start(function(result) resume_in_turn(driver, result) end)

@@ -7,7 +7,7 @@ local function collect()
   collectgarbage()
 end
 
--- A finalizer runs once, with what was written; one that came too late for Lua doesn't.
+-- A finalizer runs once, with the written value. A finalizer set too late for Lua does not run.
 local log = {}
 do
   local t = setmetatable({x = 1}, {__gc = function(t) log[#log + 1] = t.x end})
@@ -22,7 +22,7 @@ end
 collect()
 assert(table.concat(log, " ") == "2")
 
--- Brought back by its finalizer, a table keeps its watchers.
+-- A table that its finalizer brings back keeps its watchers.
 local back, calls = nil, 0
 do
   local t = setmetatable({x = 1}, {__gc = function(t) back = t end})
@@ -36,8 +36,7 @@ assert(calls == 1)
 back = nil
 collect()
 
--- The same, where it came back too late the first time, when its watchers had ended, and was
--- watched again.
+-- The same for a table that came back after its watchers had ended, and was watched again.
 local saved
 do
   local of_table = {
@@ -77,7 +76,7 @@ weak.a, weak.b, weak.c = {}, {}, 1
 collect()
 assert(weak.a == nil and weak.b == nil and weak.c == 1)
 
--- A callback that holds its table, and tables that hold each other's callbacks, are collected.
+-- A callback that holds its table is collected, and so are tables that hold each other's callbacks.
 local gone = setmetatable({}, {__mode = "v"})
 do
   local a, b = {x = 1}, {x = 1}

@@ -1,8 +1,8 @@
--- L7: observing a table doesn't change what a script sees of it.
+-- L7: a script sees no difference between an observed table and a plain one.
 local obs = require "obs"
 local function nothing() end
 
--- Everything about a plain table.
+-- All properties of a plain table.
 local t = {1, 2, 3, name = "Ada"}
 local address, plain = tostring(t), string.format("%p", t)
 obs.observe(t, "*", nothing)
@@ -20,7 +20,7 @@ local order = {}
 for k in pairs(t) do order[#order + 1] = tostring(k) end
 assert(table.concat(order, " ") == "1 2 3 name")
 
--- Its own metatable stays the one that is seen.
+-- Scripts still see its original metatable.
 local Class = {}
 Class.__index = Class
 function Class:hello() return "hello " .. self.name end

@@ -1,4 +1,4 @@
--- L7: operators and methods of a table's metatable go on working, also those added later.
+-- L7: operators and methods of a table's metatable keep working, also those added later.
 local obs = require "obs"
 local function nothing() end
 
@@ -86,13 +86,13 @@ child.color = "blue"
 obs.flush()
 assert(calls == 1)
 
--- Another metatable, and none.
+-- Another metatable, then none.
 setmetatable(child, {__index = function(_, k) return k .. "!" end, __len = function() return 7 end})
 assert(child.absent == "absent!" and child.color == "blue" and #child == 7)
 setmetatable(child, nil)
 assert(child.absent == nil and child.color == "blue" and #child == 0)
 
--- A class that is observed itself.
+-- An observed class.
 local Base = {greet = function() return "base" end}
 Base.__index = Base
 local thing = setmetatable({}, Base)
@@ -111,7 +111,7 @@ do
 end
 assert(closed == 2)
 
--- Values that are no functions, until they are removed or replaced.
+-- Values that are not functions, until they are removed or replaced.
 for _, value in ipairs { true, 5, "text", {} } do
   local meta = { __eq = value, __add = value, __len = value, __call = value, __tostring = value }
   local x, y = setmetatable({ n = 1 }, meta), setmetatable({ n = 1 }, meta)

@@ -8,7 +8,7 @@ local function filled(n)
   return t
 end
 
--- What `work` does to the current key must not change which keys a loop meets.
+-- Whatever `work` does to the current key, the loop must meet the same keys.
 local function check(name, work, t, count)
   local seen, n = {}, 0
   for k in pairs(t) do
@@ -56,7 +56,7 @@ for name, work in pairs(works) do
   end
 end
 
--- Integers move the whole table.
+-- Integer keys move the whole table.
 for n = 1, 20 do
   local t = filled(n)
   for i = 1, n do t[i * 1000] = i end
@@ -89,7 +89,7 @@ while co() do
 end
 assert(met == 9)
 
--- Observing all of it, and other keys, within a loop: no error, and an end.
+-- Observing everything, or other keys, within a loop: no error, and the loop ends.
 for _, path in ipairs {"*", "key3", "absent"} do
   local v, steps = filled(30), 0
   for _ in pairs(v) do
@@ -99,7 +99,7 @@ for _, path in ipairs {"*", "key3", "absent"} do
   end
 end
 
--- Lists in order, whatever moved.
+-- Lists stay in order, whatever moved.
 local list = {10, 20, 30, 40, 50}
 local place = 0
 for i, v in pairs(list) do
@@ -111,7 +111,8 @@ assert(place == 5)
 local ok, message = pcall(next, list, "never there")
 assert(not ok and message:find("invalid key to 'next'", 1, true))
 
--- A key that was removed, forgotten by the table and then observed keeps others from being lost.
+-- A key that was removed, forgotten by the table and then observed does not cause other keys to be
+-- lost.
 do
   local t = {a = 1, b = 2}
   local first = next(t)

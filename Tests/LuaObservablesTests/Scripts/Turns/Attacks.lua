@@ -1,4 +1,4 @@
--- Callbacks that do what they should not: nothing crashes, hangs, or is lost.
+-- Misbehaving callbacks: nothing crashes, hangs, or is lost.
 local obs = require "obs"
 dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/checking.lua")
 
@@ -125,7 +125,7 @@ check("equal keys of different types stay apart", function()
   eq(f(), 1)
   eq(obs.flush(), 0)
 end)
-check("handles are told apart and cannot be forged", function()
+check("handles are distinguished and cannot be forged", function()
   local w = obs.observe({}, "a", nothing)
   local p, timer = obs.path("a"), obs.after(0, nothing)
   for _, f in ipairs { w.stop, w.pause, w.run, obs.why, obs.whynot } do
@@ -267,7 +267,7 @@ check("a comparison that changes the table under it", function()
   t.u = { x = 1 }
   obs.flush()
 end)
-check("on_observed hooks that undo what they are told", function()
+check("on_observed hooks that undo the reported observation", function()
   local t, n = {}, 0
   obs.on_observed(t, function(o, key, on)
     n = n + 1
@@ -373,7 +373,7 @@ turns("waiting inside a scope's body is an error, and the scope is over", functi
   local w = obs.observe(t, "b", nothing)
   assert(w.active)
 end)
-turns("on_error that raises each time, and one that writes what failed", function()
+turns("on_error that raises each time, and one that writes the failing key", function()
   local t = { n = 0 }
   local told = 0
   obs.on_error(function() told = told + 1; t.n = t.n + 1; pcall(obs.flush) end)

@@ -1,4 +1,4 @@
--- Q3: obs.await makes a straight line of any callback.
+-- Q3: obs.await turns any callback into sequential code.
 local obs = require "obs"
 
 local function await(...)
@@ -10,7 +10,7 @@ local function await(...)
   return function() return results end, task
 end
 
-case("it returns what `done` got, also nil", function()
+case("it returns the arguments of `done`, also nil", function()
   local call
   local results = await(function(done) call = done end)
   expect_equal(results(), nil)
@@ -51,7 +51,7 @@ case("it returns false after the timeout, and a late call does nothing", functio
   expect_equal(results()[2], false)
 end)
 
-case("a timeout that was in time leaves no timer behind", function()
+case("a call before the timeout leaves no timer behind", function()
   local call
   local results = await(function(done) call = done end, 1000)
   call "early"
@@ -59,7 +59,7 @@ case("a timeout that was in time leaves no timer behind", function()
   expect_equal(results()[2], "early")
 end)
 
-case("an error in `start` is that of await", function()
+case("an error in `start` is raised by await", function()
   local results = await(function() error("no", 0) end)
   expect_equal(results()[1], false)
   expect_equal(results()[2], "no")
@@ -92,7 +92,7 @@ case("outside of a task, and with wrong arguments, it is an error", function()
   end)
 end)
 
-case("T10: an error of a task is reported where nobody awaits it any more", function()
+case("T10: an error of a task is reported if no task awaits it any more", function()
   local reported = {}
   obs.on_error(function(message) reported[#reported + 1] = message:match "%a+$" end)
   local function failing(word)
@@ -107,7 +107,7 @@ case("T10: an error of a task is reported where nobody awaits it any more", func
   obs.task(function() pcall(awaited.await, awaited) end)
   waiting:cancel()
   advance(3)
-  -- A task that fails at once, and whose only waiter is cancelled before it reads that.
+  -- A task that fails at once, and whose only waiter is cancelled before it reads the error.
   local go
   local failed = obs.task(function()
     obs.await(function(done) go = done end)

@@ -39,7 +39,7 @@ check("T2: one function registered twice is called twice", function()
   eq(obs.flush(), 2)
   eq(calls, 2)
 end)
-check("T2: the callback is given observed and observer, and nothing else", function()
+check("T2: the callback receives observed and observer, and nothing else", function()
   local t, o, got = {}, {}, nil
   obs.observe(t, "a", function(...) got = table.pack(...) end, { observer = o })
   t.a = 1
@@ -60,7 +60,7 @@ check("T3: earliest registered first, whatever was written first", function()
   obs.flush()
   eq(table.concat(log), "123")
 end)
-check("T3: what is triggered in between runs in its place", function()
+check("T3: a watcher triggered in between runs in its place", function()
   local t, log = {}, {}
   obs.observe(t, "start", function() log[#log + 1] = "1"; t.c = 1; t.b = 1 end)
   obs.observe(t, "b", function() log[#log + 1] = "2" end)
@@ -72,7 +72,7 @@ check("T3: what is triggered in between runs in its place", function()
 end)
 
 -- T4
-check("T4: what runs again waits for the next flush of the script", function()
+check("T4: a watcher that is due again waits for the next flush of the script", function()
   local t, calls = { n = 0 }, 0
   obs.observe(t, "n", function() calls = calls + 1; if t.n < 5 then t.n = t.n + 1 end end)
   t.n = 1
@@ -95,7 +95,7 @@ turns("T4: at the end of a turn it runs in the next, which starts at once", func
   eq(calls, 100)
   assert(obs.stats().turns - before >= 100)
 end)
-turns("T4: two that trigger each other settle, both called", function()
+turns("T4: two watchers that trigger each other settle, both called", function()
   local t, log = { a = 0, b = 0 }, 0
   obs.observe(t, "a", function() log = log + 1; t.b = math.min(t.a, 10) end)
   obs.observe(t, "b", function() log = log + 1; t.a = t.b + 1 end)
@@ -135,7 +135,7 @@ check("T5: NaN equals NaN", function()
   t.a = 0 / 0
   eq(n(), 1)
 end)
-check("T5: tables go by identity, whatever __eq says", function()
+check("T5: tables are compared by identity, whatever __eq says", function()
   local m = { __eq = function() return true end }
   local t = { a = setmetatable({}, m) }
   local n = counter(t, "a")
@@ -186,7 +186,7 @@ check("T7: no call after stop, not even a pending one", function()
   eq(n(), 0)
   assert(not w.active)
 end)
-check("T7: not even in the flush under way", function()
+check("T7: not even in the current flush", function()
   local t, called = {}, false
   local second
   obs.observe(t, "a", function() second:stop() end)
@@ -206,7 +206,7 @@ check("T7: a watcher can stop itself", function()
 end)
 
 -- T9
-check("T9, C9: a paused immediate watcher compares what is computed when it goes on", function()
+check("T9, C9: a paused immediate watcher compares computed values when it resumes", function()
   local t, log = { a = 1, items = { 1 } }, {}
   obs.computed(t, "q", { "a" }, function(self) return self.a end)
   local watchers = {}
@@ -264,7 +264,7 @@ check("T9: once per change, not per path", function()
   t.a = 3
   eq(calls, 2)
 end)
-check("T4: a watcher that had nothing to be called for was not called in the flush", function()
+check("T4: a watcher without a reason for a call does not count as called in the flush", function()
   local t, first, calls = { a = 1 }, { k = 1 }, 0
   obs.changes(t, function() calls = calls + 1 end)
   obs.transaction({ t }, function()
@@ -277,7 +277,7 @@ check("T4: a watcher that had nothing to be called for was not called in the flu
   t.a = 1
   eq(obs.flush(), 0)
   eq(calls, 0)
-  -- What another watcher writes later in the flush is heard in it.
+  -- A later write of another watcher is delivered in the same flush.
   local heard = 0
   obs.observe_keys(t, "b", function() heard = heard + 1 end)
   obs.observe(first, "k", function() t.a, t.b = 3, 1 end)
@@ -291,7 +291,7 @@ check("T4: a watcher that had nothing to be called for was not called in the flu
   eq(heard, 1)
   history:stop()
 end)
-check("T4: what compares keys and writes each time does not go on in one flush", function()
+check("T4: a watcher that compares keys and always writes does not repeat in one flush", function()
   local t, compared, called = { a = 1 }, 0, 0
   obs.observe_keys(t, "a", function() called = called + 1 end, {
     equals = function()
@@ -308,7 +308,7 @@ check("T4: what compares keys and writes each time does not go on in one flush",
   eq(called, 0)
   eq(compared < 10, true)
 end)
-check("T9: a batch inside an immediate watcher drops nothing that others are to hear", function()
+check("T9: a batch inside an immediate watcher drops no call of others", function()
   for _, outermost in ipairs { function(f) f() end, obs.batch } do
     for _, first in ipairs { true, false } do
       local t, heard = { a = 1, b = 1, c = 1 }, {}
@@ -331,7 +331,7 @@ check("T9: a batch inside an immediate watcher drops nothing that others are to 
     end
   end
 end)
-check("T9: the change of a nested path tells which key", function()
+check("T9: the change of a nested path has its key", function()
   local t, log = { u = { x = 1 } }, {}
   obs.observe(t, "u.x", function(o, _, c) log[#log + 1] = c end, { immediate = true })
   t.u.x = 2
@@ -344,7 +344,7 @@ check("T9: the change of a nested path tells which key", function()
   eq(log[2].new, t.u)
   eq(log[2].path, "u.x")
 end)
-check("T9: keys, old and new come as they are", function()
+check("T9: keys, old and new values are unchanged", function()
   local t, last = { 1, 2 }, nil
   obs.observe(t, "*", function(_, _, c) last = c end, { immediate = true })
   local k = {}
@@ -357,7 +357,7 @@ check("T9: keys, old and new come as they are", function()
     eq(last.path, "*")
   end
 end)
-check("T9: batch delays them to its end, once, told the first change", function()
+check("T9: batch delays them to its end, one call with the first change", function()
   local t, log = { a = 0 }, {}
   obs.observe(t, { "a", "b" }, function(o, _, c)
     log[#log + 1] = ("%s %s>%s %s"):format(c.key, c.old, c.new, o.a)
@@ -393,7 +393,7 @@ check("T9: in a batch, in order of registration", function()
   obs.batch(function() t.b = 1; t.a = 1 end)
   eq(log, "12")
 end)
-check("T9: a batch that raises delivers, and the error goes on as it was", function()
+check("T9: a batch that raises delivers, and the error passes through unchanged", function()
   local t, calls, e = {}, 0, {}
   obs.observe(t, "a", function() calls = calls + 1 end, { immediate = true })
   local ok, caught = pcall(obs.batch, function() t.a = 1; error(e) end)
@@ -403,8 +403,7 @@ check("T9: a batch that raises delivers, and the error goes on as it was", funct
   t.a = 2
   eq(calls, 2)
 end)
-check("T9: in a batch, each is called once after it, also where the flush has "
-  .. "to call it", function()
+check("T9: in a batch, each is called once after it, also if the flush has to call it", function()
   local t, log = { a = 1, b = 1 }, {}
   local function note(name)
     return function(_, _, change)
@@ -424,7 +423,7 @@ check("T9: in a batch, each is called once after it, also where the flush has "
   eq(table.concat(log, ","), "first:12,second:12,first,second")
   first:stop()
 end)
-check("T9: a batch that leaves an operator, a size or a property as it was", function()
+check("T9: a batch that leaves an operator, a size or a property unchanged", function()
   local t, calls = { items = obs.array { 1, 2 }, n = 1 }, 0
   obs.computed(t, "odd", { "n" }, function(self) return self.n % 2 end)
   for _, path in ipairs { "items.@sum", "items.count", "items.@first", "items.@max", "odd" } do
@@ -442,7 +441,7 @@ check("T9: a batch that leaves an operator, a size or a property as it was", fun
   obs.batch(function() t.items:append(3) end)
   eq(calls, 3)
 end)
-check("T9: of several changes in a batch the first is told, whatever kind it is of", function()
+check("T9: of several changes in a batch the first is delivered, whatever its kind", function()
   local t, log = { n = 1, m = 1 }, {}
   obs.computed(t, "twice", { "n" }, function(self) return self.n * 2 end)
   obs.observe(t, { "m", "twice" }, function(_, _, change)
@@ -461,7 +460,7 @@ check("T9: of several changes in a batch the first is told, whatever kind it is 
   eq(table.concat(log, ";"), "twice twice 2 6;m m 2 3")
 end)
 check("T9: inside of an immediate callback", function()
-  -- What concerns other watchers there is not lost.
+  -- Calls of other watchers are not lost.
   reporting(function()
     local t, u, log = { a = 1 }, { b = 1 }, {}
     local function note(name) return function() log[#log + 1] = name end end
@@ -486,7 +485,7 @@ check("T9: inside of an immediate callback", function()
   end)
   eq(#reports, 0)
 end)
-check("T9: a watcher that pauses itself is not called again before it goes on", function()
+check("T9: a watcher that pauses itself is not called again before it resumes", function()
   local t, log = { a = 1 }, {}
   local w
   w = obs.observe(t, "a", function(_, _, change)
@@ -503,7 +502,7 @@ check("T9: a watcher that pauses itself is not called again before it goes on", 
   w:resume()
   eq(table.concat(log, ","), "2,3")
 end)
-check("T9: one that waits behind deep calls is not called when it is paused meanwhile", function()
+check("T9: a watcher that waits behind deep calls is not called once it is paused", function()
   local chain, log = {}, {}
   for i = 1, 60 do chain[i] = { n = 0 } end
   local last
@@ -547,7 +546,7 @@ check("T9: an immediate watcher stopped inside a batch is not called", function(
   obs.batch(function() t.a = 1; w:stop() end)
   eq(calls, 0)
 end)
-check("T9: it is not re-entered; what it triggers of itself comes after it returned", function()
+check("T9: it is not re-entered; calls that it triggers itself follow after its return", function()
   local t, depth, most, calls = { n = 0 }, 0, 0, 0
   obs.observe(t, "n", function(_, _, c)
     depth = depth + 1
@@ -575,7 +574,7 @@ check("T9: at most 100 times, then an error that names it", function()
   assert(tostring(reports[1].error):find("Delivery.lua:%d+"), tostring(reports[1].error))
   assert(calls == 100 or calls == 101, calls)
   local before = calls
-  -- And it works again afterwards.
+  -- It works again afterwards.
   reporting(function() t.n = -1 end)
   eq(#reports, 1)
   assert(calls > before + 90)
@@ -613,8 +612,7 @@ check("T9: immediate calls nested deeper than 50 are queued, in order", function
   for i = 1, n do eq(log[i], i) end
   assert(most <= 51, most)
 end)
-check("T5: `equals` compares what an operator or a size gives with the value that was "
-  .. "delivered last", function()
+check("T5: `equals` compares an operator or a size with the value delivered last", function()
   for _, immediate in ipairs { false, true } do
     local items, asked, calls = obs.array { { p = 1 }, { p = 2 } }, {}, 0
     local function watch(path, is_equal)
@@ -644,7 +642,7 @@ check("T5: `equals` compares what an operator or a size gives with the value tha
     eq(calls, 1)
   end
 end)
-check("T9, Z4: a batch changes a computed property and members beside it: both go on", function()
+check("T9, Z4: a batch that changes a computed property and members delivers both", function()
   for _, paths in ipairs { { "members.a", "total" }, { "total", "members.a" } } do
     local t, calls = { members = obs.set_of {}, v = 0 }, 0
     obs.computed(t, "total", { "v" }, function(self) return self.v end)
@@ -659,7 +657,7 @@ check("T9, Z4: a batch changes a computed property and members beside it: both g
     eq(calls, 2)
   end
 end)
-check("T9: who hears a nested write was told of the one before it", function()
+check("T9: a watcher that hears a nested write has received the outer one before", function()
   local t, log = { v = 0 }, {}
   obs.observe(t, "v", function() if t.v == 5 then t.v = 1 end end, { immediate = true })
   obs.observe(t, "v", function(_, _, change)
@@ -668,7 +666,7 @@ check("T9: who hears a nested write was told of the one before it", function()
   t.v = 5
   eq(table.concat(log, " "), "0>5 5>1")
 end)
-check("T9: a change that a batch kept back is told before a later one", function()
+check("T9: a change that a batch delayed is delivered before a later one", function()
   local t, log = { a = 0, v = 0 }, {}
   obs.observe(t, "a", function() t.v = 1 end, { immediate = true })
   obs.observe(t, "v", function(_, _, change)
@@ -677,7 +675,7 @@ check("T9: a change that a batch kept back is told before a later one", function
   obs.batch(function() t.a, t.v = 1, 5 end)
   eq(table.concat(log, " "), "0>5 5>1")
 end)
-check("T9: a change that waits behind deep calls is told before a later one", function()
+check("T9: a change that waits behind deep calls is delivered before a later one", function()
   local nodes, log = {}, {}
   for i = 1, 60 do nodes[i] = { v = 0 } end
   for i, node in ipairs(nodes) do
@@ -691,7 +689,7 @@ check("T9: a change that waits behind deep calls is told before a later one", fu
   nodes[1].v = 1
   for i = 2, #log do eq(log[i]:match("^[^>]+"), log[i - 1]:match("[^>]+$")) end
 end)
-check("T9: two that trigger each other without end are an error, not a hang", function()
+check("T9: two watchers that trigger each other endlessly are an error, not a hang", function()
   local t = { a = 0, b = 0 }
   reporting(function()
     obs.observe(t, "a", function() t.b = t.b + 1 end, { immediate = true, name = "ping" })
@@ -760,7 +758,7 @@ check("T10: a watcher that stops itself and then raises is reported with its nam
   eq(#reports, 2)
   for _, report in ipairs(reports) do eq(report.where.name, "stopping") end
 end)
-check("T10: the error value comes as it was raised", function()
+check("T10: the error value is reported as it was raised", function()
   local t, e = {}, {}
   reporting(function()
     obs.observe(t, "a", function() error(e) end)
@@ -769,7 +767,7 @@ check("T10: the error value comes as it was raised", function()
   end)
   eq(reports[1].error, e)
 end)
-check("T10: errors without text, and whose text fails", function()
+check("T10: errors without text, and errors whose text fails", function()
   for _, e in ipairs {
     { error = nil }, { error = {} },
     { error = setmetatable({}, { __tostring = function() error("x") end }) },
@@ -872,7 +870,8 @@ check("T11: an immediate watcher added inside one hears the next change", functi
 end)
 
 -- T4
-turns("T4: a watcher of a computed property whose call was dropped hears of the next", function()
+turns("T4: a watcher of a computed property whose call was dropped hears the next "
+  .. "change", function()
   local t, heard = { v = 1, on = true }, 0
   obs.computed(t, "double", { "v" }, function(self) return self.v * 2 end)
   obs.observe(t, "double", function() heard = heard + 1 end)
@@ -887,7 +886,7 @@ turns("T4: a watcher of a computed property whose call was dropped hears of the 
   eq(heard, 1)
 end)
 
-turns("T4: a watcher of objects below whose call was dropped hears of the next", function()
+turns("T4: a watcher of objects below whose call was dropped hears the next change", function()
   for _, path in ipairs { "**", "**.v", "o.**" } do
     local t, on, heard = { o = { v = 1 } }, true, 0
     obs.observe(t, path, function()
@@ -939,7 +938,7 @@ check("T12: hooks that observe and stop end like watchers that trigger themselve
   assert(tostring(reports[1].error):find("hooks of .* set each other off 100 times.*'k'"),
     reports[1].error)
 end)
-check("T12: a failed registration tells the hooks nothing", function()
+check("T12: a failed registration calls no hooks", function()
   local User = obs.model("User", { name = "", friend = obs.none })
   local t, log = { a = { b = User {} } }, {}
   for _, object in ipairs { t, t.a } do
@@ -950,7 +949,7 @@ check("T12: a failed registration tells the hooks nothing", function()
   obs.observe(t, "a.b.name", nothing):stop()
   eq(table.concat(log, ","), "atrue,btrue,afalse,bfalse")
 end)
-check("T12: a watcher cannot yield, and the error says so", function()
+check("T12: a watcher cannot yield, with a clear error", function()
   local t = {}
   reporting(function()
     obs.observe(t, "a", function() coroutine.yield(1) end)
@@ -967,7 +966,7 @@ check("T12: a watcher cannot yield, and the error says so", function()
     assert(tostring(reports[i].error):find("task"), reports[i].error)
   end
 end)
-check("T12: coroutines inside a watcher are its own affair", function()
+check("T12: a watcher may use coroutines", function()
   local t, sum = {}, 0
   obs.observe(t, "a", function()
     for v in coroutine.wrap(function() for i = 1, 3 do coroutine.yield(i) end end) do
@@ -1022,7 +1021,7 @@ check("T12: recursion through writes, observes and stops ends", function()
   for _ = 1, 1000 do if obs.flush() == 0 then break end end
   eq(t.n, 300)
 end)
-check("T14: with on_error the script goes on", function() assert(true) end)
+check("T14: with on_error the script continues", function() assert(true) end)
 
 check("100,000 watchers on one key", function()
   local t, calls, count = {}, 0, os.getenv "OBS_LIGHT" and 10000 or 100000
@@ -1040,8 +1039,7 @@ check("100,000 watchers on one key", function()
   eq(obs.flush(), 0)
 end)
 
-check("T5: `equals` is asked of each element that an operation changed, until "
-  .. "one counts", function()
+check("T5: `equals` is called for each changed element, until one differs", function()
   local function near(old, new) return old and new and math.abs(new - old) < 10 end
   local list, log = obs.array { 1, 2, 3 }, {}
   obs.observe(list, "*", function(_, _, change)
@@ -1086,8 +1084,7 @@ check("T5, Z4: forgetting a property whose value is nil is no change", function(
   obs.forget(u, "q")
   eq(all(), 1)
 end)
-check("trigger: with a previous value one assignment, without one a change, and the wiring "
-  .. "as it was", function()
+check("trigger: an assignment with a previous value, otherwise a change; same wiring", function()
   local x = { v = 1 }
   local t = { x = x }
   local n = counter(t, "*.v")
@@ -1121,7 +1118,7 @@ check("trigger: of a lazy property, valid or not, delivers and computes nothing"
   eq(n(), 1)
   eq(runs, 1)
 end)
-check("T5: `equals` is not asked of elements that an operation left as they were", function()
+check("T5: `equals` is not called for elements that an operation left unchanged", function()
   local list, asked = obs.array { 1, 3, 2 }, {}
   local function never(old, new) asked[#asked + 1] = ("%s>%s"):format(old, new) return false end
   local slot = counter(list, "#1", { equals = never })
@@ -1136,7 +1133,7 @@ check("T5: `equals` is not asked of elements that an operation left as they were
 end)
 
 -- T4's limit comes last: it needs the end of a turn.
-turns("T4: without end is an error that names the watchers and where they are declared", function()
+turns("T4: endless triggering is an error that names the watchers and their places", function()
   local t = { a = 0, b = 0, n = 0 }
   reports = {}
   obs.on_error(function(e, where) reports[#reports + 1] = tostring(e) end)
@@ -1155,7 +1152,7 @@ turns("T4: without end is an error that names the watchers and where they are de
   -- It stays registered, and works.
   obs.stop(t)
 end)
-check("T9: a watcher of * and of an operator is told what has changed", function()
+check("T9: a watcher of * and of an operator receives the changed value", function()
   local t, told = { items = obs.array {} }, {}
   obs.computed(t, "n", { "items.@count" }, function(self) return #self.items end)
   eq(t.n, 0)

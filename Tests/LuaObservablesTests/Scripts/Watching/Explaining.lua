@@ -1,8 +1,8 @@
--- Rules W2, W4 and W5: what `why`, `log` and `describe` say about objects and values.
+-- Rules W2, W4 and W5: the output of `why`, `log` and `describe` for objects and values.
 local obs = require "obs"
 dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/checking.lua")
 
--- The name of a table as `describe` begins with it.
+-- The name of a table as at the beginning of `describe`.
 local function name(t) return (obs.describe(t):match "^%S+ %S+") end
 
 -- The events of `body`.
@@ -67,7 +67,7 @@ check("W4: why shows old and new values", function()
   eq(writes[5].new, nil)
   for _, write in ipairs(writes) do eq(write.object, name(t)) end
 end)
-check("W4: of a long string it keeps the beginning, also where its bytes are no text", function()
+check("W4: of a long string it keeps the beginning, also if its bytes are not text", function()
   local t = { a = "" }
   local w = obs.observe(t, "a", nothing)
   t.a = ("x"):rep(100000)
@@ -113,7 +113,7 @@ check("W4: lists: the key and the values of the first element that changed", fun
   has(text, [[("a" → "x")]])
   has(text, [[("x" → "y")]])
 end)
-check("W4: an old value that is not known is left out", function()
+check("W4: an unknown old value is left out", function()
   local t = setmetatable({}, { __newindex = function(t, k, v) rawset(t, "_" .. k, v) end })
   local w = obs.observe(t, "a", nothing)
   t.a = 5
@@ -204,7 +204,7 @@ check("W4: why says that an object had left the path", function()
   has(text, ("'x' was written at %s in turn %d (2 → 4), to an object that had left the path")
     :format(place, writes[3].turn))
 end)
-check("W4: not of one that came back, or that another path still leads to", function()
+check("W4: … but not of one that returned, or that another path still leads to", function()
   local t = { u = { x = 1 }, v = {} }
   t.v.u = t.u
   local w = obs.observe(t, "u.x", nothing)
@@ -223,7 +223,7 @@ check("W4: not of one that came back, or that another path still leads to", func
   writes = obs.why(both)
   eq(writes[#writes].left, nil)
 end)
-check("W4: elements that left a list, and those that stayed", function()
+check("W4: elements that left a list, and elements that stayed", function()
   local a, b = { p = 1 }, { p = 2 }
   local t = { list = { a, b } }
   local w = obs.observe(t, "list.*.p", nothing)
@@ -238,7 +238,7 @@ check("W4: elements that left a list, and those that stayed", function()
   eq(left[3], true)
   eq(left[4], false)
 end)
-check("W4: an object that left the way of a computed property", function()
+check("W4: an object that left the path of a computed property", function()
   local t = { u = { x = 1 } }
   obs.computed(t, "twice", { "u.x" }, function(self) return 2 * self.u.x end)
   local w = obs.observe(t, "twice", nothing)
@@ -293,7 +293,7 @@ check("W5: computations carry the values of the property", function()
   eq(table.concat(shown, ", "), "compute twice nil 2, write n 1 4, invalidate twice nil nil, "
     .. "compute twice 2 8, write twice 8 9")
 end)
-check("W5: the log keeps no value longer than until its sink was called", function()
+check("W5: the log keeps values only until its sink was called", function()
   local t, gone = { a = 1 }, setmetatable({}, { __mode = "k" })
   obs.log(nothing)
   obs.observe(t, "a", nothing)
@@ -307,7 +307,7 @@ check("W5: the log keeps no value longer than until its sink was called", functi
 end)
 
 -- describe
-check("W2: what is unobserved, and depended on, is described in one sentence", function()
+check("W2: an unobserved object with dependents is described in one sentence", function()
   local settings = setmetatable({ zoom = 2, pad = 1 }, { __name = "Settings" })
   local view = setmetatable({ width = 3 }, { __name = "View" })
   obs.computed(view, "scaled", { "width", { settings, "zoom" }, { settings, "pad" } },
@@ -320,7 +320,7 @@ check("W2: what is unobserved, and depended on, is described in one sentence", f
   obs.observe(settings, "pad", nothing)
   has(obs.describe(settings), "is observed:")
 end)
-check("W2: of many it names some, and how many more there are", function()
+check("W2: of many it names some, and the number of the others", function()
   local settings = { zoom = 2 }
   local views = {}
   for i = 1, 30 do

@@ -5,7 +5,7 @@ dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/che
 local function keys(t) return table.concat(obs.observed_keys(t), " ") end
 
 -- W1
-check("W1, Z4: asking loses no call behind an element that was the first one before", function()
+check("W1, Z4: a query loses no call behind an element that was the first one before", function()
   for _, asks in ipairs { false, true } do
     local first, other, calls = {}, {}, 0
     local list = obs.array { first }
@@ -44,13 +44,13 @@ check("W1: they follow replaced objects at once", function()
   eq(obs.observer_count(old, "x"), 0)
   eq(obs.observer_count(t.u, "x"), 1)
 end)
-check("W1: digits are told as digits", function()
+check("W1: digits are shown as digits", function()
   local t = { {}, {} }
   obs.observe(t, "2", nothing)
   eq(keys(t), "2")
   eq(obs.observer_count(t, "2"), 1)
 end)
-check("W1: observer counts are of paths that pass through", function()
+check("W1: observer counts are numbers of paths that pass through", function()
   local t = { a = { x = 1 } }
   obs.observe(t, { "a", "a.x" }, nothing)
   obs.observe(t, "a.x", nothing)
@@ -70,7 +70,7 @@ check("W1: counts of integer keys, by number and by #n", function()
   obs.observe(t, "*", nothing)
   eq(obs.observer_count(t, "*"), 1)
 end)
-check("W1: the hook hears of 0 to 1 and 1 to 0 only", function()
+check("W1: the hook is called only for 0 to 1 and 1 to 0", function()
   local t, log = {}, {}
   obs.on_observed(t, function(o, key, on) assert(o == t); log[#log + 1] = key .. tostring(on) end)
   local a = obs.observe(t, "a", nothing)
@@ -83,7 +83,7 @@ check("W1: the hook hears of 0 to 1 and 1 to 0 only", function()
   obs.stop(t)
   eq(table.concat(log, " "), "atrue *true afalse *false")
 end)
-check("W1: the hook runs after construction, and hears of wiring through a path", function()
+check("W1: the hook runs after construction, and for wiring through a path", function()
   local t, log = { u = { x = 1 } }, {}
   obs.on_observed(t.u, function(o, key, on)
     log[#log + 1] = key .. tostring(on) .. obs.observer_count(o, key)
@@ -124,7 +124,7 @@ check("W1: an error in the hook is reported", function()
 end)
 
 -- W2
-check("W2: describe lists who observes what, with name, place and path", function()
+check("W2: describe lists the observers with name, place and path", function()
   local t = { u = { x = 1 } }
   has(obs.describe(t), "not observed")
   obs.observe(t, "u.x", nothing, { name = "the name" })
@@ -160,7 +160,7 @@ check("W4: why without a record knows the first write, and says that recording i
   has(text, "record")
   has(writes[1].site, place)
 end)
-check("W4: whynot without a record says so", function()
+check("W4: whynot without a record says that recording is off", function()
   local w = obs.observe({ }, "a", nothing)
   local answer, text = obs.whynot(w)
   eq(type(answer), "table")
@@ -174,7 +174,7 @@ check("W4: whynot without a record says so", function()
   has(text, place)
 end)
 obs.record(true)
-check("W4: why tells the writes behind the last call", function()
+check("W4: why shows the writes behind the last call", function()
   local t = { u = { x = 1 } }
   local w = obs.observe(t, { "a", "u.x" }, nothing, { name = "named" })
   t.a = 1; local first = here()
@@ -224,7 +224,7 @@ check("W4: whynot: equal, unreachable, paused, stopped, pending", function()
   eq(answer.reason, "unreachable")
   has(text, "'user'")
 end)
-check("W4: a watcher that obs.stop ended tells where", function()
+check("W4: a watcher that obs.stop ended shows where", function()
   local t = {}
   local w = obs.observe(t, "a", nothing)
   obs.stop(t); local place = here()
@@ -245,13 +245,13 @@ check("W4: a once watcher that ended, and one whose object died", function()
   eq(#writes, 1)
 end)
 obs.record(false)
-check("W4: both want a watcher", function()
+check("W4: both expect a watcher", function()
   fails("watcher", obs.why, {})
   fails("watcher", obs.whynot)
 end)
 
 -- log
-check("log tells every write, call, registration and end", function()
+check("log reports every write, call, registration and end", function()
   local t, events = { a = 1 }, {}
   obs.log(function(e) events[#events + 1] = e end)
   local w = obs.observe(t, "a", nothing, { name = "logged" }); local place = here()
@@ -288,7 +288,7 @@ check("log: an error in the sink is reported, and nothing recurses", function()
   assert(#reports >= 1)
   assert(tostring(reports[1].error):find("sink"))
 end)
-check("log: a sink that writes what is observed doesn't recurse", function()
+check("log: a sink that writes an observed key doesn't recurse", function()
   local t, n = { count = 0 }, 0
   obs.log(function() n = n + 1; t.count = t.count + 1 end)
   obs.observe(t, "count", nothing)
@@ -350,7 +350,7 @@ turns("stats counts observed objects", function()
   turn()
   eq(obs.stats().observed, before)
 end)
-check("W4: whynot names the component that is not there, digits too", function()
+check("W4: whynot names the missing component, digits too", function()
   local t = { l = { { x = 1 }, { x = 2 } }, a = {} }
   local function ignore() end
   local digits, names = obs.observe(t, "l.2.x", ignore), obs.observe(t, "a.b.c", ignore)

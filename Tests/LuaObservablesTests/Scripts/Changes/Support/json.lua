@@ -1,5 +1,5 @@
--- A small codec for JSON, as other programs have one: integers stay integers, other numbers are
--- floats, tables with 1..n are arrays.
+-- A small JSON codec, as in other programs: integers stay integers, other numbers are floats,
+-- tables with 1..n are arrays.
 local json = {}
 
 local function text(value)

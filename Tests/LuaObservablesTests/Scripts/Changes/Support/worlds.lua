@@ -1,4 +1,4 @@
--- Random trees for the rules of deep changes: worlds that programs of numbers write, copies of
+-- Random trees for the rules of deep changes: worlds written by programs of numbers, copies of
 -- them, and comparisons by content and sharing.
 local obs = require "obs"
 
@@ -13,7 +13,7 @@ local function dictionary_kind(value)
   return getmetatable(value) == getmetatable(obs.dictionary {})
 end
 
---- What a table is: "array", "set", "dictionary", "point", "named", or "plain".
+--- The kind of a table: "array", "set", "dictionary", "point", "named", or "plain".
 function worlds.kind(value)
   if array_kind(value) then return "array" end
   if set_kind(value) then return "set" end
@@ -43,7 +43,7 @@ function worlds.new()
   return { root = root, objects = { root } }
 end
 
--- A value that a number stands for: nil, a scalar, a new object, or one that is there.
+-- The value for a number: nil, a scalar, a new object, or an existing one.
 local function value_of(world, number, is_needed)
   local choice, rest = number % 8, number // 8
   if choice == 0 and not is_needed then return nil end
@@ -70,7 +70,7 @@ local function has_holes(list)
   return false
 end
 
---- Makes one step of a program: a write to an object. `only` may leave objects out.
+--- Performs one step of a program: a write to an object. `only` can exclude objects.
 function worlds.step(world, step)
   local objects = world.objects
   local object = objects[step[1] % #objects + 1]
@@ -114,17 +114,17 @@ function worlds.program(random, steps)
   return program
 end
 
---- A world in the state after a program.
+--- The world after a program.
 function worlds.run(program, world)
   world = world or worlds.new()
   for i = 1, #program do worlds.step(world, program[i]) end
   return world
 end
 
--- The entries of an object that lead to other objects; members of sets are leaves.
+-- The entries of an object that lead to other objects. Members of sets are leaves.
 local function copy_of(object) return makers[worlds.kind(object)]() end
 
---- A copy of a tree, of the same kinds and with the same sharing. Members of sets are not copied.
+--- A copy of a tree with the same kinds and the same sharing. Members of sets are not copied.
 function worlds.copy(root)
   local copies, work = { [root] = copy_of(root) }, { root }
   local function copied(value)
@@ -154,7 +154,7 @@ end
 
 local ranks = { number = 1, string = 2, boolean = 3 }
 
---- A copy of a tree in which all tables are plain; members of a set become a list, in order.
+--- A copy of a tree in which all tables are plain; the members of a set become a list, in order.
 function worlds.plain(root)
   local copies, work = { [root] = {} }, { root }
   for _, from in ipairs(work) do
@@ -181,7 +181,7 @@ function worlds.plain(root)
   return copies[root]
 end
 
---- nil where two trees are equal by content and sharing; else the path and what differs.
+--- nil if two trees are equal in content and sharing; otherwise the path and the difference.
 function worlds.difference(a, b)
   local partner, origin = { [a] = b }, { [b] = a }
   local work = { { a, b, "root" } }
@@ -218,7 +218,7 @@ function worlds.difference(a, b)
   end
 end
 
---- Numbers of the objects below a root, the same for the same tree.
+--- Numbers for the objects below a root, the same for equal trees.
 function worlds.places(root)
   local places, work = { [root] = 1 }, { root }
   for _, object in ipairs(work) do
@@ -243,7 +243,7 @@ function worlds.places(root)
   return places
 end
 
---- Whether a tree has objects in sets, which are values of this state only.
+--- Whether a tree has objects in sets. Those objects exist only in this state.
 function worlds.has_object_members(root)
   local seen, work = { [root] = true }, { root }
   while #work > 0 do
@@ -266,8 +266,8 @@ end
 
 -- Failures ---------------------------------------------------------------------------------------
 
---- Leaves steps out of programs for as long as `check` still finds something wrong; returns the
---- programs, and what it finds.
+--- Removes steps from programs while `check` still finds a problem; returns the programs and the
+--- problem.
 function worlds.shrunk(programs, check)
   local wrong = check(programs)
   local is_shorter = true
@@ -298,7 +298,7 @@ function worlds.shrunk(programs, check)
   return programs, wrong
 end
 
---- The text of programs, as Lua would read it.
+--- The text of programs as a Lua expression.
 function worlds.text(programs)
   local parts = {}
   for _, program in ipairs(programs) do

@@ -2,7 +2,7 @@
 local obs = require "obs"
 
 return {
-  {"C5", "watches a key before it is there", function(D, t)
+  {"C5", "watches a key before it exists", function(D, t)
     local dictionary = D.make {}
     local n = t.watch(dictionary, "key")
     D.set(dictionary, "key", 1)
@@ -18,7 +18,7 @@ return {
     D.set(dictionary, "none", nil)
     t.eq(n(), 0)
   end},
-  {"P5", "goes through a key to the object there", function(D, t)
+  {"P5", "follows a key to its object", function(D, t)
     local a, b = D.new {name = "a"}, D.new {name = "a"}
     local dictionary = D.make {key = a}
     local n = t.watch(dictionary, "key.name")
@@ -33,7 +33,7 @@ return {
     D.set(dictionary, "key", nil)
     t.eq(n(), 1)
   end},
-  {"C1", "calls `*` for entries that came, left or have another value", function(D, t)
+  {"C1", "calls `*` for added, removed and changed entries", function(D, t)
     local dictionary = D.make {a = D.new {name = "a"}}
     local n = t.watch(dictionary, "*")
     D.set(dictionary, "b", D.new {name = "b"})
@@ -90,7 +90,7 @@ return {
     t.eq(n(), 0)
     t.is(dictionary, "@max.price", 5)
   end, only = "has_size"},
-  {"C10", "tells its edits by key", function(D, t)
+  {"C10", "reports its edits by key", function(D, t)
     local dictionary = D.make {a = 1, b = 2}
     local log = {}
     obs.observe_edits(dictionary, function(collection, edits)
@@ -112,7 +112,7 @@ return {
     obs.flush()
     t.eq(table.concat(log, "; "), "insert c nil 3; replace a 1 4; remove b 2 nil")
   end},
-  {"C5", "is made equal to another by touching what differs", function(D, t)
+  {"C5", "is made equal to another by writing only differences", function(D, t)
     local dictionary = D.make {a = 1, b = 2, c = 3}
     local a, b, c, d = t.watch(dictionary, "a"), t.watch(dictionary, "b"), t.watch(dictionary, "c"),
       t.watch(dictionary, "d")
@@ -126,7 +126,7 @@ return {
     obs.assign(dictionary, {a = 1, b = 5, d = 4})
     t.eq(a() + b() + c() + d(), 0)
   end},
-  {"C5", "tells named keys with old and new value", function(D, t)
+  {"C5", "reports named keys with old and new value", function(D, t)
     local dictionary = D.make {a = 1, b = 2, c = 3}
     local log = {}
     obs.observe_keys(dictionary, {"a", "b", "d"}, function(key, old, new, collection)

@@ -1,7 +1,7 @@
--- C10: edits turn the last delivered state into this one.
+-- C10: edits transform the last delivered state into the current one.
 local obs = require "obs"
 
--- The elements of a list, as a plain one.
+-- The elements of a list, as a plain list.
 local function elements(A, list)
   local copy = {}
   for i = 1, A.size(list) do copy[i] = A.get(list, i) end
@@ -33,7 +33,8 @@ local function text(edits)
   return table.concat(words, ", ")
 end
 
--- Ends the turn and gives the edits as text, "" where nobody was called; checks what they lead to.
+-- Ends the turn and returns the edits as text, "" if there was no call. Checks that the edits lead
+-- to the current elements.
 local function follow(A, t, list)
   local mirror, told = elements(A, list), nil
   local calls = 0
@@ -55,7 +56,7 @@ local function follow(A, t, list)
 end
 
 return {
-  {"C10", "tells an insertion, a removal and a replacement as one edit each", function(A, t)
+  {"C10", "reports an insertion, a removal and a replacement as one edit each", function(A, t)
     local list = t.list "a b c"
     local edits = follow(A, t, list)
     A.insert(list, 2, A.new {name = "x"})
@@ -70,7 +71,7 @@ return {
     t.eq(edits(), "remove 4")
     t.eq(edits(), "")
   end},
-  {"C10", "gives old and new of each edit", function(A, t)
+  {"C10", "reports the old and new value of each edit", function(A, t)
     local list, objects = t.list "a b"
     local edits = follow(A, t, list)
     local x = A.new {name = "x"}
@@ -86,7 +87,7 @@ return {
     t.eq(told[1].new, objects[1])
     t.eq(told[1].old, nil)
   end},
-  {"C10", "tells a move as one edit", function(A, t)
+  {"C10", "reports a move as one edit", function(A, t)
     local list = t.list "a b c d"
     local edits = follow(A, t, list)
     A.move(list, 1, 4)
@@ -94,7 +95,7 @@ return {
     A.move(list, 4, 2)
     t.eq(edits(), "move 4 2")
   end, only = "is_typed"},
-  {"C10", "tells a swap as two edits, appending and clearing as one per element", function(A, t)
+  {"C10", "reports a swap as two edits, appending and clearing as one per element", function(A, t)
     local list = t.list "a b c d"
     local edits = follow(A, t, list)
     A.swap(list, 1, 4)
@@ -107,7 +108,7 @@ return {
     t.eq(#told, 6)
     for _, edit in ipairs(told) do t.eq(edit.kind, "remove") end
   end},
-  {"C10", "tells no more than a shortest script for sort, reverse and `set`", function(A, t)
+  {"C10", "reports no more than a shortest script for sort, reverse and `set`", function(A, t)
     local list, objects = t.list "b c d e a"
     local edits = follow(A, t, list)
     A.sort(list, t.by_name)
@@ -124,7 +125,7 @@ return {
     A.set(list, {objects[1], A.new {name = "x"}, objects[4], objects[5], A.new {name = "y"}})
     t.eq(edits(), "replace 2, insert 5")
   end},
-  {"C10", "tells several operations of a turn in order", function(A, t)
+  {"C10", "reports several operations of a turn in order", function(A, t)
     local list = t.list "a b c d e"
     local edits = follow(A, t, list)
     A.remove(list, 1)
@@ -139,7 +140,7 @@ return {
     edits()
     t.eq(t.names(list), "z")
   end},
-  {"C10", "calls nobody where the turn ends as it began", function(A, t)
+  {"C10", "calls no watcher if the turn ends as it began", function(A, t)
     local list, objects = t.list "a b c"
     local edits = follow(A, t, list)
     A.append(list, A.new {name = "x"})
@@ -159,7 +160,7 @@ return {
     objects[1].name = "z"
     t.eq(edits(), "")
   end},
-  {"C10", "tells what a paused watcher missed as one script", function(A, t)
+  {"C10", "reports everything that a paused watcher missed as one script", function(A, t)
     local list, objects = t.list "a b c"
     local edits, watcher = follow(A, t, list)
     watcher:pause()
@@ -174,7 +175,7 @@ return {
     A.remove(list)
     t.eq(edits(), "remove 4")
   end},
-  {"C10", "tells each watcher from where it stands", function(A, t)
+  {"C10", "reports to each watcher from its last state", function(A, t)
     local list = t.list "a b"
     local early, watcher = follow(A, t, list)
     A.append(list, A.new {name = "c"})
@@ -188,7 +189,7 @@ return {
     watcher:resume()
     t.eq(#select(2, early()), 2)
   end},
-  {"T4", "tells a watcher's own edits in the next turn", function(A, t)
+  {"T4", "reports a watcher's own edits in the next turn", function(A, t)
     local list, log = t.list "a", {}
     A.edits(list, function(_, edits)
       log[#log + 1] = text(edits)
@@ -210,7 +211,7 @@ return {
     obs.flush()
     t.eq(calls, 1)
   end},
-  {"C10", "tells large changes of large lists", function(A, t)
+  {"C10", "reports large changes of large lists", function(A, t)
     local numbers = {}
     for i = 1, 2000 do numbers[i] = i end
     local list = A.list(numbers)

@@ -2,7 +2,7 @@
 local obs = require "obs"
 
 return {
-  {"C4", "calls once when the object leaves, and then the path is gone", function(A, t)
+  {"C4", "calls once when the object leaves, and then the path has ended", function(A, t)
     local list = t.list "a b c"
     local n, w = t.watch(list, "2")
     A.remove(list, 2)
@@ -28,11 +28,11 @@ return {
     A.remove(list, 1)
     t.eq(n(), 1)
   end},
-  {"C4", "refuses digits beyond the end", function(A, t)
+  {"C4", "rejects digits beyond the end", function(A, t)
     local list = t.list "a b"
     t.fails("'#%d'", A.observe, list, "3", function() end)
   end},
-  {"C4", "takes an object for there until its last occurrence left", function(A, t)
+  {"C4", "counts an object as present until its last occurrence has left", function(A, t)
     local a, b = A.new {name = "a"}, A.new {name = "b"}
     local list = A.list {a, b, a}
     local n, w = t.watch(list, "1")
@@ -42,7 +42,7 @@ return {
     t.eq(n(), 1)
     t.eq(w.active, false)
   end},
-  {"C4", "does not take sort, reverse, swap and move for leaving", function(A, t)
+  {"C4", "does not count sort, reverse, swap and move as leaving", function(A, t)
     local list = t.list "c b a"
     local n, w = t.watch(list, "1")
     A.sort(list, t.by_name)
@@ -56,7 +56,7 @@ return {
     t.eq(t.names(list), "b a c")
     t.eq(w.active, true)
   end},
-  {"C4", "does not call for what was put back within the turn", function(A, t)
+  {"C4", "does not call for an object that was put back within the turn", function(A, t)
     local list = t.list "a b"
     local n, w = t.watch(list, "1")
     local a = A.remove(list, 1)
@@ -67,7 +67,7 @@ return {
     t.eq(n(), 0)
     t.eq(w.active, true)
   end},
-  {"C4", "takes a replacement, `clear` and `set` without the object for leaving", function(A, t)
+  {"C4", "counts a replacement, `clear` and `set` without the object as leaving", function(A, t)
     local list, objects = t.list "a b c"
     local first, second, third = t.watch(list, "1"), t.watch(list, "2"), t.watch(list, "3")
     A.replace(list, 1, A.new {name = "x"})
@@ -78,7 +78,7 @@ return {
     A.clear(list)
     t.eq(third(), 1)
   end},
-  {"C4", "does not arm the path again when the object comes back", function(A, t)
+  {"C4", "does not restore the path when the object returns", function(A, t)
     local list, objects = t.list "a b"
     local n, w = t.watch(list, {"1", "#3"})
     A.remove(list, 1)
@@ -87,7 +87,7 @@ return {
     t.eq(n(), 0)
     A.remove(list, 1)
     t.eq(n(), 0)
-    -- The other path of the watcher stayed.
+    -- The watcher's other path stayed.
     A.append(list, A.new {name = "x"}, A.new {name = "y"})
     t.eq(n(), 1)
     t.eq(w.active, true)
@@ -125,7 +125,7 @@ return {
     t.eq(n(), 1)
     t.eq(w.active, true)
   end},
-  {"C4", "is silent until the next replacement where nothing is at n", function(A, t)
+  {"C4", "is silent until the next replacement if nothing is at n", function(A, t)
     local order = A.new {name = "order"}
     local n = t.watch(order, "items.2.name")
     order.items = t.list "a"

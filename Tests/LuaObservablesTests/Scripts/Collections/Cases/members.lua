@@ -1,4 +1,4 @@
--- C7, C8, P3–P6, P8: what is below every element.
+-- C7, C8, P3–P6, P8: paths through every element.
 local obs = require "obs"
 
 return {
@@ -12,7 +12,7 @@ return {
     objects[1].price = 100
     t.eq(n(), 0)
   end},
-  {"C7", "hears elements that came and not those that left", function(A, t)
+  {"C7", "hears added elements, and not removed ones", function(A, t)
     local list, objects = t.list "a b"
     local n = t.watch(list, "*.name")
     local c = A.new {name = "c"}
@@ -27,7 +27,8 @@ return {
     objects[2].name = "x"
     t.eq(n(), 1)
   end},
-  {"C7", "hears an object that is there twice once, until its last copy left", function(A, t)
+  {"C7",
+    "hears an object that occurs twice once, until its last occurrence has left", function(A, t)
     local a, b = A.new {name = "a"}, A.new {name = "b"}
     local list = A.list {a, b, a}
     local n = t.watch(list, "*.name")
@@ -42,7 +43,7 @@ return {
     a.name = "z"
     t.eq(n(), 0)
   end},
-  {"C7", "wires what replaces an element once, whoever else watches the list", function(A, t)
+  {"C7", "wires a replacement of an element once, whoever else watches the list", function(A, t)
     local list, objects = t.list "a b c"
     local calls = {star = 0, slot = 0, size = 0, below = 0, behind = 0}
     local function count(path, name, options)
@@ -70,7 +71,7 @@ return {
     t.eq(calls.behind, 2)
     t.eq(calls.star, 1)
   end},
-  {"P6", "tells equal elements apart", function(A, t)
+  {"P6", "distinguishes equal elements", function(A, t)
     local order = A.new {name = "order"}
     local old = t.list "a b"
     order.items = old
@@ -82,7 +83,7 @@ return {
     A.get(order.items, 1).name = "x"
     t.eq(n(), 1)
   end},
-  {"P4", "waits for a list that is not there, and for one that comes back", function(A, t)
+  {"P4", "waits for a missing list, and for one that returns", function(A, t)
     local order = A.new {name = "order"}
     local n = t.watch(order, "items.*.name")
     local list, objects = t.list "a"
@@ -100,7 +101,7 @@ return {
     A.get(list, 2).name = "c"
     t.eq(n(), 1)
   end},
-  {"P3", "goes through several wildcards", function(A, t)
+  {"P3", "follows several wildcards", function(A, t)
     local order, rows = A.new {name = "order"}, {}
     for i = 1, 3 do
       rows[i] = A.new {name = "row"}
@@ -143,7 +144,7 @@ return {
     A.get(shared, 1).name = "z"
     t.eq(n(), 0)
   end},
-  {"P8", "comes to an end where a list leads back to its root", function(A, t)
+  {"P8", "terminates if a list leads back to its root", function(A, t)
     local order = A.new {name = "order"}
     order.items = A.list {order}
     local n = t.watch(order, {"items.*.items.*.name", "items.#1.items.#1.name"})
@@ -158,7 +159,7 @@ return {
     A.clear(order.items)
     t.eq(n(), 1)
   end},
-  {"P7", "goes past elements that cannot be observed", function(A, t)
+  {"P7", "skips elements that cannot be observed", function(A, t)
     local list = A.list {1, 2}
     local n = t.watch(list, "*.name")
     A.replace(list, 1, 3)
@@ -166,7 +167,7 @@ return {
     A.append(list, 4)
     t.eq(n(), 1)
   end},
-  {"C8", "takes a name on a list for that of every element", function(A, t)
+  {"C8", "applies a name on a list to every element", function(A, t)
     local order = A.new {name = "order"}
     local list, objects = t.list "a b"
     order.items = list

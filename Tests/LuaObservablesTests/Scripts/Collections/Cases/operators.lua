@@ -1,6 +1,6 @@
 -- C9: collection operators.
 return {
-  {"C9", "gives sum, average, least, greatest and size of a property", function(A, t)
+  {"C9", "gives the sum, average, minimum, maximum and size of a property", function(A, t)
     local order = A.new {name = "order"}
     order.items = t.list "a b c"
     t.is(order, "items.@sum.price", 6)
@@ -20,7 +20,7 @@ return {
     t.is(list, "@first", 5)
     t.is(list, "@last", 3)
   end},
-  {"C9", "gives 0 as the sum of nothing, and nil for what needs one", function(A, t)
+  {"C9", "gives 0 as the sum of nothing, and nil for operators that need an element", function(A, t)
     local list = A.list {}
     t.is(list, "@sum.price", 0)
     t.is(list, "@count", 0)
@@ -30,7 +30,7 @@ return {
     t.is(list, "@any.flag", false)
     t.is(list, "@all.flag", true)
   end},
-  {"C9", "gives any and all as Lua takes values for true", function(A, t)
+  {"C9", "evaluates any and all with Lua's truth values", function(A, t)
     local list, objects = t.list "a b"
     t.is(list, "@any.flag", false)
     objects[1].flag = true
@@ -41,7 +41,7 @@ return {
     objects[1].flag = false
     t.is(list, "@all.flag", false)
   end},
-  {"C9", "gives the union of a property, once each on request, in order", function(A, t)
+  {"C9", "gives the union of a property in order, with or without duplicates", function(A, t)
     local list = t.list "b a b c a"
     t.lists(list, "@unionOfObjects.name", "b a b c a")
     t.lists(list, "@distinctUnionOfObjects.name", "b a c")
@@ -69,7 +69,7 @@ return {
     t.eq(m(), 1)
     t.is(list, "@max.tags.@sum", 16)
   end},
-  {"C9", "calls for another sum, and for nothing else", function(A, t)
+  {"C9", "calls for a changed sum, and for nothing else", function(A, t)
     local order = A.new {name = "order"}
     local list, objects = t.list "a b c"
     order.items = list
@@ -93,7 +93,7 @@ return {
     t.eq(n(), 1)
     t.is(order, "items.@sum.price", 0)
   end},
-  {"C9", "counts an object as often as it is in the list", function(A, t)
+  {"C9", "counts an object as often as it occurs in the list", function(A, t)
     local a = A.new {name = "a", price = 4}
     local list = A.list {a, a}
     local n = t.watch(list, "@sum.price")
@@ -125,7 +125,7 @@ return {
     order.items = nil
     t.eq(n(), 1)
   end},
-  {"C9", "calls for another least and greatest", function(A, t)
+  {"C9", "calls for a changed minimum and maximum", function(A, t)
     local list, objects = t.list "a b c d"
     local least, greatest = t.watch(list, "@min.price"), t.watch(list, "@max.price")
     objects[2].price = 3
@@ -145,7 +145,7 @@ return {
     t.eq(greatest(), 1)
     t.is(list, "@min.price", nil)
   end},
-  {"C9", "calls for another first and last, and for what is behind them", function(A, t)
+  {"C9", "calls for a changed first and last element, and for changes behind them", function(A, t)
     local list, objects = t.list "a b c"
     local first, last = t.watch(list, "@first.name"), t.watch(list, "@last")
     A.replace(list, 2, A.new {name = "x"})
@@ -167,7 +167,7 @@ return {
     objects[1].name = "z"
     t.eq(first(), 1)
   end},
-  {"C9", "calls for another union, and not where only who gives it changed", function(A, t)
+  {"C9", "calls for a changed union, and not for equal values of other elements", function(A, t)
     local list = t.list "a b a"
     local distinct = t.watch(list, "@distinctUnionOfObjects.name")
     local all = t.watch(list, "@unionOfObjects.name")
@@ -183,7 +183,7 @@ return {
     t.eq(all(), 2)
     t.lists(list, "@distinctUnionOfObjects.name", "c b")
   end},
-  {"C9", "calls for another union of lists", function(A, t)
+  {"C9", "calls for a changed union of lists", function(A, t)
     local list = A.list {A.new {tags = {3, 1}}, A.new {tags = {1, 2}}}
     local n = t.watch(list, "@distinctUnionOfArrays.tags")
     A.append(A.get(list, 1).tags, 2)
@@ -196,7 +196,7 @@ return {
     t.eq(n(), 1)
     t.lists(list, "@distinctUnionOfArrays.tags", "3 1 2")
   end},
-  {"C9", "calls for another any and all", function(A, t)
+  {"C9", "calls for a changed any and all", function(A, t)
     local list, objects = t.list "a b"
     local any, all = t.watch(list, "@any.flag"), t.watch(list, "@all.flag")
     objects[1].flag = true
@@ -268,7 +268,7 @@ return {
     t.eq(n(), 1)
     t.is(list, "@sum", math.maxinteger)
   end},
-  {"C9", "reports what a sum cannot take, with its place, and goes on without it", function(A, t)
+  {"C9", "reports a value that a sum cannot take, and continues without it", function(A, t)
     local list = A.list {1, 2}
     local n, w = t.watch(list, "@sum")
     t.reporting(function()
@@ -286,7 +286,7 @@ return {
       t.is(list, "@sum", 7)
     end)
   end, only = "has_mixed"},
-  {"C8", "goes through a name on a list below an operator", function(A, t)
+  {"C8", "applies a name on a list below an operator", function(A, t)
     local order, rows = A.new {name = "order"}, {}
     for i = 1, 2 do
       rows[i] = A.new {name = "row"}

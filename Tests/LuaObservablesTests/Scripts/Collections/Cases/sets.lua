@@ -1,7 +1,7 @@
 -- C6: sets.
 local obs = require "obs"
 
--- The members, sorted as text.
+-- The members as text, sorted.
 local function members(set)
   local texts = {}
   for member in set:values() do
@@ -12,7 +12,7 @@ local function members(set)
 end
 
 return {
-  {"C6", "is silent for a member that is there, and for one that is not", function(S, t)
+  {"C6", "is silent when a present member is added or an absent one removed", function(S, t)
     local set = S.make {"a", "b"}
     local n, size = t.watch(set, "*"), t.watch(set, "count")
     t.eq(set:add "a", false)
@@ -30,7 +30,7 @@ return {
     t.eq(set:contains "b", true)
     t.eq(set:contains "a", false)
   end},
-  {"C6", "calls watchers of the size only where it is another one", function(S, t)
+  {"C6", "calls watchers of the size only if it has changed", function(S, t)
     local set = S.make {"a"}
     local n, size = t.watch(set, "*"), t.watch(set, "count")
     set:remove "a"
@@ -54,7 +54,7 @@ return {
     set:clear()
     t.eq(n(), 1)
   end},
-  {"C6", "gives keys that do not collide, and their members", function(S, t)
+  {"C6", "has keys that do not collide, and returns their members", function(S, t)
     local set = S.make {}
     local seen = {}
     local values = {"", "1", "a.b", "a\\.b", "&", "true", "1.5", "\0", "nil", " ", "#1", "*", "é"}
@@ -71,13 +71,13 @@ return {
       set:add(value)
       t.eq(set:object_for(key), value)
       t.eq(set:key_of(value), key)
-      -- They can be used in paths.
+      -- The keys can be used in paths.
       t.watch(set, key)
       t.eq(t.watch({set = set}, "set." .. key)(), 0)
     end
     t.eq(set.count, #values)
   end},
-  {"C6", "hears behind a member while it is in", function(S, t)
+  {"C6", "hears changes behind a member while it is in the set", function(S, t)
     local a = S.new {name = "a"}
     local set = S.make {}
     local n = t.watch(set, set:key_of(a) .. ".name")
@@ -132,7 +132,7 @@ return {
     set:subtract(set)
     t.eq(set.count, 0)
   end},
-  {"C10", "tells its edits by member", function(S, t)
+  {"C10", "reports its edits by member", function(S, t)
     local set = S.make {"a", "b"}
     local log = {}
     obs.observe_edits(set, function(_, edits)
@@ -149,7 +149,7 @@ return {
     obs.flush()
     t.eq(table.concat(log, "; "), "insert c; remove a")
   end},
-  {"C5", "is made equal to another by touching what differs", function(S, t)
+  {"C5", "is made equal to another by writing only differences", function(S, t)
     local set = S.make {"a", "b"}
     local a, c = t.watch(set, set:key_of "a"), t.watch(set, set:key_of "c")
     obs.assign(set, {"a", "c"})
@@ -157,7 +157,7 @@ return {
     t.eq(c(), 1)
     t.eq(members(set), "a c")
   end},
-  {"L7", "can be gone through by pairs", function(S, t)
+  {"L7", "can be traversed by pairs", function(S, t)
     local set, seen = S.make {"a", "b"}, {}
     for member in pairs(set) do seen[#seen + 1] = member end
     table.sort(seen)

@@ -2,7 +2,7 @@
 local obs = require "obs"
 
 return {
-  {"C3", "calls `#n` when another object comes to the slot", function(A, t)
+  {"C3", "calls `#n` when another object moves into the slot", function(A, t)
     local list = t.list "a b c"
     local n = t.watch(list, "#2")
     A.replace(list, 2, A.new {name = "x"})
@@ -18,7 +18,7 @@ return {
     A.remove(list, 1)
     t.eq(n(), 0)
   end},
-  {"C3", "lets `#n` lie beyond the end", function(A, t)
+  {"C3", "allows `#n` beyond the end", function(A, t)
     local list = t.list "a b c"
     local n, w = t.watch(list, "#5")
     A.append(list, A.new {name = "d"})
@@ -47,7 +47,7 @@ return {
     A.move(list, 2, 3)
     t.eq(n(), 0)
   end},
-  {"T5", "is silent when a slot is given what it has", function(A, t)
+  {"T5", "is silent when a slot is given its own value", function(A, t)
     local list, objects = t.list "a b"
     local n = t.watch(list, "#1")
     A.replace(list, 1, objects[1])
@@ -87,7 +87,7 @@ return {
     t.eq(t.names(list), "c b a")
     t.eq(table.concat(calls, " "), "1 3")
   end},
-  {"C3", "calls for the slots that end otherwise when sorted or reversed", function(A, t)
+  {"C3", "calls for the slots that differ after a sort or reversal", function(A, t)
     local list, calls = t.list "c b a d", {}
     for i = 1, 4 do A.observe(list, "#" .. i, function() calls[#calls + 1] = i end) end
     A.sort(list, t.by_name)
@@ -122,7 +122,7 @@ return {
     obs.flush()
     t.eq(table.concat(calls, " "), "2 3 4 2 3 4")
   end},
-  {"P6", "hears behind `#n` whoever is in the slot now", function(A, t)
+  {"P6", "hears behind `#n` the object that is in the slot now", function(A, t)
     local list, objects = t.list "a b c"
     local n = t.watch(list, "#2.name")
     objects[2].name = "bb"
@@ -146,7 +146,7 @@ return {
     A.replace(list, 1, A.new {name = "a"})
     t.eq(n(), 1)
   end},
-  {"P4", "waits for a list that is not there yet", function(A, t)
+  {"P4", "waits for a list that does not exist yet", function(A, t)
     local order = A.new {name = "order"}
     local n = t.watch(order, "items.#2.name")
     order.items = t.list "a"
@@ -158,7 +158,7 @@ return {
     order.items = nil
     t.eq(n(), 1)
   end},
-  {"P6", "lets go of the elements of a list that was replaced", function(A, t)
+  {"P6", "releases the elements of a list that was replaced", function(A, t)
     local order = A.new {name = "order"}
     local old, olds = t.list "a b"
     order.items = old

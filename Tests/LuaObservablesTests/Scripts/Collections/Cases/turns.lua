@@ -23,7 +23,7 @@ return {
     obs.flush()
     t.eq(table.concat(log, " "), "1 2 3 4 5 6")
   end},
-  {"T4", "runs in the same flush what a watcher's own edit triggers", function(A, t)
+  {"T4", "runs in the same flush the watchers that a watcher's edit triggers", function(A, t)
     local list, log = t.list "a b", {}
     A.observe(list, "#1", function()
       log[#log + 1] = "first"
@@ -34,7 +34,7 @@ return {
     obs.flush()
     t.eq(table.concat(log, " "), "first size 3")
   end},
-  {"T4", "calls a watcher in the next flush for what it did itself", function(A, t)
+  {"T4", "calls a watcher in the next flush for its own changes", function(A, t)
     local list = t.list "a"
     local n = t.watch(list, "*")
     A.observe(list, "*", function()
@@ -80,7 +80,7 @@ return {
     obs.flush()
     t.eq(calls, 2)
   end},
-  {"T5", "delivers one change while paused, after going on", function(A, t)
+  {"T5", "delivers changes made while paused as one, after resuming", function(A, t)
     local list = t.list "a b"
     local n, w = t.watch(list, {"*", "*.name"})
     w:pause()

@@ -1,6 +1,6 @@
 -- C1, C12: `*` and the size.
 return {
-  {"C1", "calls `*` once for all that a turn did to the list", function(A, t)
+  {"C1", "calls `*` once for all changes of a turn to the list", function(A, t)
     local list = t.list "a b c"
     local n = t.watch(list, "*")
     A.append(list, A.new {name = "d"})
@@ -31,7 +31,7 @@ return {
     A.clear(list)
     t.eq(n(), 1)
   end},
-  {"T5", "is silent where nothing changed", function(A, t)
+  {"T5", "is silent if nothing changed", function(A, t)
     local list, objects = t.list "a b c"
     local n, size = t.watch(list, "*"), t.watch(list, A.size_name)
     A.sort(list, t.by_name)
@@ -49,13 +49,13 @@ return {
     A.set(list, {})
     t.eq(n(), 0)
   end},
-  {"C1", "does not take a property of an element for a change of the list", function(A, t)
+  {"C1", "does not count a property of an element as a change of the list", function(A, t)
     local list, objects = t.list "a b"
     local n, size = t.watch(list, "*"), t.watch(list, A.size_name)
     objects[1].name = "x"
     t.eq(n() + size(), 0)
   end},
-  {"C1", "calls watchers of the size only where it is another one", function(A, t)
+  {"C1", "calls watchers of the size only if it has changed", function(A, t)
     local list = t.list "a b"
     local n = t.watch(list, A.size_name)
     A.append(list, A.new {name = "c"})
@@ -68,7 +68,8 @@ return {
     A.clear(list)
     t.eq(n(), 1)
   end},
-  {"C12", "calls watchers of the size when the list is replaced by one as long", function(A, t)
+  {"C12",
+    "calls watchers of the size when the list is replaced by one of equal length", function(A, t)
     local order = A.new {name = "order"}
     order.items = t.list "a b"
     local n = t.watch(order, "items." .. A.size_name)

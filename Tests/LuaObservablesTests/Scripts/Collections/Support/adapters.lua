@@ -1,14 +1,14 @@
--- One face for every kind of collection, so that the same cases run over all of them.
+-- One interface for all kinds of collections, so that the same cases run with each of them.
 --
--- A list adapter makes objects (`new`), with the properties name, price, flag, tags and items, and
--- lists of objects or numbers (`list`; `numbers` where empty ones are told apart), and does to them
--- what a program would. What it gives back is used as any object: `object.items = adapter.list
--- {…}`. A keyed adapter makes dictionaries or sets.
+-- A list adapter makes objects (`new`) with the properties name, price, flag, tags and items, and
+-- lists of objects or numbers (`list`; `numbers` if empty lists have a type), and has the
+-- operations of a program. Its results are used like any object: `object.items = adapter.list {…}`.
+-- A keyed adapter makes dictionaries or sets.
 local obs = require "obs"
 
 local function copy(list) return table.move(list, 1, #list, 1, {}) end
 
--- What all kinds of a script have in common.
+-- The common part of all kinds that scripts use directly.
 local function common(adapter)
   adapter.observe = obs.observe
   adapter.stop = obs.stop
@@ -42,7 +42,7 @@ end
 plain.insert = table.insert
 plain.remove = table.remove
 function plain.replace(list, i, value) list[i] = value end
--- Each slot is assigned once: what ends as it began is not to be told.
+-- Assigns each slot once, so that slots with their old value at the end report nothing.
 function plain.move(list, from, to)
   local value = list[from]
   if from < to then
@@ -61,7 +61,7 @@ end
 function plain.clear(list) for i = #list, 1, -1 do list[i] = nil end end
 function plain.set(list, other) obs.assign(list, other) end
 
--- Arrays, and Swift arrays as scripts have them --------------------------------------------------
+-- Arrays, and Swift arrays used by scripts --------------------------------------------------------
 
 local function with_methods(kind, list, new)
   local adapter = common {
@@ -83,7 +83,7 @@ local function array()
   return adapter
 end
 
--- The host gives `swift_new(what)`; objects and collections are used as a script uses them.
+-- The host gives `swift_new(kind)`; scripts use the objects and collections directly.
 local function swift_list(elements, kind)
   local array = swift_new(kind or math.type(elements[1]) and "numbers" or "items")
   for _, element in ipairs(elements) do array:append(element) end
@@ -107,7 +107,7 @@ local function bridged()
 end
 
 -- Swift arrays that Swift code changes and observes ----------------------------------------------
--- The host gives functions over numbers that stand for objects and lists, counted from 0.
+-- The host gives functions over numbers that identify objects and lists, counted from 0.
 
 local function swift()
   local core = swift_core
@@ -122,7 +122,7 @@ local function swift()
     end
     return proxy
   end
-  -- Objects and lists go as {number}, other values as they are.
+  -- An object or list is passed as {number}, any other value as it is.
   local function lower(value) return numbers[value] and {numbers[value]} or value end
   local function raise(value)
     if type(value) == "table" then return wrap(value[1]) end
@@ -135,7 +135,7 @@ local function swift()
   end
   function meta:__index(key) return raise(core.read(numbers[self], key)) end
   function meta:__newindex(key, value) core.write(numbers[self], key, lower(value)) end
-  -- A Swift path counts from 0.
+  -- Swift paths count from 0.
   local function path_from_0(path)
     return (path:gsub("(#?)(%d+)", function(mark, n) return mark .. math.tointeger(n) - 1 end))
   end
@@ -205,7 +205,7 @@ local function swift()
   function adapter.read(root, path)
     local value = core.value(numbers[root], path_from_0(path))
     if type(value) ~= "table" or #value ~= 2 then return raise(value) end
-    -- A list of values goes as {"list", values}.
+    -- A list of values is passed as {"list", values}.
     local list = {}
     for i, element in ipairs(value[2]) do list[i] = raise(element) end
     return list
@@ -226,7 +226,7 @@ end
 
 local function map()
   local adapter = keyed("a plain map", function(entries) return entries end, new_table)
-  -- Its list part is what operators go over.
+  -- Operators use its list part.
   adapter.has_size = false
   return adapter
 end
@@ -246,7 +246,7 @@ local function set()
   adapter.is_mixed = true
   return adapter
 end
--- Of strings.
+-- A set of strings.
 local function bridged_set()
   return keyed("a Swift set in Lua", function(members)
     local set = swift_new "set"

@@ -1,8 +1,8 @@
--- Random programs over collections, run side by side on a kind of list and on plain tables that the
--- reference looks at.
+-- Random programs with collections, run side by side with a kind of list and with plain tables that
+-- the reference examines.
 --
--- A program is a list of statements in Lua. `random.run(kind, program)` runs one again, as a
--- failure is printed: what fails is made as short as it can be first.
+-- A program is a list of statements in Lua. Failing programs are shortened as far as possible and
+-- printed; `random.run(kind, program)` runs a printed program again.
 local folder = debug.getinfo(1, "S").source:match "^@(.*/)"
 local obs = require "obs"
 local adapters = dofile(folder .. "adapters.lua")
@@ -43,8 +43,8 @@ local function naive()
   return N
 end
 
--- What statements of a program can name: `o`, six objects, `l(n)` and `g(n)`, the n-th list of
--- objects and of numbers (any n means one), and the operations, which take any index for one.
+-- The names for statements of a program: `o`, six objects; `l(n)` and `g(n)`, the n-th list of
+-- objects and of numbers (any n is valid); and the operations, which accept any index.
 local function world(A)
   local env = {o = {}, lists = {}, numbers = {}, math = math}
   local function keep(all, list)
@@ -93,7 +93,7 @@ function Run.new(kind)
   local A = type(adapters[kind]) == "function" and adapters[kind]() or adapters[kind]
   local self = setmetatable({A = A, watchers = {}, calls = {}}, Run)
   self.real, self.model = world(A), world(naive())
-  -- The statements that concern watchers, the same text for both worlds: they name roots.
+  -- The statements about watchers. Their text is the same for both worlds, as they name roots.
   self.shared = {
     watch = function(...) self:watch(...) end,
     edits = function(...) self:follow(...) end,
@@ -112,7 +112,7 @@ function Run:with(n, body)
   if watcher and watcher.active then body(watcher) end
 end
 
--- The object of the other world with the same place.
+-- The corresponding object of the other world.
 function Run:real_of(value)
   if type(value) ~= "table" then return value end
   for i, object in ipairs(self.model.o) do if object == value then return self.real.o[i] end end
@@ -189,10 +189,10 @@ local function holds(list, value)
   return false
 end
 
--- What a statement cost as edits, nil where it told the whole.
+-- The number of edits of a statement; nil if it reports the whole content instead.
 local COSTS = {insert = 1, append = 1, remove = 1, replace = 1, move = 1, swap = 2}
 
--- After one statement: who has to be called for it.
+-- After one statement: decides which watchers must be called for it.
 function Run:note(statement)
   local operation = statement:match "^(%a+)%("
   for _, w in ipairs(self.watchers) do
@@ -217,7 +217,7 @@ function Run:note(statement)
       if w.immediate then
         local expected = stored and 1 or 0
         local right = w.heard == expected
-        -- Operations of plain lists may be several writes.
+        -- Operations of plain lists can be several writes.
         if not self.A.is_typed and stored then right = w.heard >= 1 end
         if not right then
           fail("immediate watcher %d of '%s' was called %d times, not %d, by\n  %s", w.id, w.path,
@@ -231,7 +231,8 @@ function Run:note(statement)
         w.maybe = w.maybe or operator == "@first" or operator == "@last"
       end
       if not self.A.is_typed and operation == "set" and w.path:find "#" then w.maybe = true end
-      -- Below @first and @last an object is heard that is not the first or the last any more.
+      -- Below @first and @last the watcher may still follow an object that is no longer first or
+      -- last.
       if w.path:find "@first%." or w.path:find "@last%." then
         if statement:find "^o%[" then w.maybe = true end
       end
@@ -277,10 +278,10 @@ local function show(value)
   return "{" .. table.concat(texts, " ") .. "}"
 end
 
--- What the operators of a watcher give when read.
+-- Compares the operators of a watcher with their values when read.
 function Run:check_values(w)
   local entry = w.shot.derived[1]
-  -- What stands for many values cannot be read.
+  -- A path with many values cannot be read.
   if not self.A.read or not entry or w.many then return end
   local value = self.A.read(w.real, w.path)
   local is_right
@@ -354,7 +355,7 @@ function Run:turn()
   end
 end
 
--- Every statement is run in both worlds, but those that concern watchers once.
+-- Runs a statement in both worlds, or once if it is about watchers.
 function Run:perform(statement)
   local name = statement:match "^(%a+)"
   if self.shared[name] then
@@ -366,7 +367,7 @@ function Run:perform(statement)
   self:note(statement)
 end
 
--- Nil, or what went wrong.
+-- nil, or the failure.
 function random.difference(kind, program)
   local run = Run.new(kind)
   local ok, message = xpcall(function()
@@ -476,10 +477,10 @@ function random.program(A)
   return program
 end
 
--- Runs one program that was printed.
+-- Runs one printed program.
 function random.run(kind, program) programs.run(random, kind, program) end
 
--- Runs programs of `OBS_COUNT` seeds, or of `count`, from `OBS_SEED` on.
+-- Runs `OBS_COUNT` or `count` programs, beginning with seed `OBS_SEED`.
 function random.try(kind, count)
   local A = type(adapters[kind]) == "function" and adapters[kind]() or adapters[kind]
   local first, last = programs.seeds(count)

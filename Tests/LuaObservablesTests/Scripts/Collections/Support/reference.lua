@@ -1,6 +1,6 @@
--- What the rules say about a watcher, worked out from plain tables by walking whole paths.
+-- The expected state of watchers, computed from plain tables by walking whole paths.
 --
--- Lists are told from objects by `lists[table]`.
+-- `lists[table]` distinguishes lists from objects.
 local reference = {lists = setmetatable({}, {__mode = "k"})}
 local lists = reference.lists
 
@@ -16,10 +16,10 @@ end
 
 local none = {}
 
--- The value of an operator with the rest of a path behind it, for one list.
+-- The value of an operator with the rest of a path, for one list.
 local evaluate
 
--- What a path gives for one object, below an operator.
+-- The value of a path for one object, below an operator.
 local function value_of(object, parts, i)
   if i > #parts or object == nil then return object end
   local part = parts[i]
@@ -82,7 +82,7 @@ function evaluate(list, parts, i)
   return distinct
 end
 
--- Everything that a path stores, in `out`; and what operators and sizes give, in `derived`.
+-- Collects the stored elements of a path in `out`, and the operators and sizes in `derived`.
 local function walk(value, parts, i, out, derived)
   local part = parts[i]
   if not part or type(value) ~= "table" then return end
@@ -102,7 +102,7 @@ local function walk(value, parts, i, out, derived)
     note(k, value[k])
     walk(value[k], parts, i + 1, out, derived)
   else
-    -- A wildcard, or a name that means every element (C8).
+    -- A wildcard, or a name that applies to every element (C8).
     local seen = {}
     for k = 1, #value do
       note(k, value[k])
@@ -115,7 +115,7 @@ local function walk(value, parts, i, out, derived)
   end
 end
 
--- The state of a path: what it stores, and the derived values with the lists they are of.
+-- The state of a path: its stored elements, and the derived values with their lists.
 function reference.snapshot(root, parts)
   local stored, derived = {}, {}
   walk(root, parts, 1, stored, derived)
@@ -159,8 +159,8 @@ local function same_bags(a, b)
   return true
 end
 
--- Whether a derived value is another one: "yes", "no", or "maybe" where the rules leave it open
--- (the order of a union; an integer and a float that are equal).
+-- Whether a derived value has changed: "yes", "no", or "maybe" if the rules do not decide (the
+-- order of a union; an integer and a float that are equal).
 function reference.derived_changed(a, b)
   local answer = "no"
   for i, entry in ipairs(a.derived) do
@@ -169,7 +169,7 @@ function reference.derived_changed(a, b)
     if entry.copy then
       if not same_bags(entry.copy, other.copy) then return "yes" end
       if not same_lists(entry.copy, other.copy) then answer = "maybe" end
-      -- The same values in the same order may have come from other lists.
+      -- The same values in the same order may come from other lists.
       if not entry.is_distinct then answer = "maybe" end
     elseif not same(entry.value, other.value) or not same(entry.ends, other.ends) then
       return "yes"
@@ -180,7 +180,7 @@ function reference.derived_changed(a, b)
   return answer
 end
 
--- How many single-element insertions, removals and replacements lead from one list to the other.
+-- The number of single-element insertions, removals and replacements between two lists.
 function reference.distance(from, to)
   local row = {}
   for j = 0, #to do row[j] = j end

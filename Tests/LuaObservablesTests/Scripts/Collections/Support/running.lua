@@ -1,7 +1,7 @@
 -- Runs lists of cases with one adapter: `running.run(adapter, "slots", "wholes", …)`.
 --
--- A case is {rule, sentence, body}; `body` is given the adapter and a table of helpers. A case with
--- `only = field` runs where the adapter has that field.
+-- A case is {rule, sentence, body}; `body` receives the adapter and a table of helpers. A case with
+-- `only = field` runs only if the adapter has that field.
 local folder = debug.getinfo(1, "S").source:match "^@(.*/)"
 dofile(folder .. "../../Support/checking.lua")
 local obs = require "obs"
@@ -12,8 +12,8 @@ local function helpers(adapter)
   local self = {eq = eq, fails = fails, reporting = reporting}
   self.reports = reports
 
-  -- A function that ends the turn and says how often the watcher was called since it was asked
-  -- last; the watcher.
+  -- Returns the watcher, and before it a function that ends the turn and returns the number of
+  -- calls since its last use.
   function self.watch(root, path, options)
     local calls = 0
     local watcher = adapter.observe(root, path, function() calls = calls + 1 end, options)
@@ -25,7 +25,7 @@ local function helpers(adapter)
     end, watcher
   end
 
-  -- Objects called a, b, c, … of the text "a b c".
+  -- Makes objects named a, b, c, … from the text "a b c".
   function self.objects(text)
     local made = {}
     for name in text:gmatch "%S+" do 
@@ -35,13 +35,13 @@ local function helpers(adapter)
     return made
   end
 
-  -- A list of such objects; and these, by number.
+  -- Returns a list of such objects, and the objects by number.
   function self.list(text)
     local made = self.objects(text)
     return adapter.list(made), made
   end
 
-  -- The names of the elements of a list, or the elements where they are none.
+  -- The names of the elements of a list, or the elements themselves if they have no names.
   function self.names(list)
     local names = {}
     for i = 1, adapter.size(list) do
@@ -51,7 +51,7 @@ local function helpers(adapter)
     return table.concat(names, " ")
   end
 
-  -- What can be read through a path, where the kind of collection can be read through paths.
+  -- Checks the value of a path, if the kind of collection can be read through paths.
   function self.is(root, path, expected)
     if not adapter.read then return end
     local value = adapter.read(root, path)
@@ -60,7 +60,7 @@ local function helpers(adapter)
     end
   end
 
-  -- The same for what is a list.
+  -- The same for a list.
   function self.lists(root, path, expected)
     if not adapter.read then return end
     local value = adapter.read(root, path)

@@ -1,6 +1,6 @@
 -- Errors in the middle of a graph.
 return {
-  {"Z8", "an error in the middle goes to whoever reads the end, every time",
+  {"Z8", "an error in the middle is raised for each reader of the end, every time",
     nodes = {
       {"a", -1}, {"b", "root", left = "a"}, {"c", "sum", left = "b"}, {"d", "sum", left = "c"},
     },
@@ -12,7 +12,7 @@ return {
       {"write", "a", -4}, {"valid", "d", false}, {"fails", "d", "no root of -4"},
       {"write", "a", 5}, {"read", "d", 5},
     }},
-  {"Z8", "a node that can do without it computes",
+  {"Z8", "a node that handles the error computes",
     nodes = {
       {"a", -1}, {"b", "root", left = "a"}, {"c", "careful", left = "b"}, {"d", "sum", left = "c"},
     },

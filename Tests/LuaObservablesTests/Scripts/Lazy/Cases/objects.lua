@@ -13,7 +13,7 @@ return {
       {"write", "y", 10}, {"flush", ""}, {"runs", {["b.deep"] = 1}},
       {"link", "b", "left", "a"}, {"flush", "w"}, {"read", "b", 10, "deep"},
     }},
-  {"Z3", "a path that is not there yet", unless = "is_mixed",
+  {"Z3", "a path that does not exist yet", unless = "is_mixed",
     nodes = {{"x", 5}, {"a", 1}, {"b", 2}},
     steps = {
       {"read", "b", 0, "deep"}, {"link", "b", "left", "a"}, {"read", "b", 0, "deep"},
@@ -33,7 +33,7 @@ return {
       {"write", "x", 3}, {"flush", "w"}, {"read", "a", 3}, {"link", "a", "right", false},
       {"flush", "w"}, {"write", "x", 4}, {"flush", ""}, {"read", "a", 0},
     }},
-  {"Z12", "to many: members that come, go, change place and change",
+  {"Z12", "to many: members that are added, removed, moved and changed",
     nodes = {{"x", 1}, {"y", 2}, {"z", 4}, {"a", "sum", inputs = {"x", "y"}}},
     steps = {
       {"watch", "w", "a"}, {"read", "a", 3}, {"runs", {a = 1}},
@@ -110,7 +110,7 @@ return {
       {"watch", "w", "b"}, {"drop", "b"}, {"gone", "b"}, {"active", "w", false},
       {"write", "x", 3}, {"flush", ""}, {"read", "a", 3},
     }},
-  {"L2", "dropped between the write and the flush it is told once more",
+  {"L2", "dropped between the write and the flush, it is called once more",
     nodes = {{"x", 1}, {"a", "sum", left = "x"}, {"b", "sum", left = "a"}},
     steps = {
       {"watch", "w", "b"}, {"write", "x", 2}, {"drop", "b"}, {"flush", "w"}, {"gone", "b"},
@@ -122,13 +122,13 @@ return {
       {"watch", "v", "a", {does = {{"drop", "b"}, {"collect"}}}}, {"watch", "w", "b"},
       {"write", "x", 2}, {"flush", "v w"}, {"gone", "b"}, {"write", "x", 3}, {"flush", "v"},
     }},
-  {"Z10", "a source that is linked no more is collected",
+  {"Z10", "a source without a link is collected",
     nodes = {{"x", 1}, {"y", 2}, {"a", "sum", left = "x"}},
     steps = {
       {"watch", "w", "a"}, {"link", "a", "left", "y"}, {"flush", "w"}, {"drop", "x"}, {"gone", "x"},
       {"write", "y", 3}, {"flush", "w"},
     }},
-  {"Z12", "a member that is taken out is collected",
+  {"Z12", "a removed member is collected",
     nodes = {{"x", 1}, {"y", 2}, {"a", "sum", inputs = {"x", "y"}}},
     steps = {
       {"watch", "w", "a"}, {"remove", "a", 1}, {"flush", "w"}, {"drop", "x"}, {"gone", "x"},

@@ -8,7 +8,7 @@ return {
       {"write", "a", 2}, {"valid", "c", false}, {"read", "c", 2}, {"runs", {a = 1, b = 1, c = 1}},
       {"set", "c", 51}, {"invalidate", "c"}, {"read", "c", 2}, {"runs", {a = 0, c = 1}},
     }},
-  {"Z5", "an override in the middle is what the end is computed of",
+  {"Z5", "an override in the middle is the input of the end",
     nodes = {
       {"a", 1}, {"b", "sum", left = "a"}, {"c", "sum", left = "b"}, {"d", "sum", left = "c"},
     },
@@ -40,7 +40,7 @@ return {
       {"set", "c", 5}, {"write", "c", 3}, {"read", "c", 3},
       {"read", "a", 1}, {"set", "b", 6}, {"read", "b", 6}, {"write", "a", 2}, {"read", "b", 2},
     }},
-  {"Z5", "whether watchers of an override are called is decided against what was delivered",
+  {"Z5", "an override calls watchers if it differs from the delivered value",
     nodes = {{"a", 1}, {"b", "sum", left = "a"}},
     steps = {
       {"watch", "w", "b"}, {"set", "b", 1}, {"flush", ""},
@@ -82,7 +82,7 @@ return {
       {"set", "a", 9, "kept"}, {"write", "a", 3}, {"read", "a", 9, "kept"},
       {"invalidate_all", "a"}, {"read", "a", 3, "kept"}, {"runs", {a = 0, ["a.kept"] = 1}},
     }},
-  {"Z4", "watchers of a lazy property without dependencies hear that it was invalidated",
+  {"Z4", "watchers of a lazy property without dependencies hear its invalidation",
     nodes = {{"a", 1}},
     steps = {
       {"watch", "w", "a", "kept"}, {"runs", {["a.kept"] = 1}},
@@ -90,7 +90,7 @@ return {
       {"invalidate", "a", "kept"}, {"flush", "w"}, {"runs", {["a.kept"] = 1}},
       {"invalidate", "a", "kept"}, {"flush", ""}, {"runs", {["a.kept"] = 1}},
     }},
-  {"Z14", "`force` computes all that is invalid",
+  {"Z14", "`force` computes all invalid properties",
     nodes = {{"a", 1}, {"b", "sum", left = "a", inputs = {"a"}}},
     steps = {
       {"force", "b"}, {"valid", "b", true}, {"valid", "b", true, "kept"},
@@ -113,7 +113,7 @@ return {
       {"read", "b", 2, "double"}, {"read", "b", 2, "double"}, {"runs", {b = 1, ["b.double"] = 2}},
       {"write", "a", 4}, {"read", "b", 8, "double"}, {"runs", {a = 1, b = 1, ["b.double"] = 1}},
     }},
-  {"Z3", "a property that is not kept tells its watchers when it changed",
+  {"Z3", "a property that is not kept calls its watchers when it has changed",
     nodes = {{"a", 1}, {"b", "sum", left = "a"}},
     steps = {
       {"watch", "w", "b", "double"}, {"write", "a", 2}, {"flush", "w"}, {"read", "b", 4, "double"},

@@ -1,4 +1,4 @@
--- The shapes of graphs: what is computed, and how often.
+-- The shapes of graphs: which properties are computed, and how often.
 local function chain(...)
   local nodes = {{"a", 1}}
   local before = "a"
@@ -28,7 +28,7 @@ return {
       {"write", "c", 0}, {"valid", "b", true}, {"valid", "c", false},
       {"read", "d", 12}, {"runs", {c = 1, d = 1}},
     }},
-  {"Z3", "writes that nobody reads between compute nothing",
+  {"Z3", "writes without reads between them compute nothing",
     nodes = chain("b", "c"),
     steps = {
       {"read", "c", 3}, {"runs", {b = 1, c = 1}},
@@ -36,7 +36,7 @@ return {
       {"read", "b", 9}, {"runs", {a = 1, b = 1}},
       {"read", "c", 10}, {"runs", {c = 1}},
     }},
-  {"Z4", "the end of a diamond is computed once and tells once",
+  {"Z4", "the end of a diamond is computed once and calls once",
     nodes = {
       {"a", 1}, {"b", "sum", left = "a"}, {"c", "sum", left = "a", source = 10},
       {"d", "sum", left = "b", right = "c"},
@@ -80,7 +80,7 @@ return {
       {"remove", "b", 2}, {"flush", "w"}, {"read", "b", 8}, {"runs", {a = 0, b = 1}},
       {"write", "a", 3}, {"flush", "w"}, {"read", "b", 12}, {"runs", {a = 1, b = 1}},
     }},
-  {"Z4", "what is computed again and is equal goes no further",
+  {"Z4", "an equal new value does not spread",
     nodes = {
       {"a", 1}, {"s", "sign", left = "a"}, {"t", "sum", left = "s"}, {"u", "sum", left = "t"},
     },
@@ -91,21 +91,21 @@ return {
       {"write", "a", -4}, {"flush", "w"}, {"runs", {a = 1, s = 1, t = 1, u = 1}},
       {"read", "u", -1},
     }},
-  {"Z2", "what is computed again and is equal goes no further, unwatched",
+  {"Z2", "an equal new value does not spread, unwatched",
     nodes = {{"a", 1}, {"s", "sign", left = "a"}, {"t", "sum", left = "s"}},
     steps = {
       {"read", "t", 1}, {"runs", {s = 1, t = 1}},
       {"write", "a", 2}, {"read", "t", 1}, {"runs", {a = 1, s = 1}},
       {"write", "a", 0}, {"read", "t", 0}, {"runs", {a = 1, s = 1, t = 1}},
     }},
-  {"T5", "there and back in one turn tells nobody",
+  {"T5", "a change there and back in one turn calls no watcher",
     nodes = chain("b", "c"),
     steps = {
       {"watch", "w", "c"}, {"write", "a", 5}, {"write", "a", 1}, {"flush", ""}, {"read", "c", 3},
       {"write", "a", 5}, {"read", "c", 7}, {"write", "a", 1}, {"read", "c", 3}, {"flush", ""},
       {"write", "a", 2}, {"flush", "w"},
     }},
-  {"Z10", "a branch that is not taken is no dependency, where they are found by tracking",
+  {"Z10", "a branch that is not taken is not a tracked dependency",
     unless = "is_mixed",
     nodes = {
       {"a", 1}, {"x", 5}, {"r", "sum", left = "x"},
@@ -163,7 +163,7 @@ return {
       {"runs", {a = 1, b1 = 1, b3 = 1, c1 = 1, c3 = 1}},
       {"write", "b2", 1}, {"flush", ""}, {"read", "c2", 4}, {"runs", {a = 0, b2 = 1, c2 = 1}},
     }},
-  {"Z11", "a ring is an error that names its members, and no hang",
+  {"Z11", "a ring is an error that names its members, not a hang",
     nodes = {
       {"a", "sum", left = "c"}, {"b", "sum", left = "a"}, {"c", "sum", left = "b"},
       {"d", "sum", left = "a"}, {"x", 1},
@@ -181,7 +181,7 @@ return {
       {"read", "b", 2}, {"link", "a", "left", "a"}, {"fails", "a", "value → value"},
       {"fails", "b", "value → value"}, {"link", "a", "left", false}, {"read", "b", 2},
     }},
-  {"Z11", "a ring through a branch that is not taken is none", only = "tracked",
+  {"Z11", "a ring through a branch that is not taken is not an error", only = "tracked",
     nodes = {
       {"x", 0}, {"a", "choose", left = "x", right = "b", source = 3}, {"b", "sum", left = "a"},
     },

@@ -1,4 +1,4 @@
--- Watchers of computed properties: when they are called, and what they may do.
+-- Watchers of computed properties: when they are called, and what their callbacks may do.
 local function pair() return {{"a", 1}, {"b", "sum", left = "a"}, {"c", "sum", left = "b"}} end
 
 return {
@@ -9,13 +9,13 @@ return {
       {"watch", "v", "c"}, {"runs", {}}, {"write", "a", 2}, {"flush", "w v"},
       {"runs", {b = 1, c = 1}},
     }},
-  {"T4", "a watcher that writes what its property depends on is called again in the next flush",
+  {"T4", "a watcher that writes its property's dependency is called again in the next flush",
     nodes = pair(),
     steps = {
       {"watch", "w", "c", {does = {{"write", "a", 20}, {"read", "c", 20}}}},
       {"write", "a", 2}, {"flush", "w"}, {"flush", "w"}, {"flush", ""}, {"read", "c", 20},
     }},
-  {"T4", "a watcher that writes what a later one depends on: that is called once, with the last",
+  {"T4", "a watcher that writes a later one's dependency: that is called once, with the last value",
     nodes = pair(),
     steps = {
       {"watch", "v", "a", {does = {{"write", "b", 100}}}}, {"watch", "w", "c"},
@@ -23,13 +23,13 @@ return {
       {"write", "a", 2}, {"flush", "v w"}, {"read", "c", 102}, {"flush", ""},
       {"runs", {a = 1, b = 1, c = 1}},
     }},
-  {"T4", "a watcher that writes what an earlier one depends on: that is called again",
+  {"T4", "a watcher that writes an earlier one's dependency: the earlier one is called again",
     nodes = pair(),
     steps = {
       {"watch", "w", "c"}, {"watch", "v", "a", {does = {{"write", "b", 100}}}},
       {"write", "a", 2}, {"flush", "w v"}, {"read", "c", 102}, {"flush", "w"}, {"flush", ""},
     }},
-  {"Z4", "a watcher that reads what is about to be told takes nothing away",
+  {"Z4", "a watcher that reads a value before its delivery prevents no call",
     nodes = pair(),
     steps = {
       {"watch", "v", "b", {does = {{"read", "c", 2}}}}, {"watch", "w", "c"},
@@ -55,7 +55,7 @@ return {
       {"watch", "v", "d", {immediate = true, does = {{"read", "d", 4}, {"read", "b", 2}}}},
       {"write", "a", 2}, {"called", "u v"}, {"runs", {b = 2, c = 2, d = 2}}, {"flush", ""},
     }},
-  {"T9", "an immediate watcher of what computes to an equal value is not called",
+  {"T9", "an immediate watcher of a property with an equal new value is not called",
     nodes = {{"a", 1}, {"b", "sign", left = "a"}, {"c", "sum", left = "b"}},
     steps = {
       {"watch", "w", "c", {immediate = true}}, {"write", "a", 2}, {"called", ""},
@@ -81,14 +81,14 @@ return {
       {"write", "a", 2}, {"flush", "w"}, {"write", "a", 2}, {"flush", ""},
       {"set", "b", 7}, {"flush", "w"}, {"stop", "w"}, {"write", "a", 3}, {"flush", ""},
     }},
-  {"T6", "what changed while paused is told once, after it goes on",
+  {"T6", "changes while paused are delivered once, after resuming",
     nodes = pair(),
     steps = {
       {"watch", "w", "c"}, {"runs", {b = 1, c = 1}}, {"pause", "w"},
       {"write", "a", 2}, {"flush", ""}, {"write", "a", 3}, {"flush", ""}, {"resume", "w"},
       {"flush", "w"}, {"flush", ""}, {"read", "c", 3},
     }},
-  {"T5", "what changed and changed back while paused is not told",
+  {"T5", "a value that changed and changed back while paused is not delivered",
     nodes = pair(),
     steps = {
       {"watch", "w", "c"}, {"pause", "w"}, {"write", "a", 2}, {"flush", ""}, {"write", "a", 1},
@@ -113,7 +113,7 @@ return {
       {"watch", "v", "b", {does = {{"watch", "w", "c"}}}}, {"write", "a", 2}, {"flush", "v"},
       {"flush", ""}, {"write", "a", 3}, {"flush", "v w"},
     }},
-  {"T1", "once is once, and then the property is unwatched",
+  {"T1", "`once` calls once, and then the property is unwatched",
     nodes = pair(),
     steps = {
       {"watch", "w", "c", {once = true}}, {"write", "a", 2}, {"flush", "w"}, {"active", "w", false},

@@ -1,9 +1,10 @@
--- One face for graphs of lazy properties in tables, in Swift models and in both, so that the same
--- cases run over all of them.
+-- One interface for graphs of lazy properties in tables, in Swift models and in both, so that the
+-- same cases run with each of them.
 --
--- Every node has the properties `value` (computed as its operation says), `deep` (the source of the
--- left of its left), `total` (the values of its inputs), `double` (twice its value, not kept) and
--- `kept` (its source as it was, until invalidated). What a node is nobody knows but its adapter.
+-- Every node has the properties `value` (computed by its operation), `deep` (the source of the left
+-- of its left), `total` (the sum of the values of its inputs), `double` (twice its value, not kept)
+-- and `kept` (its source at the time of the computation, until invalidated). Only its adapter knows
+-- the type of a node.
 local folder = debug.getinfo(1, "S").source:match "^@(.*/)"
 local obs = require "obs"
 local operations = dofile(folder .. "operations.lua")
@@ -22,7 +23,7 @@ end
 function getters.double(self) return self.value * 2 end
 function getters.kept(self) return self.source end
 
--- node → how often each of its properties was computed.
+-- node → the number of computations of each property.
 local runs = setmetatable({}, {__mode = "k"})
 local function count(node, name)
   local counts = runs[node]
@@ -39,7 +40,7 @@ local function counted(name, get)
   end
 end
 
--- Nodes that a script reads and writes as tables, or as objects that look like them.
+-- Nodes that a script reads and writes as tables, or as objects with the same syntax.
 local function common(adapter)
   function adapter.write(node, value) node.source = value end
   function adapter.link(node, key, other) node[key] = other end
@@ -58,7 +59,7 @@ local function common(adapter)
   adapter.force, adapter.batch = obs.force, obs.batch
   function adapter.release() end
   function adapter.way_of() return adapter.way end
-  -- Tells, later on, whether the node is still there.
+  -- Returns a function that tells later whether the node still exists.
   function adapter.witness(node)
     local weak = setmetatable({node}, {__mode = "v"})
     return function() return weak[1] ~= nil end
@@ -123,7 +124,7 @@ local function model(kind, is_tracked)
 end
 
 -- Swift models that Swift code reads, writes and observes -----------------------------------------
--- The host gives functions over numbers that stand for nodes.
+-- The host gives functions over numbers that identify nodes.
 
 local function swift(kind, way)
   local core = swift_graph
@@ -171,7 +172,7 @@ local function mixed(kind, is_tracked)
     kind = kind, way = is_tracked and "tracked" or "declared", is_mixed = true, make_list = copy,
   }
   local next_is_swift = false
-  -- One for each node: another box would be a change.
+  -- One box for each node: a different box would be a change.
   local boxes = setmetatable({}, {__mode = "kv"})
   local function boxed(other)
     local box = boxes[other]

@@ -1,5 +1,6 @@
--- What the nodes of a graph compute. A node has a number `source`, perhaps other nodes `left` and
--- `right` and a list of them `inputs`; each reads the `value` of those it needs.
+-- The operations of the nodes of a graph. A node has a number `source`, and can have other nodes
+-- `left` and `right` and a list of nodes `inputs`; each operation reads the `value` of the nodes
+-- that it needs.
 local operations = {}
 
 local function left_value(self)
@@ -9,7 +10,7 @@ end
 
 function operations.source(self) return self.source end
 
--- All that can be reached, added up.
+-- The sum of all reachable values.
 function operations.sum(self)
   local left, right, inputs = self.left, self.right, self.inputs
   local sum = self.source
@@ -21,27 +22,27 @@ function operations.sum(self)
   return sum
 end
 
--- Only the side that counts is read.
+-- Reads only the side that it needs.
 function operations.choose(self)
   if left_value(self) == 0 then return self.source end
   local right = self.right
   return right and right.value or 0
 end
 
--- Changes less often than what it is computed of.
+-- Changes less often than its dependencies.
 function operations.sign(self)
   local value = left_value(self)
   return value > 0 and 1 or value < 0 and -1 or 0
 end
 
--- An error below zero, which is not the node's own idea where an error comes from the left.
+-- An error below zero. If the error comes from the left, the node only passes it on.
 function operations.root(self)
   local value = left_value(self)
   if value < 0 then error("no root of " .. value, 0) end
   return value
 end
 
--- Goes on where the left has an error.
+-- Continues if the left has an error.
 function operations.careful(self)
   local ok, value = pcall(left_value, self)
   return ok and value or -1000

@@ -1,8 +1,8 @@
--- Random graphs of lazy properties, beside a reference that works everything out again after each
--- statement: what is read, who is called, and that no getter runs for nothing.
+-- Random graphs of lazy properties, against a reference that computes everything again after each
+-- statement: values read, watchers called, and no getter that runs for nothing.
 --
--- A program is a list of statements, tables. `random.run(kind, program)` runs one again, as a
--- failure is printed: what fails is made as short as it can be first.
+-- A program is a list of statements, which are tables. Failing programs are shortened as far as
+-- possible and printed; `random.run(kind, program)` runs a printed program again.
 local folder = debug.getinfo(1, "S").source:match "^@(.*/)"
 local obs = require "obs"
 local adapters = dofile(folder .. "adapters.lua")
@@ -36,13 +36,13 @@ function Run:make(i, operation, source)
 end
 
 -- Statements --------------------------------------------------------------------------------------
--- Each does to the real graph and to the reference what its name says. Links go to nodes with a
--- smaller number only: rings are for the cases.
+-- Each statement acts on the real graph and on the reference. Links go only to nodes with a smaller
+-- number: the cases cover rings.
 
 local Statements = {}
 
 local function real(node) return node and node.real end
--- A node that can be referred to by node i; nil where there is none.
+-- A node that node i may refer to, or nil.
 function Run:lower(i, j) if i > 1 then return self.nodes[(j - 1) % (i - 1) + 1] end end
 
 function Statements:write(i, value)
@@ -83,7 +83,7 @@ function Statements:read(i)
   local node = self.nodes[i]
   self:check_read(node, self.before:result(node))
 end
--- Where it is valid, so that it is known what it depends on.
+-- Only if the node is valid, so that its dependencies are known.
 function Statements:override(i, value)
   local node = self.nodes[i]
   if self.before:result(node).failure then return end
@@ -105,14 +105,14 @@ function Statements:valid(i)
     fail("node %d is valid with an error", i)
   end
   if is_valid then
-    -- What is valid is right, and is read without any computation.
+    -- A valid value is right, and reading it computes nothing.
     self:check_read(node, self.before:result(node))
     self:check_runs({}, {})
   end
 end
 function Statements:drop(i, operation, source)
   local node = self.nodes[i]
-  -- Whether its override ended could not be asked any more.
+  -- A dropped node could not be asked whether its override has ended.
   if node.override then return end
   self.A.release(node.real)
   node.real, node.number = nil, nil
@@ -149,10 +149,9 @@ function Statements:flush()
   self:check_calls()
 end
 
--- What watchers see
--- ---------------------------------------------------------------------------------
+-- Watchers ----------------------------------------------------------------------------------------
 
--- The stored elements of a watcher's path, and what is computed at its end.
+-- The stored elements of a watcher's path, and the computed values at its end.
 function Run:shot(w, look)
   look = look or self.before
   local stored, values, is_broken = {}, {}, false
@@ -178,7 +177,7 @@ function Run:shot(w, look)
     stored[1] = tostring(root.inputs)
     local sum = 0
     for _, other in ipairs(root.inputs or {}) do sum = sum + (value(other) or 0) end
-    -- An operator gives one value, nil where there is no list.
+    -- An operator gives one value, or nil if there is no list.
     values = {root.inputs and tostring(sum) or "nil"}
   end
   return {stored = table.concat(stored, " "), values = table.concat(values, " "),
@@ -204,7 +203,7 @@ function Run:check_calls()
         elseif is_sure and not expected and called[w] then
           fail("watcher %d of '%s' was called for nothing", w.id, w.path)
         end
-        -- After an error it is not known what it was told last.
+        -- After an error, the last delivered value is not known.
         if w.shot.is_broken then w.is_unsure = true else w.is_unsure = false end
         w.delivered, w.must = w.shot, false
       end
@@ -227,10 +226,9 @@ function Run:check_read(node, result)
   end
 end
 
--- How often getters ran
--- -------------------------------------------------------------------------------
+-- Number of getter runs ---------------------------------------------------------------------------
 
--- After a statement that may compute what is in `allowed`, each once.
+-- After a statement that may compute each node in `allowed` once.
 function Run:check_runs(what, allowed)
   for i, node in ipairs(self.nodes) do
     local runs = self.A.runs(node.real, "value")
@@ -261,15 +259,15 @@ function Run:settle()
         self.disturbed[node] = old and reference.stored_differs(old, new) and "surely" or "perhaps"
       end
     elseif node.override and self.touched then
-      -- What it depends on may have been invalid in between.
+      -- Its dependencies may have been invalid in between.
       self.disturbed[node] = self.disturbed[node] or "perhaps"
     end
   end
   return look
 end
 
--- An override ends with the next invalidation. Where its dependencies were computed again and are
--- what they were, it is free to last; so the node is asked.
+-- An override ends with the next invalidation. If its dependencies were computed again and have not
+-- changed, it may last; so the node is asked.
 function Run:resolve(look)
   for _, node in ipairs(self.nodes) do
     local kind = self.disturbed[node]
@@ -300,8 +298,8 @@ function Run:perform(statement)
   while self:resolve(look) do look = self:settle() end
   self.before = look
 
-  -- Who is to be called for it. What a pending watcher had on its paths may be computed to see
-  -- whether it changed.
+  -- Decides which watchers must be called. The values on the paths of a pending watcher may be
+  -- computed to see whether they have changed.
   local allowed, watched = self.watched or {}, {}
   self.watched = name ~= "flush" and allowed or nil
   for _, w in ipairs(self.watchers) do
@@ -333,7 +331,7 @@ function Run:perform(statement)
   self:check_runs(statement, setmetatable(needed, {__index = allowed}))
 end
 
--- Nil, or what went wrong.
+-- nil, or the failure.
 function random.difference(kind, program)
   local run
   obs.on_error(function() end)
@@ -418,10 +416,10 @@ local function text(value)
   return "{" .. table.concat(texts, ", ") .. "}"
 end
 
--- Runs one program that was printed.
+-- Runs one printed program.
 function random.run(kind, program) programs.run(random, kind, program) end
 
--- Runs programs of `OBS_COUNT` seeds, or of `count`, from `OBS_SEED` on.
+-- Runs `OBS_COUNT` or `count` programs, beginning with seed `OBS_SEED`.
 function random.try(kind, count)
   local first, last = programs.seeds(count)
   for seed = first, last do

@@ -1,4 +1,4 @@
--- What the nodes of a graph are worth, worked out from scratch each time.
+-- The expected values of the nodes of a graph, computed from scratch each time.
 local folder = debug.getinfo(1, "S").source:match "^@(.*/)"
 local operations = dofile(folder .. "operations.lua")
 
@@ -10,14 +10,14 @@ Node.__index = Node
 function reference.new(operation, source)
   return setmetatable({
     operation = operation, source = source,
-    -- Whether what is declared counts as a dependency, or what is read.
+    -- "declared" if declared paths count as dependencies, "tracked" if reads do.
     way = "declared",
-    -- What the node was overridden with, nil where it was not.
+    -- The value that overrides the node, or nil.
     override = nil,
   }, Node)
 end
 
--- One look at a whole graph: each value is worked out once.
+-- One look at a whole graph computes each value once.
 local Look = {}
 Look.__index = Look
 
@@ -32,7 +32,7 @@ end
 
 local function note(trace, node, key, value) trace[#trace + 1] = {node, key, value} end
 
--- The node as a getter sees it; what it reads is noted in `trace`.
+-- The node as a getter sees it; `trace` notes its reads.
 function Look:view(node, trace)
   local look = self
   return setmetatable({}, {__index = function(_, key)
@@ -78,7 +78,7 @@ function Look:declared(node)
   return trace
 end
 
--- {value} or {failure}, and `text`, which is equal where these are.
+-- {value} or {failure}, and `text`, which is equal for equal results.
 function Look:result(node)
   local result = self.values[node]
   if result then return result end
@@ -86,7 +86,7 @@ function Look:result(node)
   result = evaluated(operations[node.operation], self:view(node, trace))
   self.traces[node] = node.way == "declared" and self:declared(node) or trace
   if node.override then
-    -- Its dependencies are those that it was last computed of.
+    -- The node depends on the elements that its last computation read.
     self.traces[node] = node.way == "declared" and self.traces[node] or self:again(node.read)
     self.computed = self.computed or {}
     self.computed[node] = result
@@ -96,7 +96,7 @@ function Look:result(node)
   return result
 end
 
--- The elements of an older trace as they are now.
+-- The elements of an older trace with their current values.
 function Look:again(trace)
   local now = {}
   for i, entry in ipairs(trace or {}) do
@@ -111,7 +111,7 @@ function Look:again(trace)
   return now
 end
 
--- Errors are not compared: each is a change.
+-- Errors are not compared: each one is a change.
 function reference.same_trace(a, b)
   if #a ~= #b then return false end
   for i = 1, #a do
@@ -121,7 +121,7 @@ function reference.same_trace(a, b)
   return true
 end
 
--- Whether something that is stored differs, not only what others compute.
+-- Whether a stored value differs, not only a computed one.
 function reference.stored_differs(a, b)
   local function stored(trace)
     local texts = {}
@@ -135,7 +135,7 @@ function reference.stored_differs(a, b)
   return stored(a) ~= stored(b)
 end
 
--- All nodes that a node can reach, itself too.
+-- All nodes that a node can reach, including itself.
 function reference.reachable(node, into)
   into = into or {}
   if into[node] then return into end

@@ -1,10 +1,10 @@
 -- Runs lists of cases with one adapter: `running.run(adapter, "graphs", "overrides", …)`.
 --
 -- A case is {rule, sentence, nodes = {…}, steps = {…}}. A node is {name, source} or {name,
--- operation, source = …, left = name, right = name, inputs = {names}}. The steps are those of
--- `Steps` below. A number of computations that depends on how dependencies are found is
--- {declared = …, tracked = …}; false stands for any. A case with `only = field` runs where the
--- adapter has that field, one with `unless = field` where it has not.
+-- operation, source = …, left = name, right = name, inputs = {names}}. `Steps` below defines the
+-- steps. A number of computations that depends on how dependencies are found is {declared = …,
+-- tracked = …}; false matches any number. A case with `only = field` runs if the adapter has that
+-- field, a case with `unless = field` if it does not.
 local folder = debug.getinfo(1, "S").source:match "^@(.*/)"
 dofile(folder .. "../../Support/checking.lua")
 local obs = require "obs"
@@ -67,7 +67,7 @@ function Case:perform(steps)
   end
 end
 
--- What is written and how it is linked.
+-- Writes and links.
 function Steps:write(name, value) self.adapter.write(self:node(name), value) end
 function Steps:link(name, key, other)
   self.adapter.link(self:node(name), key, other and self:node(other) or nil)
@@ -78,7 +78,7 @@ end
 function Steps:insert(name, i, other) self.adapter.insert(self:node(name), i, self:node(other)) end
 function Steps:remove(name, i) self.adapter.remove(self:node(name), i) end
 
--- What is read: the value that a property has.
+-- Reads: checks the value of a property.
 function Steps:read(name, value, property)
   property = property or "value"
   same(self.adapter.read(self:node(name), property), value, name .. "." .. property)
@@ -86,11 +86,11 @@ end
 function Steps:peek(name, value, property)
   same(self.adapter.peek(self:node(name), property or "value"), value, name)
 end
--- The names in a cycle say which objects they are of, which differs from adapter to adapter.
+-- The names in a cycle identify objects differently in each adapter.
 local function without_objects(message)
   return (message:gsub("%f[%w]%u%w*%.(%l)", "%1"):gsub(" %([^()]*:%d+%)", ""))
 end
--- Reading raises an error with this text in it.
+-- Checks that reading raises an error with this text.
 function Steps:fails(name, text, property)
   local ok, message = pcall(self.adapter.read, self:node(name), property or "value")
   if ok then fail("%s is %s", name, tostring(message)) end
@@ -111,8 +111,8 @@ end
 function Steps:invalidate_all(name) self.adapter.invalidate(self:node(name)) end
 function Steps:force(name) self.adapter.force(self:node(name)) end
 
--- How often each property was computed since this was asked last; those not named: not at all.
--- Nodes that only have a source are not counted.
+-- Checks how often each property was computed since the last check; unnamed properties must not
+-- have been computed. Nodes that only have a source are not counted.
 function Steps:runs(expected)
   for _, name in ipairs(self.names) do
     local node = self.nodes[name]
@@ -133,7 +133,7 @@ function Steps:runs(expected)
   end
 end
 
--- A watcher that notes its name; `options.does` are steps that it does the first time it is called.
+-- A watcher that logs its name; `options.does` are steps that it performs at its first call.
 function Steps:watch(watcher, name, path, options)
   if type(path) == "table" then path, options = "value", path end
   options = options or {}
@@ -154,7 +154,7 @@ function Steps:pause(watcher) self.watchers[watcher]:pause() end
 function Steps:resume(watcher) self.watchers[watcher]:resume() end
 function Steps:active(watcher, expected) same(self.watchers[watcher].active, expected, watcher) end
 
--- Who was called since this was asked last, in order; `flush` ends the turn first.
+-- Checks the watchers called since the last check, in order; `flush` ends the turn first.
 function Steps:called(expected)
   local log = table.concat(self.log, " ")
   for i = #self.log, 1, -1 do self.log[i] = nil end
@@ -172,13 +172,13 @@ function Steps:batch(steps)
   end)
   if failure then error(failure, 0) end
 end
--- How many errors of watchers and of properties that nobody read were reported.
+-- Checks the number of reported errors of watchers and of unread properties.
 function Steps:reported(count)
   same(#reports - self.reports, count, "errors reported")
   self.reports = #reports
 end
 
--- The case lets go of a node.
+-- The case drops its reference to a node.
 function Steps:drop(name)
   self.witnesses[name] = self.adapter.witness(self:node(name))
   self.adapter.release(self.nodes[name])
@@ -189,7 +189,7 @@ function Steps:collect()
   collectgarbage()
 end
 function Steps:gone(name)
-  -- Journals are let go of when a turn ends.
+  -- Journals are released when a turn ends.
   turn()
   Steps.collect(self)
   turn()

@@ -1,5 +1,5 @@
--- Returns a function that calls another one where little memory is left: short_of_memory(remainder,
--- body, …) gives what `pcall` does. The script needs a limit of memory.
+-- Returns a function that calls another one with little memory left: short_of_memory(remainder,
+-- body, …) returns the results of `pcall`. The script needs a memory limit.
 local function fill(hog, size)
   while true do hog[#hog + 1] = ("y"):rep(size) .. #hog end
 end

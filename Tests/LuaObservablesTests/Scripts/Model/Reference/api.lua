@@ -1,15 +1,15 @@
--- One world of the reference: a fresh set of objects, watchers and turns, with the module `obs` and
--- the functions of Lua as a program sees them.
+-- One world of the reference: a separate set of objects, watchers and turns, with the module `obs`
+-- and the functions of Lua as a program sees them.
 local folder = debug.getinfo(1, "S").source:match "^@(.*/)"
 local parts = {}
 for i, name in ipairs {"objects", "paths", "lazies", "watchers", "collections"} do
   parts[i] = dofile(folder .. name .. ".lua")
 end
 
--- `told.report(error, kind, name)` hears of the errors of callbacks, `told.needed(property)` that
--- the value of a lazy one is asked for, `told.spoiled(property)` that it may have to be computed
--- again, `told.overridden(property)` that it was assigned, and `told.opened()` that the rules leave
--- open what `*` hears from here on (Z3).
+-- The callbacks of `told`: `report(error, kind, name)` for errors of callbacks; `needed(property)`
+-- before a lazy value is read; `spoiled(property)` when it may have to be computed again;
+-- `overridden(property)` when it was assigned; `opened()` when the rules do not decide from here on
+-- which changes `*` receives (Z3).
 return function(told)
   local M = {scopes = {}}
   for name, f in next, told do M[name] = f end
@@ -61,7 +61,7 @@ return function(told)
   function obs.valid_names(object) return M.names_of(object, true) end
   function obs.invalid_names(object) return M.names_of(object, false) end
 
-  -- Keeps keys equal: those that changed in the source, once per turn (K4).
+  -- Copies the keys that changed in the source, once per turn (K4).
   function obs.bind(destination, source, keys)
     local last, paths = {}, {}
     if #keys == 0 then error("no keys", 0) end
@@ -137,7 +137,7 @@ return function(told)
     end
   end
 
-  -- What is observed has to be an object.
+  -- Only objects can be observed.
   for _, name in ipairs {"stop", "get", "set", "trigger", "invalidate", "forget",
     "force", "peek", "is_valid", "valid_names", "invalid_names", "clear", "assign", "bind"} do
     local f = obs[name]

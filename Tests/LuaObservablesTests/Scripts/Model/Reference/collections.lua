@@ -4,7 +4,7 @@ local Array, Set = {}, {}
 return function(M)
   local data, same = M.data, M.same
 
-  -- Makes the elements 1… of a list those of another one.
+  -- Replaces the elements 1… of a list by the given ones.
   local function become(list, elements)
     local writes, store = {}, data[list].store
     for i = 1, math.max(#elements, M.length(list)) do
@@ -16,7 +16,7 @@ return function(M)
     if #writes > 0 then M.commit(list, writes) end
   end
 
-  -- What a function of the library `table` does to a list: one change (C2).
+  -- An operation of the library `table` on a list: one change (C2).
   function M.list_operation(operation, list, ...)
     if not data[list] or data[list].kind == "set" then return operation(list, ...) end
     local copy = M.elements(list)
@@ -26,7 +26,7 @@ return function(M)
     return table.unpack(results, 1, results.n)
   end
 
-  -- Writes that make a table or dictionary equal to another one; lazy keys are left alone (C13).
+  -- The writes that make a table or dictionary equal to another one, except lazy keys (C13).
   function M.assign(object, other)
     local d, writes, wanted = data[object], {}, {}
     if d.kind == "array" then return become(object, M.list_of(other)) end
@@ -34,7 +34,7 @@ return function(M)
       return M.batch(function() M.set_members(object, M.list_of(other)) end)
     end
     for key, value in M.lua.next, other do if not d.lazy[key] then wanted[key] = value end end
-    -- Lists are shortened from their ends, and written from their beginnings.
+    -- Lists are shortened from the end and written from the beginning.
     local length, listed = #wanted, {}
     local function write(key)
       if not listed[key] and not same(d.store[key], wanted[key]) then
@@ -52,7 +52,7 @@ return function(M)
   end
   function M.clear(object) M.assign(object, {}) end
 
-  -- A collection of the same kind with the same elements; what is no collection as it is.
+  -- A collection of the same kind with the same elements; any other value unchanged.
   function M.copy(value)
     local d = data[value]
     if not d then
@@ -74,7 +74,7 @@ return function(M)
     return table.move(other, 1, #other, 1, {})
   end
 
-  -- What collections have in common: methods, by name, and what their size is.
+  -- The common part of collections: methods by name, and the size.
   local function collection(kind, methods, fields)
     local object = M.new(fields)
     local d = data[object]
@@ -93,8 +93,7 @@ return function(M)
     end
   end
 
-  -- Arrays
-  -- ------------------------------------------------------------------------------------------
+  -- Arrays ----------------------------------------------------------------------------------------
 
   local function check(array, i, more)
     i = math.tointeger(i)
@@ -169,8 +168,7 @@ return function(M)
     return array
   end
 
-  -- Dictionaries
-  -- --------------------------------------------------------------------------------------
+  -- Dictionaries ----------------------------------------------------------------------------------
 
   function M.dictionary(entries)
     local fields = {}
@@ -178,8 +176,7 @@ return function(M)
     return (collection("dictionary", nil, fields))
   end
 
-  -- Sets: members are stored by their names
-  -- ---------------------------------------------------------------
+  -- Sets store members under their names ----------------------------------------------------------
 
   local numbers, last_number = setmetatable({}, {__mode = "k"}), 0
   function Set.key_of(_, value)
@@ -188,7 +185,7 @@ return function(M)
     if not numbers[value] then last_number, numbers[value] = last_number + 1, last_number + 1 end
     return "&table:" .. numbers[value]
   end
-  -- The object of such a key, which whoever watches it keeps.
+  -- The object behind such a key. Whoever watches the key keeps it alive.
   function M.object_of_key(key)
     for value, number in next, numbers do if key == "&table:" .. number then return value end end
   end
@@ -250,15 +247,14 @@ return function(M)
     return set
   end
 
-  -- What is told of collections (C10, C5)
-  -- -----------------------------------------------------------------
+  -- Edits and keys (C10, C5) ----------------------------------------------------------------------
 
   function M.observe_edits(object, callback, options)
     local path = {text = "edits", {kind = "edits", text = "*"}}
     local handle, w = M.observe(object, {path}, nil, options)
     w.callback = function(observed, observer)
       local content = M.content(observed)
-      -- Whatever it is called for, this is what it was told last.
+      -- Whatever the cause of the call, this is the content delivered last.
       for _, entry in ipairs(w.base) do
         if entry.path[1].kind == "edits" then entry.value = content end
       end

@@ -1,30 +1,30 @@
 -- Lazy properties of the reference (Z1 …).
 --
--- A property knows the value that it computed last, and what it was made of: the paths that it
--- depends on, and what was computed on these. Whether it is still right is asked when somebody
--- reads it: all of that is looked at again.
+-- A property knows the value that it computed last, the paths that it depends on, and the values
+-- computed on these paths. Each read checks all of this again to see whether the value is still
+-- right.
 return function(M)
   local data, same = M.data, M.same
 
-  -- Tracking: what a tracked getter reads.
+  -- Tracking: notes a read of a tracked getter.
   function M.track(object, key)
     local tracer = M.tracer
     if not tracer then return end
     if key ~= M.SIZE then
-      -- Having read an object keeps nothing alive.
+      -- A noted read does not keep the object alive.
       table.insert(tracer.stored, setmetatable({object, key}, {__mode = "v"}))
     else
       local function size() return (select(2, M.elements(object))) end
       table.insert(tracer.values, {source = size, value = size()})
     end
   end
-  -- A path that a tracked getter reads counts as a declared one.
+  -- A path that a tracked getter reads counts as a declared path.
   function M.track_path(object, path)
     if M.tracer then table.insert(M.tracer.routes, {object, path}) end
   end
 
-  -- Whether a property, or an operator, has a value, and that value or the error. A stack that
-  -- overflows may leave getters anywhere.
+  -- Returns true and the value of a property or operator, or false and the error. A stack overflow
+  -- can leave getters anywhere.
   function M.attempt(source)
     local tracer, running = M.tracer, M.running
     local ok, value = pcall(type(source) == "function" and source or M.value_of, source)
@@ -32,7 +32,7 @@ return function(M)
     return ok, value
   end
 
-  -- Evaluates without a trace: nothing is kept, counted or reported.
+  -- Evaluates without side effects: nothing is kept, counted or reported.
   function M.supposing(source)
     local is_supposing, tracer = M.is_supposing, M.tracer
     M.is_supposing, M.tracer = true, nil
@@ -47,7 +47,7 @@ return function(M)
     return {source = source, failure = {value}}
   end
 
-  -- What is computed on the paths that a property depends on, as it is now.
+  -- The current computed values on the paths that a property depends on.
   local function values_of(p, tracer)
     local values = {}
     for _, route in ipairs(tracer and tracer.routes or p.routes) do
@@ -64,7 +64,7 @@ return function(M)
     return values
   end
 
-  -- What was computed on the paths of a property when that was computed.
+  -- The values on the paths of a property at the time of its computation.
   local function as_made(p)
     return function(source, object, step, path)
       for _, entry in ipairs(p.made_of) do
@@ -76,7 +76,7 @@ return function(M)
     end
   end
 
-  -- Whether the value that is kept is still right. Computes what it depends on, as a read does.
+  -- Whether the kept value is still right. Computes its dependencies, like a read.
   local function is_fresh(p)
     if not p.valid or p.stale then return false end
     local now = values_of(p, p.tracer)
@@ -96,7 +96,7 @@ return function(M)
     for _, d in next, data do for _, p in next, d.lazy do f(p) end end
   end
 
-  -- A property has another value: what was made of the one before is not right any more (Z2).
+  -- A property has another value: values computed from the old one are stale (Z2).
   local function spread(p)
     each_property(function(q)
       for _, entry in ipairs(q.valid and q.made_of or {}) do
@@ -117,8 +117,7 @@ return function(M)
     local tracer, own = M.tracer, p.track and {stored = {}, values = {}, routes = {}} or nil
     M.tracer, p.is_running, p.loaded = nil, true, nil
     M.running = M.running + 1
-    -- Declared dependencies are brought up to date before the getter runs; an error of theirs is
-    -- its.
+    -- Declared dependencies are updated before the getter runs; their errors are its errors.
     local made_of = p.track and {} or values_of(p)
     local failure
     for _, entry in ipairs(made_of) do failure = failure or entry.failure end
@@ -145,7 +144,7 @@ return function(M)
   local function kept_or_computed(p)
     if p.is_running and p.loaded then return p.loaded[1] end
     if p.is_running then error("a cycle of computed properties", 0) end
-    -- What a loader or a maker would store cannot be supposed.
+    -- A value that a loader or a maker would store cannot be supposed.
     if p.is_checked or M.is_supposing and p.is_loading then return p.value end
     p.is_checked = true
     local fresh = is_fresh(p)
@@ -154,7 +153,8 @@ return function(M)
     return compute(p)
   end
 
-  -- What reading a lazy property gives. Who catches an error sets the tracer to what it was.
+  -- The value that a read of a lazy property returns. A caller that catches an error restores the
+  -- tracer.
   function M.value_of(p)
     if not M.is_supposing then M.needed(p) end
     if not p.cached then
@@ -188,8 +188,8 @@ return function(M)
     return true
   end
 
-  -- Whether a property that somebody watched, or may watch, is invalid, or was declared, assigned
-  -- or computed anew in this turn: watchers follow it in their own (W1).
+  -- Whether a property that is or may be watched is invalid, or was declared, assigned or computed
+  -- in this turn: its watchers follow it later (W1).
   function M.is_any_invalid()
     local found = M.has_assigned
     each_property(function(p)
@@ -209,8 +209,8 @@ return function(M)
 
   M.depends_on_operator = depends_on_operator
 
-  -- Whether the rules leave it open when a property is valid: it, or one that depends on it, was
-  -- watched and may be computed at any time; or it depends on an operator.
+  -- Whether the rules leave open when a property is valid: a watcher of it, or of a property that
+  -- depends on it, may compute it at any time; or it depends on an operator.
   function M.is_open(p)
     local found = p.was_watched
     found = found or depends_on_operator(p)
@@ -220,7 +220,7 @@ return function(M)
     return found
   end
 
-  -- A value that nobody compares with the next one is not kept alive.
+  -- Releases a value that no later value will be compared with.
   local function let_go(p)
     local is_compared = p.was_watched or p.was_passed
     each_property(function(q)
@@ -229,12 +229,13 @@ return function(M)
     if not is_compared then p.value = nil end
   end
 
-  -- Before changes of an object: a function for after them, which marks what depends on them (Z2).
+  -- Called before changes of an object. Returns a function to call after them, which marks their
+  -- dependents as stale (Z2).
   function M.dependents(object, changes)
     local hits = {}
     local function note(p, place)
       for _, change in ipairs(place[1] == object and changes or {}) do
-        -- C13: to a copy, a lazy key is no key at all.
+        -- C13: for a copy, lazy keys do not exist.
         local is_heard = not (change.is_without_value and place.path and place.path.is_of_copy)
         if is_heard and (place[2] == M.EVERY or rawequal(place[2], change.key)) then
           hits[#hits + 1] = {p, change}
@@ -265,7 +266,7 @@ return function(M)
 
   -- Declarations ----------------------------------------------------------------------------------
 
-  -- A key becomes lazy, or a plain one again: watchers are called if that gives another value.
+  -- A key becomes lazy or plain again: watchers are called if its value changes.
   local function convert(object, name, store)
     local is_without_value = data[object].store[name] == nil
     local spoil = M.dependents(object, {{key = name, is_without_value = is_without_value}})
@@ -299,7 +300,7 @@ return function(M)
     return index and M.read(index, name)
   end
 
-  -- What declarations with the same options share.
+  -- Returns a function that makes properties with the same options.
   function M.compile(options)
     if type(options) == "function" then options = {get = options} end
     options = options or {}
@@ -354,7 +355,7 @@ return function(M)
     end)
   end
 
-  -- The properties with these names, all where there are none; a name that is not lazy is `false`.
+  -- The properties with these names, or all without names; `false` for a name that is not lazy.
   local function properties(object, names)
     local d, list = data[object], {}
     if names == nil then names = table.move(d.names, 1, #d.names, 1, {}) end
@@ -406,7 +407,7 @@ return function(M)
     return names
   end
 
-  -- C11: a copy that is taken at most once per change.
+  -- C11: a copy that is made at most once per change.
   function M.copy_of(object, name, source)
     local path = M.parse(source .. ".*")
     path.is_of_copy = true
@@ -415,15 +416,14 @@ return function(M)
     })
   end
 
-  -- Models (Z9)
-  -- -------------------------------------------------------------------------------------
+  -- Models (Z9) -----------------------------------------------------------------------------------
 
   local Descriptor = {}
   function M.descriptor(options) return setmetatable({make = M.compile(options)}, Descriptor) end
   function M.computed_descriptor(deps, get) return M.descriptor(options_of(deps, get)) end
   M.UNSET = {}
 
-  -- A model is a plain table: methods are inherited, all else is made for each instance.
+  -- A model is a plain table: methods are inherited, everything else is made for each instance.
   function M.model(_, parent, body)
     if not body then parent, body = nil, parent end
     local class, own = {parts = {}, names = {}}, {}

@@ -1,10 +1,9 @@
--- The objects of the reference: what a program has for a table is a proxy, and everything that is
--- known about it is here. Each access of a script comes by, so nothing has to be found out later.
+-- The objects of the reference. A program's table is a proxy, and everything known about it is
+-- here. Each access of a script passes through, so nothing has to be detected later.
 --
--- A change of one or more keys of one object is one `commit`, the only way by which anything is
--- stored.
+-- A change of one or more keys of one object is one `commit`, the only way to store anything.
 return function(M)
-  -- proxy → its data; a program's object lives as long as the program has it.
+  -- proxy → its data. A program's object lives as long as the program has it.
   M.data = setmetatable({}, {__mode = "k"})
   local data = M.data
 
@@ -23,7 +22,7 @@ return function(M)
 
   -- Reading -------------------------------------------------------------------------------------
 
-  -- What `object[key]` gives.
+  -- Implements `object[key]`.
   function M.read(object, key)
     local d = data[object]
     if not d then return object[key] end
@@ -37,7 +36,7 @@ return function(M)
     if index ~= nil then return M.read(index, key) end
   end
 
-  -- What a key inherits where `__index` is a table (T5).
+  -- The value that a key inherits if `__index` is a table (T5).
   local function inherited(object, key)
     local index = field(data[object].meta, "__index")
     if type(index) ~= "table" then return nil end
@@ -47,7 +46,7 @@ return function(M)
     return inherited(index, key)
   end
 
-  -- The value that watchers compare: what is stored, or inherited from a table.
+  -- The value that watchers compare: the stored one, or one inherited from a table.
   function M.value_at(object, key)
     local value = data[object].store[key]
     if value == nil then value = inherited(object, key) end
@@ -67,21 +66,21 @@ return function(M)
     local d = data[object]
     if d.store[key] == nil and value ~= nil then d.order[#d.order + 1] = key end
     d.store[key] = value
-    -- An object that is no key any more may be garbage.
+    -- An object that is no longer a key may be garbage.
     for i = value == nil and data[key] and #d.order or 0, 1, -1 do
       if rawequal(d.order[i], key) then table.remove(d.order, i) end
     end
   end
 
-  -- Stores pairs of key and value as one change. `forced`: it counts whatever was there before. The
-  -- third of a pair is the member of a set, which is told in place of its name.
+  -- Stores pairs of key and value as one change. `forced`: a change even if the values are the
+  -- same. The third element of a pair is the member of a set, reported in place of its name.
   function M.commit(object, writes, forced)
     local changes = {}
     for i, write in ipairs(writes) do
       local key = write[1]
       changes[i] = {key = key, old = M.value_at(object, key), member = write[3]}
     end
-    -- Who hears of it is decided by the paths as they are before.
+    -- The paths before the change decide which watchers receive it.
     local heard = M.hear(object, changes, function()
       for i, write in ipairs(writes) do
         store(object, write[1], write[2])
@@ -93,7 +92,7 @@ return function(M)
     return heard
   end
 
-  -- What `object[key] = value` does.
+  -- Implements `object[key] = value`.
   function M.write(object, key, value)
     local d = data[object]
     if not d then
@@ -106,7 +105,7 @@ return function(M)
     if d.assign then return d.assign(object, key, value) end
     local handler = d.store[key] == nil and field(d.meta, "__newindex")
     if not handler then return M.commit(object, {{key, value}}) end
-    -- L7: the user's own way of writing; nobody knows the value of before.
+    -- L7: the user's `__newindex` writes; the old value is not known.
     if type(handler) == "function" then
       handler(object, key, value)
     else
@@ -118,7 +117,7 @@ return function(M)
   -- A new object with these fields.
   function M.new(fields)
     local proxy = {}
-    -- `order`: keys in the order in which they came, so that nothing depends on hashes.
+    -- `order`: keys in the order of their insertion, so that nothing depends on hashes.
     local d = {store = {}, order = {}, lazy = {}, names = {}, watchers = {}}
     data[proxy] = d
     for key, value in next, fields do

@@ -1,15 +1,15 @@
 -- Key paths of the reference: from text to components, and from an object along a path.
 --
--- `walk` finds all that a path passes through. What is stored is heard when it is written (P5);
--- what is computed, a size, an operator or a lazy property, is heard when its value is another one
--- (Z4, C9). Nothing is kept between two walks but what digits are anchored on (C4).
+-- `walk` finds everything that a path passes through. A stored element is heard when it is written
+-- (P5). A computed value (a size, an operator or a lazy property) is heard when it has changed (Z4,
+-- C9). Nothing is kept between two walks except the anchors of digits (C4).
 return function(M)
   local data, same = M.data, M.same
-  -- In place of a key: all of an object, its size, and what stands for no value or an error.
+  -- In place of a key or value: all keys of an object, its size, no value, or an error.
   M.EVERY, M.SIZE, M.NONE, M.FAILED = {"*"}, {"size"}, {"none"}, {"failed"}
   local EVERY, NONE = M.EVERY, M.NONE
 
-  -- The value of a lazy property or of a function where nothing may be kept or told.
+  -- The value of a lazy property or of a function, without keeping or reporting anything.
   local function supposed(source)
     local ok, value = M.supposing(source)
     if ok then return value end
@@ -30,7 +30,7 @@ return function(M)
     return {kind = "name", key = text, text = text}
   end
 
-  -- P1. A path is a list of components; its text is what `stop` knows it by.
+  -- P1. A path is a list of components; `stop` identifies it by its text.
   function M.parse(path)
     if type(path) == "table" then
       local copy = {text = path.text, identity = path.identity}
@@ -50,7 +50,8 @@ return function(M)
     return parsed
   end
 
-  -- `obs.path`: every argument is one key. Objects are spelled alike, and told apart.
+  -- `obs.path`: every argument is one key. Different objects have the same spelling, but are
+  -- distinct.
   function M.exact_path(...)
     local path, texts, identities = {exact = true}, {}, {}
     for i, key in ipairs {...} do
@@ -66,7 +67,7 @@ return function(M)
 
   -- Elements and operators ----------------------------------------------------------------------
 
-  -- What operators go over, and how many there are: 1..#t, values, or members.
+  -- The elements that operators use, and their number: 1..#t, values, or members.
   function M.elements(object)
     local d, list = data[object], {}
     if d.kind == "dictionary" or d.kind == "set" then
@@ -77,7 +78,7 @@ return function(M)
     return list, #list
   end
 
-  -- The values of all stored keys, which `*` before a rest of path goes over.
+  -- The values of all stored keys, used by `*` before the rest of a path.
   function M.values(object)
     if data[object].kind then return (M.elements(object)) end
     local list = {}
@@ -85,7 +86,7 @@ return function(M)
     return list
   end
 
-  -- All that a collection or plain table holds, to be compared.
+  -- The whole content of a collection or plain table, for comparisons.
   function M.content(object)
     local content = {keys = M.keys(object), is_set = data[object].kind == "set"}
     for i, key in ipairs(content.keys) do content[i] = data[object].store[key] end
@@ -95,7 +96,7 @@ return function(M)
   local follow
   local MANY = {"many"}
 
-  -- The value of the operator at `i` for one collection; an error where it has none.
+  -- The value of the operator at `i` for one collection; raises an error if it has none.
   local function operate(object, path, i)
     local operator = path[i].key
     local list, count = M.elements(object)
@@ -132,7 +133,7 @@ return function(M)
       local best
       for k = 1, n do
         local value = values[k]
-        -- NaN is neither less nor more than anything.
+        -- NaN is neither less nor greater than anything.
         local is_odd = not math.type(value) and type(value) ~= "string"
         if is_odd or best and value == value and type(value) ~= type(best) then
           error("no order under @" .. operator, 0)
@@ -154,7 +155,7 @@ return function(M)
       values = flat
     end
     if operator:find "^unionOf[OA]" then return values end
-    -- Watched by what it holds, whatever the order.
+    -- Compared by members, in any order.
     local distinct, seen = {is_distinct = true}, {}
     for _, value in ipairs(values) do
       local key = value
@@ -170,7 +171,7 @@ return function(M)
   M.operate = operate
   function M.is_list(d) return d.kind == "array" or d.kind == "set" end
 
-  -- The one value of a path behind `value`; nil where it is not reachable, MANY inside of
+  -- The single value of a path from `value` on; nil if it is not reachable, MANY inside of
   -- operators.
   function follow(value, path, i, inside)
     for k = i, #path do
@@ -193,7 +194,7 @@ return function(M)
   end
   M.follow = follow
 
-  -- Whether two values that were computed are the same; unions are lists.
+  -- Whether two computed values are the same; unions are lists.
   function M.same_result(a, b)
     if type(a) ~= "table" or type(b) ~= "table" or data[a] or data[b] then return same(a, b) end
     if #a ~= #b then return false end
@@ -213,14 +214,14 @@ return function(M)
 
   -- Walking -------------------------------------------------------------------------------------
 
-  -- What a path passes through, from an object on:
-  --   stored: list of {object, key}, heard when it is written;
-  --   derived: list of {object, step, value, path}, heard when the value is another one;
+  -- Collects everything that a path passes through, beginning at an object:
+  --   stored: list of {object, key}, heard when the key is written;
+  --   derived: list of {object, step, value, path}, heard when the value changes;
   --   digits: list of {object, step, behind a wildcard?}, where an object may leave its list (C4);
-  --   labels: list of {object, text}, as `obs.observed_keys` has them (W1).
+  --   labels: list of {object, text}, as `obs.observed_keys` returns them (W1).
   --
-  -- `compute(source, object, step, path)` gives the value of a lazy property or of a function,
-  -- FAILED where it has none. P8: one object at one step is one state, whatever the way there.
+  -- `compute(source, object, step, path)` returns the value of a lazy property or of a function, or
+  -- FAILED if it has none. P8: one object at one step is one state, however the path reaches it.
   function M.walk(root, path, compute, out, first)
     out = out or {stored = {}, derived = {}, digits = {}, labels = {}}
     local stored, derived, labels, seen = out.stored, out.derived, out.labels, {}
@@ -247,7 +248,7 @@ return function(M)
       is_spread = outer
     end
 
-    -- What an operator reads is no place of its own, only observed.
+    -- The reads of an operator are observed, but are not separate steps of the path.
     local function visit_operator(object, i, operator)
       local texts = {}
       for k = i, #path do texts[#texts + 1] = path[k].text end
@@ -259,7 +260,7 @@ return function(M)
       value_of(object, i, function() return M.operate(object, path, i) end)
       if not path[i + 1] then return end
       local inner, below = {stored = {}, derived = {}, digits = {}, labels = labels}, M.parse(path)
-      -- A union of collections looks at all that they hold.
+      -- A union of collections reads all members of the collections.
       if operator:find "nionOf[AS]" then below[#below + 1] = {kind = "every", text = "*"} end
       for _, element in ipairs((M.elements(object))) do
         M.walk(element, below, supposed, inner, i + 1)
@@ -285,20 +286,21 @@ return function(M)
         stored[#stored + 1] = {object, EVERY, not path[i + 1], path = path}
         if kind == "name" then return visit_each(M.elements(object), i) end
         if path[i + 1] then
-          -- Lazy ones are passed over, and compared with what is there where a declaration ends.
+          -- Lazy properties are passed over, and compared with the plain value when a declaration
+          -- ends.
           for _, property in next, d.lazy do property.was_passed = true end
           return visit_each(M.values(object), i + 1)
         end
-        -- C13: copies have nothing to do with lazy keys.
+        -- C13: copies ignore lazy keys.
         if path.is_of_copy then return end
-        -- Z3: what is not valid is not computed for it, but what once was: it is heard from a flush
-        -- on. Whether one is that became invalid before it came to be on this path, or before the
-        -- flush after, is open.
+        -- Z3: `*` does not compute invalid properties. Properties that were computed before are
+        -- heard from a flush on. The rules leave open whether a property is heard that became
+        -- invalid before it came onto this path, or before the next flush.
         path.heard = path.heard or setmetatable({}, {__mode = "k"})
         for name, property in next, d.lazy do
           local since = path.heard[property]
-          -- What a getter gets of an operator it may have read of the elements: whether it is valid
-          -- where those give the same again is open.
+          -- A tracked getter may read elements through an operator. The rules leave open whether it
+          -- is valid if the result is the same.
           if property.track and M.depends_on_operator(property) then M.opened() end
           if M.is_valid(property) then path.heard[property] = since or M.flushes
           elseif property.known and (not since or path.begun and since == M.flushes)
@@ -309,7 +311,7 @@ return function(M)
         end
       elseif kind == "digits" and path.anchors and path.anchors[i] then
         local anchor = path.anchors[i][object]
-        -- A list that has just come is anchored at the flush; nothing there is no object.
+        -- A new list is anchored at the flush; NONE means an empty position.
         if anchor ~= nil and anchor ~= NONE then
           labels[#labels + 1] = {object, tostring(key), i}
         end
@@ -319,12 +321,13 @@ return function(M)
         labels[#labels + 1] = {object, part.text, i}
         local property = d.lazy[key]
         if property.cached then return visit(value_of(object, i, property), i + 1) end
-        -- Without a cache it announces its dependencies, as if they were on the path (Z3).
+        -- Without a cache, the property announces its dependencies as if they were on the path
+        -- (Z3).
         local announced = {stored = {}, derived = {}, digits = {}, labels = {}}
         for _, route in ipairs(property.routes) do
           M.walk(route[1], route[2], compute, announced)
         end
-        -- They are told as changes of the property.
+        -- They are reported as changes of the property.
         for _, list in ipairs {"stored", "derived"} do
           for _, entry in ipairs(announced[list]) do
             entry.announced, entry.told = key, path
@@ -335,7 +338,7 @@ return function(M)
       else
         labels[#labels + 1] = {object, part.text, i}
         stored[#stored + 1] = {object, key, i, path = path}
-        -- What a function `__index` gives is nothing that a path goes through.
+        -- Paths do not go through values of an `__index` function.
         visit(M.value_at(object, key), i + 1)
       end
     end

@@ -1,20 +1,20 @@
--- Watchers of the reference, and what a change, a batch and a turn do with them.
+-- Watchers of the reference: the effects of a change, a batch and a turn on them.
 --
--- There is no wiring: before each change all paths of all watchers are walked, to see who hears it;
--- at the end of a turn they are walked again for what is computed.
+-- There is no wiring: before each change, all paths of all watchers are walked to find who hears
+-- it. At the end of a turn, they are walked again for computed values.
 return function(M)
   local data, same, supposed = M.data, M.same, M.supposed
   local EVERY, NONE, FAILED = M.EVERY, M.NONE, M.FAILED
 
-  -- id → watcher; ids go up. A watcher belongs to what it observes (L1).
+  -- id → watcher; ids increase. A watcher belongs to its observed object (L1).
   local watchers = setmetatable({}, {__mode = "v"})
   local count, batch_depth, is_flushing = 0, 0, false
-  -- How many flushes there were.
+  -- The number of flushes.
   M.flushes = 1
-  -- What is about to be called keeps its object alive (L2). What to tell when an object dies, by
-  -- id.
+  -- `anchored` keeps objects of pending watchers alive (L2). `ends` has the callbacks for ended
+  -- objects, by id.
   local anchored, ends = {}, {}
-  -- How many callbacks and getters are running.
+  -- The number of running callbacks and getters.
   M.running = 0
 
   local function in_order()
@@ -23,7 +23,7 @@ return function(M)
     return list
   end
 
-  -- Calls a function of the script; its error is reported.
+  -- Calls a function of the script and reports its error.
   local function protected(kind, name, f, ...)
     local tracer = M.tracer
     M.running, M.tracer = M.running + 1, nil
@@ -34,13 +34,12 @@ return function(M)
   end
   M.protected = protected
 
-  -- Routes: what the paths of a watcher pass through
-  -- ------------------------------------------------
+  -- Routes: everything that the paths of a watcher pass through -----------------------------------
 
-  -- The value of a lazy property or an operator, FAILED for an error, which is reported unless it
-  -- was known before (Z8).
+  -- The value of a lazy property or an operator, or FAILED for an error. The error is reported if
+  -- it is new (Z8).
   local function computed(source)
-    -- What is being computed now is looked at later.
+    -- A property under computation is checked later.
     if type(source) == "table" and source.is_running then return FAILED end
     local is_known = type(source) == "table" and source.failed
     local ok, value = M.attempt(source)
@@ -64,29 +63,30 @@ return function(M)
     return all
   end
 
-  -- What was delivered last of a value; nil if it was not on the watcher's paths.
+  -- The last delivered entry of a value; nil if it was not on the watcher's paths.
   local function delivered(w, object, step, path)
     for _, entry in ipairs(w.base) do
       if entry.object == object and entry.step == step and entry.path == path then return entry end
     end
   end
 
-  -- The values that a watcher was told last. What is behind them is what it hears: if one is
-  -- another at the end of the turn, it is called anyway.
+  -- The last delivered values of a watcher. It hears changes behind them: if one of them has
+  -- changed at the end of the turn, the watcher is called anyway.
   local function as_delivered(w)
     return function(source, object, step, path)
       local entry, part = delivered(w, object, step, path), path[step]
-      -- Immediate watchers follow the first and last element at once, even where they are not
-      -- called at once.
+      -- Immediate watchers follow the first and last element at once, even if they are not called
+      -- at once.
       local is_followed = w.immediate and part and (part.key == "first" or part.key == "last")
       if entry and not is_followed then return entry.value end
       return supposed(source)
     end
   end
 
-  -- The values of a watcher that are others than those delivered last (Z4, Z8), as a change, and
-  -- all of them. One that failed counts as it did before. `only` is the path to look at, if not
-  -- all. `others`: which of several on one path is told is open.
+  -- The first value of a watcher that differs from the last delivered one (Z4, Z8), as a change,
+  -- and all values. A failed value counts as unchanged. `only` restricts the comparison to one
+  -- path. `others` lists further differences on the same path: the rules leave open which one is
+  -- reported.
   local function difference(w, compute, only)
     local now, change = derived_of(w, compute), nil
     for _, entry in ipairs(now) do
@@ -94,7 +94,7 @@ return function(M)
       if entry.value == FAILED then
         if before then entry.value = before.value end
       elseif only and entry.path ~= only then
-        -- The other paths are looked at when the watcher's turn comes.
+        -- The other paths are compared when the watcher's turn comes.
       elseif before and not M.same_result(before.value, entry.value) then
         local part, path = entry.path[entry.step], entry.told or entry.path
         local old, new = before.value, entry.value
@@ -111,8 +111,8 @@ return function(M)
     return change, now
   end
 
-  -- Whether the first or last element of a list, in the middle of a path, is another one than was
-  -- delivered: its watcher follows it in the flush.
+  -- Whether the first or last element of a list in the middle of a path differs from the delivered
+  -- one: its watcher follows it in the flush.
   function M.is_any_end_moved()
     for _, w in next, watchers do
       for _, entry in ipairs(derived_of(w, supposed)) do
@@ -127,14 +127,14 @@ return function(M)
     return false
   end
 
-  -- What came to be on a watcher's paths without a change of its own counts from now on.
+  -- Values that came onto a watcher's paths without a change count as delivered from now on.
   local function remember(w, entries)
     for _, entry in ipairs(entries) do
       if not delivered(w, entry.object, entry.step, entry.path) then w.base[#w.base + 1] = entry end
     end
   end
 
-  -- What came to be on a watcher's paths is computed, and counts from now on.
+  -- Values that came onto a watcher's paths are computed, and count as delivered from now on.
   local function compute_new(w)
     remember(w, derived_of(w, function(source, object, step, path)
       return (delivered(w, object, step, path) and supposed or computed)(source)
@@ -143,7 +143,7 @@ return function(M)
 
   -- Anchors (C4) ----------------------------------------------------------------------------------
 
-  -- Forgets the lists that a step of a path left; another step may still lead to them.
+  -- Forgets the lists that a step of a path no longer reaches. Another step may still reach them.
   local function keep_anchors(path, reached)
     local kept = {}
     for step in next, path.anchors do kept[step] = {} end
@@ -161,8 +161,8 @@ return function(M)
     return true
   end
 
-  -- Notes through which objects a path reaches its lists; calls `change` for a list that it reached
-  -- through others before.
+  -- Notes the objects through which a path reaches its lists; calls `change` for a list that it
+  -- reached through other objects before.
   local function note_routes(w, path, change)
     if not path.anchors then return end
     local route = M.walk(w.root, path, supposed)
@@ -182,13 +182,13 @@ return function(M)
     end
   end
 
-  -- A list that a path reaches through other objects, and not by `*`, is anchored anew (P6).
+  -- A list that a path reaches through other objects now, not through `*`, is anchored again (P6).
   local function follow_routes(w, path)
     note_routes(w, path, function(place) path.anchors[place[2]][place[1]] = nil end)
   end
 
-  -- Anchors a path on what is in its lists now, and forgets the lists that it left. Each anchor may
-  -- bring another list into reach.
+  -- Anchors a path on the current elements of its lists, and forgets the lists that it left. Each
+  -- anchor can make another list reachable.
   local function anchor(w, path)
     local known
     repeat
@@ -206,8 +206,9 @@ return function(M)
     note_routes(w, path)
   end
 
-  -- An immediate watcher follows each replacement at once, and any other one when it is asked what
-  -- is observed: a list that leaves its path, and comes back before the flush, arrives anew.
+  -- An immediate watcher follows each replacement at once, and any watcher follows when a script
+  -- queries the observed keys. A list that leaves its path and returns before the flush then counts
+  -- as new.
   local function follow_at_once(w)
     for _, path in ipairs(w.paths) do
       if path.anchors then keep_anchors(path, M.walk(w.root, path, supposed).digits) end
@@ -220,7 +221,7 @@ return function(M)
     return false
   end
 
-  -- Whether an object that a path is anchored on has left its list.
+  -- Whether an anchor of a path has left its list.
   local function has_left(w, path)
     for _, place in ipairs(M.walk(w.root, path, supposed).digits) do
       local element = path.anchors[place[2]][place[1]]
@@ -229,7 +230,7 @@ return function(M)
     return false
   end
 
-  -- Where digits are no position of a plain table they are a key, or an error (P2).
+  -- Digits that are not a position of a plain table are a key, or an error (P2).
   local function set_anchors(w, path)
     for i, part in ipairs(path) do
       if part.kind == "digits" then
@@ -237,7 +238,7 @@ return function(M)
         path.anchors[i] = setmetatable({}, {__mode = "k"})
       end
     end
-    -- Each anchor may bring another list into reach, of which the same is asked.
+    -- Each anchor can make another list reachable, which is then handled in the same way.
     local is_known
     repeat
       is_known = true
@@ -260,8 +261,7 @@ return function(M)
     follow_routes(w, path)
   end
 
-  -- Registration and end
-  -- ----------------------------------------------------------------------------
+  -- Registration and end --------------------------------------------------------------------------
 
   local function finish(w)
     watchers[w.id], anchored[w], ends[w.id] = nil, nil, nil
@@ -269,7 +269,7 @@ return function(M)
     for i = #owned, 1, -1 do if owned[i] == w then table.remove(owned, i) end end
   end
 
-  -- Whether a watcher is still one; it ends with its observer (L3).
+  -- Whether a watcher is still active; it ends with its observer (L3).
   local function is_active(w)
     if watchers[w.id] ~= w then return false end
     if not w.has_observer or w.observer[1] ~= nil then return true end
@@ -284,7 +284,7 @@ return function(M)
     for i, part in ipairs(path) do
       path.held[i] = part.kind == "member" and M.object_of_key(part.key)
     end
-    -- What is written while its values are computed is no change on it.
+    -- A write during the computation of its values is not a change for the new path.
     local values = M.walk(w.root, path, computed).derived
     for property in next, path.heard or {} do path.heard[property] = 0 end
     w.paths[#w.paths + 1], path.begun = path, true
@@ -311,14 +311,14 @@ return function(M)
     return handle, w
   end
 
-  -- What a loader or a maker would store cannot be supposed.
+  -- A value that a loader or a maker would store cannot be supposed.
   local function open_loaders(source)
     if type(source) == "table" and source.is_loading and not M.is_valid(source) then M.opened() end
     return supposed(source)
   end
 
-  -- Takes a path from a watcher; a call that this path made pending stays so while there are others
-  -- (L5).
+  -- Removes a path from a watcher. A call that this path made pending stays pending while the
+  -- watcher has other paths (L5).
   local function remove_path(w, path)
     local change = difference(w, #w.paths > 1 and open_loaders or supposed, path)
     if change and w.immediate then w.saved = w.saved or change elseif change then w.due = true end
@@ -326,7 +326,7 @@ return function(M)
     if #w.paths == 0 then finish(w) end
   end
 
-  -- L5: how many pairs of watcher and path were ended.
+  -- L5: returns the number of ended pairs of watcher and path.
   function M.stop(root, filter)
     if type(filter) ~= "table" or filter.text or #filter > 0 then filter = {path = filter} end
     local texts = filter.path
@@ -353,8 +353,7 @@ return function(M)
     return stopped
   end
 
-  -- Calls
-  -- -------------------------------------------------------------------------------------------
+  -- Calls -----------------------------------------------------------------------------------------
 
   local function deliver(w, change)
     anchored[w], w.is_running = nil, true
@@ -368,7 +367,7 @@ return function(M)
     if w.once and not w.is_idle and watchers[w.id] == w then finish(w) end
   end
 
-  -- T9: calls now; again, after it returned, for what it triggers of itself.
+  -- T9: calls now, and again after the return for changes that it made itself.
   local function call(w, change)
     repeat
       if not is_active(w) then return end
@@ -387,14 +386,14 @@ return function(M)
 
   local function call_immediate(w, change)
     if not w.paused and batch_depth == 0 then return call(w, change) end
-    -- Which of several keys is changed first is open.
+    -- The rules leave open which of several keys is changed first.
     if M.is_in_bulk then change.is_open = true end
     w.saved = w.saved or change
     if not w.paused then anchored[w] = true end
   end
 
-  -- Makes the calls of a list, {watcher, make} each, in order; before it is told of a newer change,
-  -- a watcher is told those that lists under way still have for it, or at the end of a batch.
+  -- Makes the calls of a list of {watcher, make}, in order. Before a watcher receives a newer
+  -- change, it receives its changes from unfinished lists, or from the end of a batch.
   local lists = {}
   local function make_calls_of(w)
     for i = batch_depth > 0 and #lists or 1, #lists do
@@ -413,8 +412,7 @@ return function(M)
     table.remove(lists)
   end
 
-  -- The changes of an object that lie on a watcher's paths: those of a key before those of all
-  -- keys.
+  -- The changes of an object on a watcher's paths: changes of a key before changes of all keys.
   local function heard_by(w, object, changes)
     local exact, every, derived = {}, {}, {}
     for _, path in ipairs(w.paths) do
@@ -429,17 +427,17 @@ return function(M)
       end
       table.move(route.derived, 1, #route.derived, #derived + 1, derived)
     end
-    -- Who is called anyway is told what is there then.
+    -- A watcher that is called anyway receives the values of that moment.
     if not w.due or w.immediate then remember(w, derived) end
     return table.move(every, 1, #every, #exact + 1, exact), #derived > 0
   end
 
-  -- The first change of those that a watcher heard that is one to it (T5), as it is told.
+  -- The first change heard by a watcher that is not equal (T5), as it is delivered.
   local function told(w, heard)
     for _, hit in ipairs(heard) do
       local change = hit.change
       local is_equal = change.same
-      -- What a comparison writes itself is not compared: that would never end.
+      -- Writes of a comparison are not compared, which would never end.
       if w.equals and not w.is_comparing and not change.is_forced then
         w.is_comparing = true
         local ok, result = protected("watcher", w.name, w.equals, change.old, change.new)
@@ -457,12 +455,12 @@ return function(M)
     end
   end
 
-  -- Where an operator fails that is reached by another route now, it is open whether what it gave
-  -- before it failed counts as delivered.
+  -- If an operator now fails on a different route, the rules leave open whether its value before
+  -- the failure counts as delivered.
   local function open_failures(w, heard)
     local failures
     for _, hit in ipairs(heard) do
-      -- So it is for `*` whether a property was invalid before it came to be there.
+      -- For `*`, the rules leave open whether a property was invalid before it came there.
       for property in next, hit.is_route and hit.path.heard or {} do
         if property.known and not M.is_valid(property) then M.opened() end
       end
@@ -474,8 +472,8 @@ return function(M)
     end
   end
 
-  -- Stores changes of an object by `store`, and lets those know that hear them: coalesced watchers
-  -- are due, immediate ones are called (T9), in order of registration.
+  -- Stores changes of an object by `store`, and notifies the watchers that hear them: coalesced
+  -- watchers become due, immediate ones are called (T9), in order of registration.
   function M.hear(object, changes, store)
     local tracer = M.tracer
     M.tracer = nil
@@ -487,7 +485,7 @@ return function(M)
       if w.immediate then follow_at_once(w) end
       open_failures(w, heard[w])
     end
-    -- A batch tells the write, not what it made invalid.
+    -- A batch delivers the write, not the properties that it invalidated.
     for _, w in ipairs(all) do
       if w.immediate and not w.equals and not w.paused and batch_depth > 0 and not w.saved then
         w.saved = told(w, heard[w])
@@ -497,7 +495,7 @@ return function(M)
     local eager, is_to_compare = {}, {}
     for _, w in ipairs(all) do
       local may_differ = derives[w] or heard[w][1] or #changes == 0
-      -- What getters write meanwhile is nothing that these have to look at again.
+      -- Writes of getters in between do not make these watchers compare again.
       if w.immediate and may_differ and not w.paused and batch_depth == 0 and not w.is_compared then
         is_to_compare[w], w.is_compared = true, true
       end
@@ -537,8 +535,8 @@ return function(M)
     M.tracer = tracer
   end
 
-  -- An invalid property is about to be assigned: those that watch all properties and have not heard
-  -- of it are called for that, whatever the value.
+  -- Before an invalid property is assigned: watchers of all properties that have not heard it yet
+  -- are called for the assignment, whatever the value.
   function M.expose(p)
     for _, w in ipairs(in_order()) do
       for _, path in ipairs(w.paths) do
@@ -551,8 +549,8 @@ return function(M)
     end
   end
 
-  -- A key of an object becomes lazy, or a plain one, by `store`. What was there counts as
-  -- delivered; who has a plain key on its paths now is told of another value.
+  -- A key of an object becomes lazy or plain by `store`. Its value before counts as delivered.
+  -- Watchers with the plain key on their paths are notified if the value differs.
   function M.convert(object, name, store)
     local before = data[object].lazy[name]
     local last = before and M.is_valid(before) and before.value or nil
@@ -569,7 +567,8 @@ return function(M)
             })
           end
         end
-        -- What has no value of its own gets one; `*` never heard of it, and does with others.
+        -- A property without a cache becomes a plain key; `*` never heard the property, but hears
+        -- the key.
         for _, label in ipairs(before and not before.cached and route.labels or {}) do
           local is_every = label[2] == "*" and (path[label[3]] or {}).kind ~= "edits"
           if label[1] == object and (label[2] == name or is_every) then
@@ -577,7 +576,7 @@ return function(M)
             changed[#changed + 1] = {w, {path = path, key = name, paths = {path.text}}}
           end
         end
-        -- Where `*` is in the middle of a path its key is written.
+        -- If `*` is in the middle of a path, its key counts as written.
         local stored = before and before.known and before.value ~= nil and route.stored
         for _, place in ipairs(stored or {}) do
           if place[1] == object and place[2] == EVERY and not place[3] then
@@ -588,7 +587,7 @@ return function(M)
         for _, entry in ipairs(before and route.derived or {}) do
           local part = entry.path[entry.step]
           local is_meant = entry.step == name or part and part.key == name
-          -- What was delivered before the last value of a declaration goes with it.
+          -- A value delivered before the last value of a declaration is lost with the declaration.
           if entry.object == object and is_meant and before.known
               and not M.same_result(entry.value, before.value) then
             is_open = true
@@ -636,10 +635,9 @@ return function(M)
     M.hear(object, {change}, function() end)
   end
 
-  -- Batches, flushes, turns
-  -- -------------------------------------------------------------------------
+  -- Batches, flushes, turns -----------------------------------------------------------------------
 
-  -- What an immediate watcher was not told yet.
+  -- The pending change of an immediate watcher.
   local function take_saved(w)
     local change
     w.is_compared = true
@@ -660,7 +658,7 @@ return function(M)
     batch_depth, M.running = batch_depth - 1, M.running - 1
     if batch_depth == 0 then
       local calls = {}
-      -- What getters write meanwhile is nothing that these have to look at again.
+      -- Writes of getters in between do not make these watchers compare again.
       for _, w in ipairs(in_order()) do w.is_compared = w.immediate and not w.paused end
       for _, w in ipairs(in_order()) do
         local change = w.immediate and not w.paused and take_saved(w)
@@ -681,7 +679,7 @@ return function(M)
         follow_routes(w, path)
         if has_left(w, path) then departed[#departed + 1] = path end
         anchor(w, path)
-        -- What is watched from now on is computed, as at registration (Z4).
+        -- Values watched from now on are computed, as at registration (Z4).
         if w.immediate then remember(w, M.walk(w.root, path, computed).derived) end
       end
     end
@@ -701,8 +699,9 @@ return function(M)
     return true
   end
 
-  -- T3, T4: the earliest registered of those that are due and did not run in this flush. One that
-  -- had nothing to call its callback for may run again, once. Returns the calls, and all runs.
+  -- T3, T4: the earliest registered watcher that is due and did not run in this flush comes next. A
+  -- watcher that ran without a callback may run again, once. Returns the numbers of calls and of
+  -- runs.
   local function flush()
     local runs, ran, calls, count = {}, {}, 0, 0
     local function next_one()
@@ -723,7 +722,7 @@ return function(M)
     return (flush())
   end
 
-  -- T4: what ran and is due again has further turns, so many in a row.
+  -- T4: a watcher that ran and is due again runs in further turns, up to the limit.
   function M.end_turn()
     local rounds = 0
     while select(2, flush()) > 0 do
@@ -743,8 +742,7 @@ return function(M)
     M.call_hooks()
   end
 
-  -- Handles
-  -- -----------------------------------------------------------------------------------------
+  -- Handles ---------------------------------------------------------------------------------------
 
   local Watcher = {}
   function Watcher.stop(w) finish(w) end
@@ -778,20 +776,19 @@ return function(M)
     end
   end}
 
-  -- Hooks and counts (W1)
-  -- -----------------------------------------------------------------------------
+  -- Hooks and counts (W1) -------------------------------------------------------------------------
 
-  -- A script that asks what is observed has all paths follow the objects that are on them now (W1).
+  -- A script that queries the observed keys makes all paths follow their current objects (W1).
   function M.settle_paths()
     for _, w in ipairs(in_order()) do
       if is_active(w) then follow_at_once(w) end
     end
   end
 
-  -- label → how many paths of watchers pass through it.
+  -- label → the number of paths of watchers that pass through it.
   function M.observed(object)
     local counts = {}
-    -- What watchers lead to may be computed for it.
+    -- Values that watchers lead to may be computed for it.
     local function compute(source)
       if type(source) == "table" and not source.known then source.may_be_known = true end
       return supposed(source)
@@ -800,7 +797,7 @@ return function(M)
       for _, path in ipairs(is_active(w) and w.paths or {}) do
         local seen = {}
         for _, label in ipairs(M.walk(w.root, path, compute).labels) do
-          -- P8: one object at one step is one.
+          -- P8: one object at one step counts once.
           local place = label[2] .. " " .. label[3]
           if label[1] == object and not seen[place] then
             seen[place] = true
@@ -812,7 +809,7 @@ return function(M)
     return counts
   end
 
-  -- Tells hooks what is observed now and was not, and the other way round.
+  -- Calls hooks for newly observed and for no longer observed keys.
   function M.call_hooks()
     for object, d in next, data do
       if d.hook then
@@ -834,16 +831,15 @@ return function(M)
     d.hook, d.observed = hook, M.observed(object)
   end
 
-  -- Life and death
-  -- ------------------------------------------------------------------------------------
+  -- Life and death --------------------------------------------------------------------------------
 
-  -- A finalizer of the script has run: if it brought the object back, that is observed as before
-  -- (L7).
+  -- After a finalizer of the script: if it brought the object back, the object is observed as
+  -- before (L7).
   function M.revive(object)
     for _, w in ipairs(data[object].watchers) do watchers[w.id] = w end
   end
 
-  -- After a collection: tells, in the next turn, the paths of watchers whose objects died (L3).
+  -- After a collection: in the next turn, calls `on_end` for watchers whose objects died (L3).
   function M.bury()
     for id = 1, count do
       if ends[id] and not watchers[id] then
@@ -852,7 +848,7 @@ return function(M)
     end
   end
 
-  -- The names of watchers that have something computed on their paths.
+  -- The names of watchers that have a computed value on their paths.
   function M.names_of_computed()
     local names = {}
     for _, w in ipairs(in_order()) do
