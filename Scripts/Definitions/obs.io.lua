@@ -1,18 +1,18 @@
 ---@meta obs.io
--- Input, processes, files that change and signals, on the module luv: `require "obs.io"`. Functions
--- that wait work inside a task.
+-- Input, processes, file changes and signals, on the module luv: `require "obs.io"`. Functions that
+-- wait work inside a task.
 
 ---@class obs.io
 local io = {}
 
----Reads the standard input, or `file` where that is given first, as `io.read` and `file:read` do,
----without keeping the loop waiting. It reads ahead: use it for all that is read from then on.
+---Reads the standard input, or `file` if it is the first argument, like `io.read` and `file:read`,
+---without blocking the loop. It reads ahead: use it for all further reads of the file.
 ---@param file? file*
----@param ... "l"|"L"|"a"|"n"|integer  "l" where there is none
+---@param ... "l"|"L"|"a"|"n"|integer  "l" by default
 ---@return any ...
 function io.read(file, ...) end
 
----Iterates over the lines of a file, the standard input where there is none, until its end.
+---Iterates over the lines of a file, by default the standard input, until its end.
 ---@param file? file*|integer|string  a file, the number of a descriptor, or a path
 ---@param ... "l"|"L"|"a"|"n"|integer
 ---@return fun(): any ...
@@ -21,46 +21,46 @@ function io.lines(file, ...) end
 ---A program with its arguments.
 ---@class (exact) obs.io.Command
 ---@field [integer] string|number
----@field input? string    written to its standard input, which is empty without it
----@field timeout? number  seconds, after which it is killed
----@field cwd? string      the folder in which it runs
+---@field input? string    written to its standard input; empty by default
+---@field timeout? number  in seconds; then the process is killed
+---@field cwd? string      the working directory
 
----Runs a process to its end. A task that is cancelled kills it, and so does the end of the program.
+---Runs a process to its end. Cancelling the task, and the end of the program, kill the process.
 ---@param command obs.io.Command
 ---@return integer|false|nil status  128 + n after signal n; false on timeout; nil: no such program
----@return string output  what it wrote; the message where there is no such program
+---@return string output  its output; an error message if there is no such program
 ---@return string errors
 function io.run(command) end
 
 ---@class (exact) obs.io.GetOptions
 ---@field timeout? number  seconds
 
----Gets what is at a URL, by the program curl; follows redirections.
+---Fetches a URL by the program curl; follows redirections.
 ---@param url string
 ---@param options? obs.io.GetOptions
 ---@return string? body
----@return integer|string status  the message where there is no answer
+---@return integer|string status  an error message if there is no answer
 function io.get(url, options) end
 
----Something outside that is listened to.
+---An external source of events.
 ---@class obs.io.Handle
 local Handle = {}
 function Handle:stop() end
----The loop goes on while it is active, as it does without `unref`.
+---Keeps the loop running while it is active, as by default.
 ---@return obs.io.Handle self
 function Handle:ref() end
----The loop may end while it is active.
+---Lets the loop end although it is active.
 ---@return obs.io.Handle self
 function Handle:unref() end
 
----Calls the function in a turn of its own when a file, or one in a folder, was changed, made,
----replaced or removed; for each file at most once in 20 milliseconds.
----@param path string  a file, that need not exist, or a folder
+---Calls the function in a separate turn when a file, or a file in a folder, has been changed,
+---created, replaced or removed; at most once in 20 milliseconds for each file.
+---@param path string  a file, which need not exist, or a folder
 ---@param callback fun(path: string)
 ---@return obs.io.Handle
 function io.watch(path, callback) end
 
----Calls the function when a signal has come.
+---Calls the function when a signal has arrived.
 ---@param name string  "HUP", "USR1" …
 ---@param callback fun(name: string)
 ---@return obs.io.Handle

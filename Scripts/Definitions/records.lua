@@ -1,6 +1,5 @@
 ---@meta
--- What `ScriptRecords` of the library LuaRecords gives to scripts, under the name that the host
--- chooses.
+-- The interface of `ScriptRecords` in the library LuaRecords; the host chooses its global name.
 
 ---The store of a database.
 ---@class obs.RecordStore
@@ -10,23 +9,23 @@ local RecordStore = {}
 ---@field where? string columns, `?`, literals, comparisons, and, or, not, in, like, between, null
 ---@field args? (string|number|boolean)[] the values of the `?`, in order
 ---@field order? string columns with `asc` or `desc`, separated by commas
----@field limit? integer how many rows at most
+---@field limit? integer the maximum number of rows
 
----The rows of a class, as a list that follows the database.
+---Returns the rows of a class, as a list that is kept up to date.
 ---@param class string
 ---@param options? obs.RecordQuery
 ---@return any
 function RecordStore:query(class, options) end
 
----The row with a primary key; nil where there is none.
+---Returns the row with a primary key; nil if there is no such row.
 ---@param class string
 ---@param key string|number
 ---@return any
 function RecordStore:find(class, key) end
 
----A new row; it is saved at the end of the turn.
+---Inserts a row; it is saved at the end of the turn.
 ---@param class string
----@param values table<string, any> by the names of columns, and of properties that refer to rows
+---@param values table<string, any> by the names of columns and of properties with referenced rows
 ---@return any
 function RecordStore:insert(class, values) end
 
@@ -34,7 +33,7 @@ function RecordStore:insert(class, values) end
 ---@param row any
 function RecordStore:delete(row) end
 
----Saves all changes now; an error if they cannot be saved.
+---Saves all changes now; raises an error if they cannot be saved.
 function RecordStore:save() end
 
 return RecordStore

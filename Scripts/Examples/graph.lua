@@ -1,10 +1,10 @@
--- Who observes what: an invoice as a graph. With Graphviz installed
---
+-- An invoice as a graph of observers. With Graphviz installed
+-- 
 --     Scripts/run Scripts/Examples/graph.lua | dot -Tsvg > graph.svg
---
+-- 
 -- draws it: boxes are objects with their observed keys and lazy properties, ellipses are watchers.
--- Black arrows lead to what is watched, blue ones to what a property is computed from, grey ones to
--- objects that are stored there. `json` or `mermaid` behind the name of the script prints those.
+-- Black arrows lead to observed objects, blue ones to the dependencies of a property, grey ones to
+-- stored objects. Add `json` or `mermaid` after the name of the script to print these formats.
 
 local obs = require "obs"
 
@@ -23,7 +23,7 @@ local Invoice = obs.model("Invoice", {
     return obs.get(self, "lines.@sum.amount")
   end),
   total = obs.computed(function(self) return self.net * (100 + self.rate) // 100 end),
-  -- Nobody has asked for it: it stays invalid, also in the graph.
+  -- It has not been read, so it stays invalid, also in the graph.
   document = obs.lazy(function(self) return "Invoice for " .. self.customer.name end),
 })
 

@@ -1,5 +1,5 @@
--- An editor's settings: defaults < user < project < buffer. Any layer may come, go or be replaced;
--- whoever uses a setting watches only the setting. Prints the same on every machine.
+-- An editor's settings: defaults < user < project < buffer. Any layer can appear, be replaced or
+-- removed; the users of a setting watch only this setting. The output is the same on every machine.
 
 local obs = require "obs"
 
@@ -8,7 +8,7 @@ local editor = {
   user = {},
   project = nil,  -- { name, settings } while one is open
   buffer = nil,   -- { name, settings } while one has the focus
-  settings = {},  -- what holds: made from the layers above, read by everybody else
+  settings = {},  -- the result: made from the layers above, read by all other code
 }
 
 local function say(...) print(string.format(...)) end
@@ -25,8 +25,8 @@ local function merged()
   return result
 end
 
--- One watcher for all layers: one call per turn, also when the user opens a project, which brings
--- twenty settings, and a buffer in it. Settings that come out equal tell nobody.
+-- One watcher for all layers: one call per turn, even if the user opens a project with twenty
+-- settings, and a buffer in it. Settings that keep their values call no watcher.
 obs.observe(editor, { "defaults.*", "user.*", "project.settings.*", "buffer.settings.*" },
   function(editor)
     local result = merged()
@@ -42,7 +42,7 @@ obs.observe(editor, "settings.theme", function(editor)
   say("theme      %s", editor.settings.theme)
 end, { name = "theme" })
 
--- The font is a table of its own: this hears a new size as well as a new font.
+-- The font is a nested table: this watcher is called for a new size as well as for a new font.
 obs.observe(editor, "settings.font.*", function(editor)
   local font = editor.settings.font
   say("font       %s %d", font.family, font.size)
@@ -50,7 +50,7 @@ end, { name = "font" })
 
 local function shown(value) return type(value) == "table" and "{…}" or tostring(value) end
 
--- An immediate watcher is called inside each write, and told what it was.
+-- An immediate watcher is called inside each write, with the old value.
 obs.observe(editor, "user.*", function(_, _, change)
   say("journal    %s: %s → %s", change.key, shown(change.old), shown(change.new))
 end, { name = "journal", immediate = true })
@@ -66,7 +66,7 @@ obs.observe(ruler, { "tab_width", "line_length" }, function(ruler)
   say("ruler      every %s, ends at %s", ruler.tab_width, ruler.line_length or "the window")
 end, { name = "ruler" })
 
--- A preview listens as long as somebody holds it: a watcher keeps its observer alive no more than
+-- A preview is redrawn as long as it is referenced: a watcher keeps its observer alive no more than
 -- its observed table.
 local preview = { title = "preview" }
 obs.observe(editor, "settings.theme", function(editor, preview)
@@ -120,7 +120,7 @@ step("the user takes all of it back", function()
   editor.user = {}
 end)
 
--- The rest happens in later turns: a task waits as long as it likes, the loop goes on.
+-- The rest happens in later turns: a task waits, while the loop goes on.
 obs.task(function()
   say("\n— a task waits for the theme")
   obs.next_change(editor, "settings.theme")

@@ -1,5 +1,5 @@
--- A system monitor: reads /proc on a timer into a model of nested tables. Everything that prints is
--- a watcher on a key path of that model; the reading part knows nothing about them.
+-- A system monitor: a timer reads /proc into a model of nested tables. All output comes from
+-- watchers on key paths of that model; the code that reads does not know them.
 
 local obs = require "obs"
 
@@ -54,7 +54,7 @@ do
     else refuse("unknown option '" .. name .. "'") end
     position = position + 1
   end
-  -- The shell inherits our standard output, so it can tell what Lua alone cannot.
+  -- The shell inherits the standard output, so it can test for a terminal, which Lua alone cannot.
   if options.live == nil then options.live = os.execute("test -t 1") == true end
 end
 
@@ -70,7 +70,7 @@ local system = {
   processes = {},       -- by pid: { pid, name, started, cpu, rss }
   disks = {},           -- by name: { read, written } in bytes per second
   network = {},         -- by name: { received, sent } in bytes per second
-  missing = {},         -- by file name: what cannot be read here
+  missing = {},         -- by file name: whether it cannot be read here
   alerts = {},          -- a list of { number, text, raised }, the latest last
 }
 
@@ -85,7 +85,7 @@ local function read(name)
   return text
 end
 
--- As read, but says so in the model when the file is not there (containers hide some).
+-- Like `read`, but notes a missing file in the model (containers hide some).
 local function read_or_miss(name)
   local text = read(name)
   system.missing[name] = not text or nil
@@ -98,7 +98,7 @@ local function numbers_in(text)
   return numbers
 end
 
--- Drops the entries of a group that were not found this time.
+-- Removes the entries of a group that were not found this time.
 local function retain(group, found)
   for key in pairs(group) do
     if not found[key] then group[key] = nil end
@@ -107,7 +107,7 @@ end
 
 local last_busy, last_ticks
 
--- Returns how many ticks one core had since the last round: nil in the first.
+-- Returns the number of ticks per core since the last round; nil in the first round.
 local function read_cpu()
   local text = read_or_miss("stat")
   local line = text:match("^cpu +([^\n]*)")
@@ -118,7 +118,7 @@ local function read_cpu()
   local _, cores = text:gsub("\ncpu%d", "")
   system.cpu.cores = math.max(cores, 1)
   local fields, ticks = numbers_in(line), 0
-  -- The two fields after the eighth are guests' time, which the first two contain already.
+  -- The two fields after the eighth are guests' time, which the first two already contain.
   for index = 1, 8 do ticks = ticks + (fields[index] or 0) end
   local busy = ticks - (fields[4] or 0) - (fields[5] or 0)
   local elapsed = last_ticks and ticks - last_ticks
@@ -163,9 +163,9 @@ local last_process_ticks = setmetatable({}, { __mode = "k" })
 
 local function read_process(pid, core_ticks)
   local text = read(pid .. "/stat")
-  -- A name may contain blanks and parentheses: it ends at the last one.
+  -- A name may contain spaces and parentheses, so it ends at the last parenthesis.
   local name, rest = (text or ""):match("^%d+ %((.*)%) %S (.*)$")
-  if not name then return false end  -- it ended since it was listed
+  if not name then return false end  -- the process has ended since it was listed
   local fields = {}
   for field in rest:gmatch("%S+") do fields[#fields + 1] = tonumber(field) or 0 end
   local ticks, started = (fields[11] or 0) + (fields[12] or 0), fields[19] or 0
@@ -177,7 +177,7 @@ local function read_process(pid, core_ticks)
       local spent = ticks - last_process_ticks[process]
       process.cpu = math.max(0, 100 * spent / core_ticks)
     end
-  else  -- a new one, or another that was given the pid of one that ended
+  else  -- a new process, or another one with a reused pid
     process = { pid = pid, name = name, started = started, rss = rss, cpu = 0 }
     system.processes[pid] = process
   end
@@ -196,7 +196,7 @@ end
 
 local last_counts = setmetatable({}, { __mode = "k" })
 
--- Turns counters that only grow into rates of the device called `name` in `group`.
+-- Turns counters that only grow into rates of the device `name` in `group`.
 local function count(group, name, seconds, counts)
   local device = group[name]
   if not device then
@@ -221,7 +221,7 @@ local function read_disks(seconds)
   for name, rest in read_or_miss("diskstats"):gmatch("%d+ +%d+ (%S+) ([^\n]*)") do
     if not is_partition(name) then
       local fields = numbers_in(rest)
-      local sector = 512  -- in this file, whatever the disk's own are
+      local sector = 512  -- in this file, whatever the sector size of the disk is
       count(system.disks, name, seconds,
         { read = (fields[3] or 0) * sector, written = (fields[7] or 0) * sector })
       found[name] = true
@@ -277,8 +277,8 @@ local function announce(raised, text, ...)
   if #system.alerts > 100 then table.remove(system.alerts, 1) end
 end
 
--- Hysteresis: raised beyond `enter`, taken back only beyond `leave`. A value that wavers between
--- the two is told once. Where `enter` is the lower one, low values are the bad ones.
+-- Hysteresis: raised beyond `enter`, cleared only beyond `leave`, so that a value that wavers
+-- between the two is reported once. If `enter` is the lower one, low values raise the alert.
 local function is_raised(was_raised, value, enter, leave)
   if enter < leave then value, enter, leave = -value, -enter, -leave end
   if was_raised then return value > leave end
@@ -308,7 +308,7 @@ end, " per core")
 
 local greedy = setmetatable({}, { __mode = "k" })
 
--- One call per round, however many of the processes grew.
+-- One call per round, however many processes grew.
 obs.observe(system, "processes.*.rss", function(system)
   local total = system.memory.total
   if not total then return end
@@ -405,7 +405,7 @@ obs.observe(system, "alerts.*", function(system)
   told = announced
 end, { name = "alerts" })
 
--- Registered last, so it runs last and shows what the watchers before it wrote in the same turn.
+-- Registered last, so it runs last and shows the writes of earlier watchers in the same turn.
 obs.observe(system, "round", function(system)
   if not options.live then
     print(summary(system))
@@ -415,7 +415,7 @@ obs.observe(system, "round", function(system)
   for index = math.max(1, #system.alerts - 7), #system.alerts do
     recent[#recent + 1] = alert_line(system.alerts[index])
   end
-  -- Home, each line cleared to its end, then the rest of the screen: no flicker.
+  -- Home, each line cleared to its end, then the rest of the screen, which avoids flicker.
   local text = summary(system) .. "\n\n" .. table.concat(recent, "\n") .. "\n"
   io.write("\27[H", (text:gsub("\n", "\27[K\n")), "\27[J")
   io.flush()

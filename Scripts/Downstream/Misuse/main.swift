@@ -1,4 +1,4 @@
-// Compiled for release, with the file of the library that ends programs: `Scripts/downstream`.
+// Compiled for release, with the library's file that ends programs: `Scripts/downstream`.
 func remove(_ count: Int, of list: [Int]) {
   precondition(count <= list.count, "Cannot remove \(count) elements of \(list.count)")
   print("removed")

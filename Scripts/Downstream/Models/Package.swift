@@ -20,7 +20,7 @@ let package = Package(
   dependencies: [.package(name: "obs-lua", path: "../../..", traits: ["Macros"])],
   targets: [
     program("chores"), program("models"), program("jukebox", .defaultIsolation(MainActor.self)),
-    // The same checks, with models of the main actor in three ways.
+    // The same checks, with models that belong to the main actor in three ways.
     program("written"),
     program("inferred", .enableUpcomingFeature("InferIsolatedConformances")),
     program("defaulted", .defaultIsolation(MainActor.self)),

@@ -2,7 +2,7 @@
 
 import PackageDescription
 
-// Does not compile: it is built for what the compiler says.
+// Does not compile: it checks the compiler's messages.
 let package = Package(
   name: "refused",
   dependencies: [.package(name: "obs-lua", path: "../../..", traits: ["Macros"])],

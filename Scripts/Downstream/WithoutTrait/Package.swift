@@ -2,7 +2,7 @@
 
 import PackageDescription
 
-// Does not compile: it uses macros without their trait, and is built for what the compiler says.
+// Does not compile, as it uses macros without their trait: it checks the compiler's message.
 let package = Package(
   name: "without-trait",
   dependencies: [.package(name: "obs-lua", path: "../../..")],

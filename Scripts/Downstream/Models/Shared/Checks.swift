@@ -4,8 +4,8 @@ import LuaObservables
 import ObservableModels
 import ProtocolObservers
 
-// What an app does with models and observers of the main actor: `Panel` and `Screen` of each target
-// that has this file belong to it in another way.
+// Uses of models and observers of the main actor in an app: each target with this file declares the
+// actor of `Panel` and `Screen` in another way.
 
 nonisolated protocol TextObserver: AnyObject {
   func heard(_ text: String)
@@ -36,17 +36,17 @@ extension Panel: @MainActor ScriptModel {
   }
 }
 
-/// What was heard, in order.
+/// The received events, in order.
 @MainActor final class Log {
   private(set) var events: [String] = []
   func add(_ event: String) { events.append(event) }
 }
 
-/// One way to hear of a change.
+/// One way to receive a change.
 @MainActor struct Check {
   let name: String
   let expected: [String]
-  /// Begins to listen, and returns what makes the change.
+  /// Registers, and returns a closure that makes the change.
   let begin: @MainActor (Log) throws -> @MainActor () throws -> Void
 
   init(
@@ -57,7 +57,7 @@ extension Panel: @MainActor ScriptModel {
   }
 }
 
-/// Where code of the main actor runs.
+/// The place where code of the main actor runs.
 @MainActor enum Place: String, CaseIterable {
   case task, turn
 
@@ -106,13 +106,13 @@ extension Panel: @MainActor ScriptModel {
   return panel
 }
 
-/// Runs `body` in a turn of its own, after the one of what is written now.
+/// Runs `body` in a separate turn, after the turn of current writes.
 @MainActor private func later(_ body: @escaping @MainActor () -> Void) {
   Loop.main.inbox.post { MainActor.assumeIsolated(body) }
 }
 
 @MainActor private let host = try! LuaHost(loop: .main)
-/// Objects that a check needs until it is over.
+/// Objects that a check needs until it ends.
 @MainActor private var kept: [AnyObject] = []
 
 @MainActor func checks() -> [Check] {

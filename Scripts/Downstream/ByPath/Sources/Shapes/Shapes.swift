@@ -1,4 +1,4 @@
-// Types of another library, of the names of what the engine is made of.
+// Types of another library with the same names as types of the engine.
 
 /// A type of this name.
 public enum Engine {}

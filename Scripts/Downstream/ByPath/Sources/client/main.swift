@@ -3,7 +3,7 @@ import LuaObservables
 import Observables
 import Shapes
 
-// What the engine is made of is not in the way of other libraries.
+// The engine's types do not conflict with types of other libraries.
 let shapes: [Any.Type] = [
   Engine.self, Node.self, NodeRef.self, Child.self, Element.self, NodeKind.self,
   Slot.self, SlotRef.self, WatcherRecord.self, WatcherRef.self, Change.self,

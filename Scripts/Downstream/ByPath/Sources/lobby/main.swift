@@ -6,15 +6,15 @@ import Observables
   private var guests: [String] = []
 
   func welcome(_ guest: String) async -> String {
-    // Others of the main actor may run meanwhile.
+    // Other code of the main actor may run while this waits.
     try? await Task.sleep(for: .milliseconds(1))
     guests.append(guest)
     return "\(guest) is guest \(guests.count)"
   }
 }
 
-// The program has no `await` of its own: the loop has the main thread, and while it waits it lets the
-// main queue do what belongs to the main actor.
+// The program itself does not use `await`: the loop runs on the main thread, and while it waits it
+// runs the main queue, and so the code of the main actor.
 let lobby = Lobby()
 let host = try LuaHost()
 try host.set("welcome") { (guest: String) in
@@ -33,7 +33,7 @@ try host.run(
   """, name: "=lobby")
 host.loop.run()
 
-// The main queue's own loop exists beside, and knows that this is the main thread but not its queue.
+// The loop of the main queue also exists; it accepts the main thread without its queue.
 Task { @MainActor in
   Loop.main.after(0) { print("the main queue has a loop, too") }
   try? await Task.sleep(for: .milliseconds(1))

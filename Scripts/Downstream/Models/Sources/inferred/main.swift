@@ -1,6 +1,6 @@
 import ObservableModels
 
-// Models and observers have the main actor from what they inherit.
+// Models and observers inherit the main actor from their superclass.
 
 @MainActor class View {}
 

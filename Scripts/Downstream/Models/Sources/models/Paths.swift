@@ -1,4 +1,4 @@
 import ObservableModels
 
-// An edit compiles this file without that of the class.
+// After an edit, the compiler compiles this file without the file of the class.
 let streetOfUser = #path(\User.address?.street)

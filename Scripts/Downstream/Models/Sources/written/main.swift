@@ -1,6 +1,6 @@
 import ObservableModels
 
-// Models and observers say that they belong to the main actor.
+// Models and observers are declared `@MainActor`.
 
 @MainActor @ObservableModel final class Panel {
   var text = ""
