@@ -1,4 +1,4 @@
--- A recursion makes the stack large; then a call fills it with arguments, and moves all of them at
+-- Recursion grows the stack; then a call fills the stack with arguments, and moves all of them at
 -- each step.
 local meta = {}
 local t = setmetatable({}, meta)

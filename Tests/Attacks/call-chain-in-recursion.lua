@@ -1,5 +1,5 @@
--- Each call asks the table for what is called in its place, where a recursion has left half of the
--- stack free.
+-- Each call asks the table for its `__call`, which is the table again, after recursion has left
+-- half of the stack free.
 local meta = {}
 local t = setmetatable({}, meta)
 meta.__call = t

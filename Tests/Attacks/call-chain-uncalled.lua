@@ -1,4 +1,4 @@
--- Metamethods that are tables are called in a chain, too, by code that is not stopped.
+-- Code that cannot be stopped also calls chains of metamethods that are tables.
 local obs = require "obs"
 local meta = {}
 local chain = setmetatable({}, meta)

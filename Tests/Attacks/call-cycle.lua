@@ -1,4 +1,4 @@
--- Each call asks the table for what is called in its place, and that is itself.
+-- Each call asks the table for its `__call`, which is the table again.
 local meta = {}
 local t = setmetatable({}, meta)
 meta.__call = t

@@ -1,5 +1,5 @@
 local obs = require "obs"
--- What a transaction writes back has a property computed, by a getter in the middle of a path.
+-- The rollback of a transaction runs a getter in the middle of a path.
 local t, calls = { v = 1 }, 0
 obs.computed(t, "c", { "v" }, function()
   calls = calls + 1

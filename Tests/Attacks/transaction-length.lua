@@ -1,5 +1,5 @@
 local obs = require "obs"
--- What a transaction writes back asks a list for its length.
+-- The rollback of a transaction asks a list for its length.
 local armed = false
 local t = setmetatable({ 1, 2, 3 }, { __len = function()
   while armed do string.find(("a"):rep(1e6), ".-.-.-b") end

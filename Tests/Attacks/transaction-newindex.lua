@@ -1,5 +1,5 @@
 local obs = require "obs"
--- What a transaction writes back goes through a class that a script has changed.
+-- The rollback of a transaction writes through a class that a script has changed.
 local M = obs.model("M", { v = 1, w = obs.none })
 local m = M {}
 rawset(M, "__newindex", function()

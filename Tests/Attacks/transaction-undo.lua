@@ -1,5 +1,5 @@
 local obs = require "obs"
--- What a transaction writes back calls a watcher, which is not the transaction.
+-- The rollback of a transaction calls a watcher, which can be stopped unlike the rollback.
 local t, calls = { v = 1 }, 0
 obs.observe(t, "v", function()
   calls = calls + 1

@@ -1,4 +1,4 @@
 local obs = require "obs"
--- What a transaction notes of each write is the script's time.
+-- The time for recording the writes of a transaction belongs to the script.
 local t = {}
 obs.transaction({ t }, function() for i = 1, math.huge do t[i] = { i } end end)

@@ -1,5 +1,5 @@
-// A tick of the clock may come while one account takes the place of another. It then stops neither
-// the code that is left nor the code that begins, and the clock goes on for both.
+// A clock tick may come while one account replaces another. It then stops the code of neither
+// account, and the clock continues for both.
 #include "clua_calls.h"
 #include "clua_guard.h"
 
@@ -37,7 +37,7 @@ static void begin_turn(uint64_t callers, uint64_t callees) {
 
 enum { MILLISECOND = 1000 * 1000 };
 
-/* What the caller causes runs on the account of another one. */
+/* Runs code that the caller causes on another account. */
 static int call_other(lua_State *L) {
   clua_caller suspended = clua_guard_suspend(&guard);
   take_time(0.05);
@@ -49,7 +49,7 @@ static int call_other(lua_State *L) {
   return 0;
 }
 
-/* A call without a limit, in which the clock rests. */
+/* Makes a call without a limit, during which the clock rests. */
 static int call_free(lua_State *L) {
   clua_caller suspended = clua_guard_suspend(&guard);
   clua_guard_switch(&guard, &callee);
@@ -58,7 +58,7 @@ static int call_free(lua_State *L) {
   return 0;
 }
 
-/* Ends a loop that nothing stops. */
+/* Ends a loop that nothing else stops. */
 static int time_is_up(lua_State *L) {
   static double first;
   if (first == 0) first = seconds();

@@ -1,5 +1,5 @@
-// A tick of the clock may come while Lua moves a stack. The bound that it takes away is then set by
-// Lua itself, and must not be given back.
+// A clock tick may come while Lua moves a stack. Lua itself then sets the bound that the tick has
+// taken away, and the guard must not restore the old one.
 #include "../../CLua/Guard/chains.h"
 
 #include <stdio.h>

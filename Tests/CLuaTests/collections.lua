@@ -1,4 +1,4 @@
--- Arrays and sets against plain tables, observed and not; with an edit log that keeps a copy.
+-- Compares arrays and sets with plain tables, observed or not; an edit log keeps a copy up to date.
 --
 --     driver collections.lua [first seed [last seed]]
 local obs = require "obs"
@@ -11,7 +11,7 @@ local function fails(text, f, ...)
   assert(tostring(message):find(text, 1, true), tostring(message) .. " lacks " .. text)
 end
 
--- What a script sees of an array.
+-- Arrays as scripts see them.
 local a = obs.array{ "x", "y", "z" }
 assert(#a == 3 and a.count == 3 and a[2] == "y")
 assert(a[4] == nil and a[0] == nil and a.nothing == nil)
@@ -56,7 +56,7 @@ assert(a:remove_value("y") and not a:remove_value("y") and a:remove() == "x" and
 a:clear()
 assert(a:remove() == nil and #a == 0)
 
--- A plain table with the metatable of arrays is no array.
+-- A plain table with the metatable of arrays is not an array.
 local borrowed = setmetatable({ 1, 2 }, getmetatable(a))
 assert(borrowed.count == 2)
 fails("rray expected", borrowed.append, borrowed, 1)

@@ -1,11 +1,11 @@
-/* Runs Lua scripts with observed tables but without the engine: a stand-in for `obs` in Lua sits on
+/* Runs Lua scripts with observed tables but without the engine: a stand-in for `obs` in Lua calls
    the C functions directly.
 
      driver script [arguments]        the script, with `require "obs"`
      driver --fuzz generate.lua first last   random programs, plain and observed, outputs compared
-     driver --plain|--observed program       one of those
+     driver --plain|--observed program       one of the two
 
-   Tests/CLuaTests/run builds it, also with sanitizers, and runs all of it. */
+   Tests/CLuaTests/run builds it, also with sanitizers, and runs everything. */
 #include "clua.h"
 #include "clua_allocator.h"
 #include "clua_collections.h"
@@ -27,7 +27,7 @@ typedef struct slot {
 struct owner { slot *slots; slot *every; };
 
 static int live_owners, ended_owners;
-/* Errors raised where a write is told of, which is outside of what the script runs in. */
+/* Errors in write notifications, which run outside of the script's protected calls. */
 static int faults;
 static uint64_t armings = 1;
 
@@ -59,7 +59,7 @@ static void call(lua_State *L, const clua_write *write, int key) {
   lua_settop(L, top);
 }
 
-/* Tells the script's `on_edit` of an edit: a table of what is in the write. */
+/* Calls the script's `on_edit` with a table of the fields of the write. */
 static int call_edit(lua_State *L) {
   const clua_write *write = lua_touserdata(L, 1);
   static const char *const names[] = {"none", "insert", "remove", "move", "swap",
@@ -177,7 +177,7 @@ static int watch(lua_State *L) {
   return 0;
 }
 
-/* core.quiet(t, every, key, wants): sets what a slot wants */
+/* core.quiet(t, every, key, wants): sets the wants of a slot */
 static int quiet(lua_State *L) {
   clua_node *node;
   owner *owner = owner_of(L, false, &node);
@@ -400,7 +400,7 @@ static int traceback(lua_State *L) {
 }
 
 static lua_State *new_state(bool observing) {
-  // There may be two at a time.
+  // Two states may exist at a time.
   clua_home *home = calloc(1, sizeof *home);
   lua_State *L = clua_newstate(calloc(1, sizeof(clua_allocator)), home);
   luaL_openlibs(L);
@@ -437,7 +437,7 @@ static void run_program(const char *text, size_t length, bool observing, buffer 
   lua_pushcfunction(L, traceback);
   if (luaL_loadbuffer(L, text, length, "=program") != LUA_OK ||
       lua_pcall(L, 0, 0, 1) != LUA_OK) {
-    // Tracebacks may differ, messages not.
+    // Tracebacks may differ; messages may not.
     const char *message = lua_tostring(L, -1);
     const char *end = strchr(message, '\n');
     append(out, "error: ", 7);
@@ -491,7 +491,7 @@ static int fuzz(const char *generator, long first, long last) {
   return failures != 0;
 }
 
-/* differs(text): used by the generator to make a failing program smaller */
+/* differs(text): used by the generator to shrink a failing program */
 static int differs(lua_State *L) {
   size_t length;
   const char *text = luaL_checklstring(L, 1, &length);

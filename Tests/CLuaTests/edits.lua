@@ -1,5 +1,5 @@
--- Random writes to a list: the edits told keep a copy of it, and of what is told of single
--- elements.
+-- Random writes to a list: the reported edits keep a copy equal to it, and a watched element is
+-- reported exactly when it has changed.
 --
 --     driver edits.lua [first seed [last seed]]
 local core = require("obs").core
@@ -33,7 +33,7 @@ local function run(seed)
     mirror[size] = nil
     size = size - 1
   end
-  -- The border moved over keys that were written before, or are nil.
+  -- The border has moved over keys that were written before, or are nil.
   local function settle(length)
     while size > length do remove(size) end
     while size < length do insert(size + 1, rawget(list, size + 1)) end

@@ -1,5 +1,6 @@
-// A fuzzer of what takes text in safe hosts: patterns give what Lua's own functions give, and a
-// chunk is compiled or refused. The first byte of an input says what it is.
+// Fuzzes the functions of safe hosts that take text: patterns give the results of Lua's own
+// functions, and a chunk is compiled or refused. The first byte of an input selects the kind of
+// test.
 #include "../../CSandbox/sandbox.h"
 
 #include <stdint.h>
@@ -7,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Beyond this Lua's own matching may take years.
+// Lua's own matching may take years with longer inputs.
 enum { LONGEST_PATTERN = 24, LONGEST_SUBJECT = 24, LARGEST_CHUNK = 1 << 16 };
 
 static clua_guard guard;

@@ -1,4 +1,4 @@
--- What fuzz.c does with each input: our functions give what Lua's own give.
+-- Compares the results of our functions and Lua's own for each input of fuzz.c.
 local theirs, ours = string, ours
 
 local function text(...)

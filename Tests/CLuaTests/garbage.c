@@ -1,4 +1,4 @@
-// Garbage is collected in parts, none of which takes long, with the objects that have finalizers.
+// Garbage, including objects with finalizers, is collected in many short parts.
 #include "clua_allocator.h"
 #include "clua_calls.h"
 #include "clua_guard.h"
@@ -18,7 +18,7 @@ static void expect(bool holds, const char *sentence) {
 
 static int finalized;
 
-/* As finalizers of the engine do. */
+/* A finalizer like the engine's. */
 static int finalize(lua_State *L) {
   finalized++;
   clua_owe(L, 1);
@@ -27,7 +27,7 @@ static int finalize(lua_State *L) {
 
 enum { COUNT = 100000 };
 
-/* Garbage, when it is left. */
+/* Creates objects and drops them. */
 static void make_objects(lua_State *L) {
   lua_createtable(L, COUNT, 0);
   for (int i = 1; i <= COUNT; i++) {

@@ -1,11 +1,11 @@
--- Nodes that Lua frees where no nested call has room, so that finalizers are skipped.
+-- Nodes that Lua frees without room for a nested call, so that it skips finalizers.
 --
 --     driver skipped.lua [first seed [last seed]]
 local obs = require "obs"
 local core = obs.core
 local first, last = tonumber(arg[1] or 1), tonumber(arg[2] or 200)
 
--- Runs `body` where finalizers are skipped.
+-- Runs `body` where Lua skips finalizers.
 local function at_the_limit(body)
   collectgarbage "stop"
   local function deep() if not pcall(deep) then body() end end
@@ -34,7 +34,7 @@ local function make(kept)
   if math.random(4) == 1 then kept[math.random(50)] = t end
 end
 
--- What the collector frees may look like the claims on nodes: these are the last bytes of strings.
+-- Freed memory may look like claims on nodes: these strings end with the bytes of a claim.
 local function forge()
   local strings = {}
   for place = 0, 400 do
@@ -65,7 +65,7 @@ for seed = first, last do
     steps[math.random(#steps)]()
   end
   kept, classes = {}, {}
-  -- A table may come back once.
+  -- A table may be resurrected once.
   for _ = 1, 4 do
     collectgarbage()
     kept = {}

@@ -1,5 +1,5 @@
-// Runs a script beside the functions that take the place of Lua's own in safe hosts: the global
-// `ours` has them, and `stop_after(seconds)` stops the script as the guard does.
+// Runs a script next to the functions that replace Lua's own in safe hosts: the global `ours` holds
+// them, and `stop_after(seconds)` stops the script as the guard does.
 #include "../../CSandbox/sandbox.h"
 
 #include <pthread.h>

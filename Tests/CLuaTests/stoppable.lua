@@ -1,5 +1,5 @@
--- The functions that safe hosts have in place of Lua's own give the same results and errors, for
--- random arguments: stoppable.lua FIRST LAST (seeds). And they can be stopped.
+-- The functions that replace Lua's own in safe hosts give the same results and errors for random
+-- arguments: stoppable.lua FIRST LAST (seeds). They can also be stopped.
 local first, last = math.tointeger(arg[1]), math.tointeger(arg[2])
 local random = math.random
 
@@ -42,14 +42,14 @@ local function show(value)
 end
 
 local function outcome(seed, f, ...)
-  -- Replacements are chosen by chance: each side gets the same.
+  -- Some replacements are random: both sides get the same.
   math.randomseed(seed)
   local results = table.pack(pcall(f, ...))
   for i = 1, results.n do
     local value = results[i]
     results[i] = type(value) == "table" and "table" or show(value)
   end
-  -- Errors name functions of the library only.
+  -- Only functions of the library have names in error messages.
   if not results[1] or results[1] == "false" then
     results[2] = results[2]:gsub("to '[^']+'", "to a function")
   end
@@ -79,7 +79,7 @@ local function collect(gmatch)
   end
 end
 
--- A list, or what says that it is one.
+-- A list, or a value that poses as a list.
 local function random_list()
   local list = {}
   for i = 1, random(0, 12) do
@@ -195,7 +195,7 @@ for seed = first, last do
   end)
 end
 
--- What Lua's own functions do with large arguments.
+-- Large arguments give the same results as in Lua's own functions.
 compare("find", string.find, ours.string.find, ("a"):rep(300), ("a?"):rep(250) .. "b")
 compare("match", string.match, ours.string.match, ("a"):rep(300), (".?"):rep(300))
 compare("match", string.match, ours.string.match, "", ("a*"):rep(5000))
@@ -204,7 +204,7 @@ compare("rep", string.rep, ours.string.rep, "x", 1 << 62)
 compare("rep", string.rep, ours.string.rep, "xyz", math.maxinteger, ",")
 compare("unpack", table.unpack, ours.table.unpack, {}, 1, 1 << 30)
 compare("unpack", table.unpack, ours.table.unpack, {}, math.mininteger, math.maxinteger)
--- Lua's own crashes when it goes on after this error.
+-- Lua's own function crashes when it continues after this error.
 local again = ours.string.gmatch(("x"):rep(1000), (".?"):rep(2000000))
 for _ = 1, 5 do assert(not pcall(again)) end
 

@@ -3,7 +3,7 @@ import Testing
 
 /// S1, S5, S6: each script of `Tests/Attacks` would run for ever, or crash Lua.
 ///
-/// In a process of its own it ends with the limit of time, and with nothing else.
+/// In a separate process the time limit ends it, and it prints nothing else.
 @Suite(.disabled(if: Command.delaysSignals))
 struct AttackTests {
   private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
@@ -26,12 +26,12 @@ struct AttackTests {
     #expect(outcome.errors.contains("the turn has taken more time than it may (50 ms)"))
   }
 
-  @Test func `there are attacks`() {
+  @Test func `the folder contains attacks`() {
     #expect(Self.scripts.count > 70)
     #expect(Self.faults.count > 50)
   }
 
-  /// The entries of the list of bugs of Lua 5.4.
+  /// Scripts for the bugs in Lua 5.4's list of bugs.
   private static let faults = scripts(in: folder + "/Liblua")
 
   @Test(arguments: faults, ["", "--max-memory=16M"])
@@ -44,9 +44,9 @@ struct AttackTests {
     #expect(isLimited || outcome == Command.Outcome(output: "done\n", errors: "", status: 0))
   }
 
-  // Lua 5.4.4 calls the message handler of the `xpcall` when the coroutine has left it.
+  // Lua 5.4.4 calls the message handler of the `xpcall` after the coroutine has left it.
   @Test(arguments: ["", "--sandbox --turn-time=20s"])
-  func `a coroutine that is closed inside of xpcall raises its own error`(options: String) throws {
+  func `closing a coroutine in xpcall raises the coroutine's error`(options: String) throws {
     let outcome = try Command(
       """
       $L \(options) - <<'END'
@@ -80,7 +80,9 @@ struct AttackTests {
     ("os.exit(3)", "attempt to call a nil value (field 'exit')"),
     ("require 'io'", "module 'io' not found"),
   ])
-  func `a sandbox has little memory, and no way out`(script: String, text: String) throws {
+  func `a sandbox has little memory and no access to the outside`(script: String, text: String)
+    throws
+  {
     let outcome = try Command("$L --sandbox --max-memory=16M --turn-time=20s -e \"\(script)\"")
       .run()
     #expect(outcome.status == 1)
@@ -88,7 +90,7 @@ struct AttackTests {
   }
 
   @Test func `the script of a sandbox is text, and no longer than a chunk may be`() throws {
-    // Lua 5.4.4 overflows its stack of C where such a chunk names the variable of an error.
+    // Lua 5.4.4 overflows the C stack if such a chunk names the variable of an error.
     let outcome = try Command(
       """
       lua5.4 -e 'io.open("code", "wb"):write(string.dump(load "print(1)"))
@@ -104,7 +106,7 @@ struct AttackTests {
     #expect(outcome.errors.contains("first.lua:2: no"))
   }
 
-  @Test func `modules of a sandbox come from a folder`() throws {
+  @Test func `a sandbox loads modules from a folder`() throws {
     let outcome = try Command(
       """
       mkdir -p modules/sub && echo 'return ...' > modules/sub/name.lua && ln -s /etc modules/out
@@ -126,7 +128,7 @@ struct AttackTests {
     "--max-memory", "--max-memory=", "--max-memory=x", "--max-memory=0", "--max-memory=-1",
     "--turn-time=5", "--turn-time=0ms", "--turn-time=", "--turn-time=xms", "--sandbox=",
   ])
-  func `a limit that is none is wrong use`(option: String) throws {
+  func `an invalid limit is wrong use`(option: String) throws {
     let outcome = try Command("$L \(option) -e 'print(1)'").run()
     #expect(outcome.status == 2 && outcome.output == "")
     #expect(outcome.errors.contains(option.prefix { $0 != "=" }))
@@ -140,8 +142,8 @@ struct AttackTests {
     #expect(outcome.status == 1 && outcome.errors.contains("more time than it may (50 ms)"))
   }
 
-  // S3: each flood would take more than the limit, on either side of the bridge. The system gives
-  // the process not much more than that.
+  // S3: each flood would exceed the limit, on either side of the bridge. The system gives the
+  // process little more memory than that.
   @Test(
     .enabled(if: Command.reusesMemory),
     arguments: [
@@ -172,7 +174,7 @@ struct AttackTests {
       END
       """
     ).run()
-    // Where the script keeps what it has made, not even `print` finds memory.
+    // If the script keeps its objects, not even `print` finds memory.
     let text = outcome.output + outcome.errors
     let isContained = text.contains("not enough memory") || text.contains("more time than it may")
     #expect(isContained && outcome.status <= 1, "\(outcome)")

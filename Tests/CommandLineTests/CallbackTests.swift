@@ -1,11 +1,12 @@
 import Foundation
 import Testing
 
-/// What callbacks do to the program: their errors, and the ways it ends while the loop runs.
+/// Effects of callbacks on the program: their errors, and the ways the program ends during the
+/// loop.
 struct CallbackTests {
   private typealias Outcome = Command.Outcome
 
-  /// A line that runs this script, as `f`.
+  /// A line that runs `script` as the file `f`.
   private func command(_ script: String, options: String = "") -> Command {
     Command("cat >f <<'END'\n\(script)\nEND\n$L \(options) f")
   }
@@ -31,13 +32,13 @@ struct CallbackTests {
 
     """
 
-  @Test func `an error in a watcher is told with its cause, and ends the loop`() throws {
+  @Test func `an error in a watcher is reported with its cause, and ends the loop`() throws {
     #expect(
       try command(Self.failing).run()
         == Outcome(output: "second\nexit\n", errors: Self.report, status: 1))
   }
 
-  @Test func `with --error=continue an error is told, and the loop goes on`() throws {
+  @Test func `with --error=continue an error is reported, and the loop goes on`() throws {
     #expect(
       try command(Self.failing, options: "--error=continue").run()
         == Outcome(output: "second\nlater\nexit\n", errors: Self.report, status: 0))
@@ -133,7 +134,7 @@ struct CallbackTests {
     #expect(outcome == Outcome(output: output, errors: "", status: 0))
   }
 
-  @Test func `os.exit in a watcher ends the program, and nothing more is called but on_exit`()
+  @Test func `os.exit in a watcher ends the program; only on_exit is still called`()
     throws
   {
     let outcome = try command(
@@ -150,8 +151,8 @@ struct CallbackTests {
     #expect(outcome == Outcome(output: "exit\n", errors: "", status: 7))
   }
 
-  /// Under the address sanitizer the program fails where the sanitizer finds no way to memory.
-  @Test func `what operators keep of objects is found when os.exit ends the program`() throws {
+  /// Under the address sanitizer the program fails if the sanitizer finds unreachable memory.
+  @Test func `memory of operators stays reachable when os.exit ends the program`() throws {
     let outcome = try command(
       """
       local obs = require "obs"
@@ -171,7 +172,7 @@ struct CallbackTests {
   }
 
   @Test(arguments: [("INT", 130), ("TERM", 143)])
-  func `a signal ends a loop that waits, after on_exit`(signal: String, status: Int32) throws {
+  func `a signal ends a waiting loop, after on_exit`(signal: String, status: Int32) throws {
     let outcome = try command(
       """
       local obs = require "obs"
@@ -202,7 +203,7 @@ struct CallbackTests {
     #expect(outcome == Outcome(output: expected, errors: "", status: 0))
   }
 
-  @Test func `a callback that captures its observer is warned of`() throws {
+  @Test func `a callback that captures its observer causes a warning`() throws {
     let outcome = try command(
       """
       local obs = require "obs"

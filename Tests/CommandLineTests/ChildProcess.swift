@@ -5,7 +5,7 @@ import Glibc
 /// and no descriptors but the standard ones.
 struct ChildProcess {
   let id: pid_t
-  /// POSIX_SPAWN_SETSID, which glibc shows to GNU sources only.
+  /// POSIX_SPAWN_SETSID, which glibc declares for GNU sources only.
   private static let ownSession: Int16 = 0x80
 
   // The C library's module does not declare this function for Swift.
@@ -15,8 +15,8 @@ struct ChildProcess {
 
   /// Starts a program.
   ///
-  /// The device `terminal` becomes its standard input, output and error, and the terminal whose
-  /// keys send it signals. `environment` comes before what all processes here have.
+  /// The device `terminal` becomes its standard input, output and error, and its controlling
+  /// terminal. `environment` overrides the standard variables.
   init(
     _ arguments: [String], terminal: String? = nil, environment: [String: String] = [:]
   ) throws {
@@ -36,14 +36,14 @@ struct ChildProcess {
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
     if let terminal {
-      // The first terminal that the leader of a session opens is that of the session.
+      // The first terminal that a session leader opens becomes the controlling terminal.
       posix_spawn_file_actions_addopen(&actions, 0, terminal, O_RDWR, 0)
       for stream: Int32 in 1...2 { posix_spawn_file_actions_adddup2(&actions, 0, stream) }
     }
-    // What other tests have open at this moment is not for the process.
+    // The process does not get descriptors that other tests have open.
     _ = Self.addCloseFrom(&actions, 3)
 
-    // Without a folder for states the history of the prompt is not kept.
+    // Without a state folder the prompt keeps no history.
     let standard = [
       "LC_ALL": "C", "TERM": "dumb", "HOME": "", "PATH": "/usr/local/bin:/usr/bin:/bin",
     ]
@@ -68,7 +68,7 @@ struct ChildProcess {
     return pointers
   }
 
-  /// Waits for the end and returns the status as a shell tells it: 128 + n after signal n.
+  /// Waits for the end and returns the status as a shell reports it: 128 + n after signal n.
   func wait() -> Int32 {
     var status: Int32 = 0
     while waitpid(id, &status, 0) < 0 && errno == EINTR {}

@@ -1,9 +1,10 @@
 import Testing
 
-/// L8: what finalizers do while a state closes.
+/// L8: finalizers during the closing of a state.
 struct ClosingTests {
-  /// Each function of the module is called by finalizers, with arguments of several kinds; `early`
-  /// ones are older than the module, and come after all that it has made.
+  /// Finalizers call each function of the module, with arguments of several kinds.
+  ///
+  /// `early` finalizers are older than the module, and run after all objects of the module.
   private static let script = """
     local mode, finalizers, kept = arg[1], {}, {}
     function KEEP() return kept end

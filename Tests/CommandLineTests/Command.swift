@@ -4,7 +4,7 @@ import Testing
 
 /// A line for the shell in which `$L` runs an interpreter under the name `lua`.
 struct Command: CustomTestStringConvertible {
-  /// What a process left behind.
+  /// The output, errors and status of a process.
   struct Outcome: Equatable, CustomStringConvertible {
     var output: String
     var errors: String
@@ -30,7 +30,7 @@ struct Command: CustomTestStringConvertible {
       output: folder.contents(of: "output"), errors: folder.contents(of: "errors"), status: status)
   }
 
-  /// The program under test lies beside the bundle that holds the tests.
+  /// The program under test, which lies beside the bundle that holds the tests.
   static let obsLua: String = {
     let arguments = CommandLine.arguments
     let option = arguments.firstIndex(of: "--test-bundle-path")
@@ -41,7 +41,7 @@ struct Command: CustomTestStringConvertible {
   /// Whether signals reach a busy program only at its next system call: under the thread sanitizer.
   static let delaysSignals = dlsym(nil, "__tsan_init") != nil
 
-  /// Whether freed memory is used again soon: not under the sanitizers.
+  /// Whether freed memory is reused soon: not under the sanitizers.
   static let reusesMemory = dlsym(nil, "__asan_init") == nil && !delaysSignals
 
   /// The interpreter to compare with, if it is installed.

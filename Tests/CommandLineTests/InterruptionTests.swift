@@ -1,12 +1,12 @@
 import Testing
 
-/// Rule I1: signals interrupt what runs, wherever that is, and the loop ends in order.
+/// Rule I1: a signal interrupts any running code, and the loop ends in order.
 struct InterruptionTests {
   private typealias Outcome = Command.Outcome
 
-  /// A script that sends signals to itself; what is added to it begins in line 6.
+  /// A script that sends signals to itself; `script` begins in line 6.
   ///
-  /// A signal comes while `close` waits, and is raised in `send`.
+  /// A signal arrives while `close` waits, and is raised in `send`.
   private func command(_ script: String, options: String = "") -> Command {
     let beginning = """
       local obs = require "obs"
@@ -19,7 +19,7 @@ struct InterruptionTests {
     return Command("cat >f <<'END'\n\(beginning)\(script)\nEND\n$L \(options) f")
   }
 
-  // MARK: What runs
+  // MARK: Running code
 
   @Test(
     arguments: [
@@ -123,8 +123,8 @@ struct InterruptionTests {
         """
       ),
     ])
-  func `SIGINT is raised in what runs, and names it`(script: String, place: String) throws {
-    // What is interrupted goes on for ever otherwise.
+  func `SIGINT is raised in the running code, and names it`(script: String, place: String) throws {
+    // Otherwise the interrupted code would run for ever.
     let endless = script.replacing("send('INT')", with: "send('INT') spin()")
     let errors = "./lua: f:6: interrupted!\nstack traceback:\n" + place
     #expect(
@@ -155,8 +155,8 @@ struct InterruptionTests {
     }
   }
 
-  @Test func `what a coroutine has not met is raised in the one that resumed it`() throws {
-    // The coroutine is nothing but the C function in which the signal comes.
+  @Test func `a signal left pending by a coroutine is raised in its caller`() throws {
+    // The coroutine consists of the C function in which the signal arrives.
     let outcome = try command(
       """
       local file = io.popen("read line; kill -INT $PPID", "w")
@@ -182,7 +182,7 @@ struct InterruptionTests {
     #expect(outcome.status == 130)
   }
 
-  @Test func `a flush of the script's own is delivered, then the script is interrupted`() throws {
+  @Test func `a flush by the script is completed, then the script is interrupted`() throws {
     let outcome = try command(
       """
       obs.observe(t, "a", function() send("INT") spin() end)
@@ -197,7 +197,7 @@ struct InterruptionTests {
     #expect(outcome.status == 130)
   }
 
-  @Test func `neither on_error nor --error=continue keeps a script that was interrupted`() throws {
+  @Test func `an interrupted script ends in spite of on_error and --error=continue`() throws {
     let outcome = try command(
       """
       obs.on_error(print)
@@ -217,7 +217,7 @@ struct InterruptionTests {
 
     """
 
-  @Test func `the first SIGINT can be caught, and then nothing has happened`() throws {
+  @Test func `the first SIGINT can be caught, without any effect`() throws {
     let outcome = try command(Self.catching + "obs.next_turn(function() print('turn') end)").run()
     let output = "false\tf:6: interrupted!\ngoes on\nturn\nexit\n"
     #expect(outcome == Outcome(output: output, errors: "", status: 0))
@@ -233,7 +233,7 @@ struct InterruptionTests {
     #expect(outcome.status == 130)
   }
 
-  @Test func `one that is caught in each turn cannot keep the loop`() throws {
+  @Test func `a SIGINT that is caught in each turn still ends the loop`() throws {
     let outcome = try command(
       """
       local function turn()
@@ -249,7 +249,7 @@ struct InterruptionTests {
     #expect(outcome.status == 130)
   }
 
-  @Test func `a second SIGINT ends on_exit, and leaves out the rest of it`() throws {
+  @Test func `a second SIGINT ends on_exit and skips the rest of it`() throws {
     let outcome = try command(
       """
       obs.on_exit(function() send("INT") while true do pcall(spin) end end)
@@ -262,7 +262,7 @@ struct InterruptionTests {
     #expect(outcome.status == 130)
   }
 
-  @Test func `an error of a task that another one awaits is an interruption there`() throws {
+  @Test func `an error of an awaited task is an interruption in the awaiting task`() throws {
     let outcome = try command(
       """
       local first = obs.task(function() obs.sleep(0.001) send("INT") spin() end)
@@ -275,7 +275,7 @@ struct InterruptionTests {
   }
 
   @Test(.disabled(if: Command.delaysSignals))
-  func `what cannot be interrupted is ended by the second SIGINT all the same`() throws {
+  func `the second SIGINT also ends code that cannot be interrupted`() throws {
     let outcome = try command(
       """
       setmetatable({}, { __gc = function() send("INT") send("INT") spin() end })
@@ -298,7 +298,7 @@ struct InterruptionTests {
   }
 
   @Test(arguments: [("TERM", 143), ("HUP", 129)])
-  func `they end the loop, also where the callback catches them`(
+  func `both signals end the loop, even if the callback catches them`(
     signal: String, status: Int32
   ) throws {
     let script = "obs.next_turn(function() pcall(function() send('\(signal)') spin() end) end)"
@@ -307,7 +307,7 @@ struct InterruptionTests {
   }
 
   @Test(.disabled(if: Command.delaysSignals))
-  func `a callback that catches SIGTERM again and again is ended`() throws {
+  func `repeated SIGTERM ends a callback that catches each of them`() throws {
     let outcome = try command(
       "obs.next_turn(function() pcall(send, 'TERM') while true do pcall(spin) end end)"
     ).run()
@@ -316,7 +316,7 @@ struct InterruptionTests {
     #expect(outcome.status == 143)
   }
 
-  @Test func `a program that is started to ignore SIGHUP ignores it`() throws {
+  @Test func `a program started with SIGHUP ignored keeps ignoring it`() throws {
     let command = command("obs.next_turn(function() send('HUP') print('goes on') end)")
     let outcome = try Command("trap '' HUP\n" + command.line).run()
     #expect(outcome == Outcome(output: "goes on\nexit\n", errors: "", status: 0))
@@ -340,7 +340,8 @@ struct InterruptionTests {
       end)
       """,
     ])
-  func `they end virtual time`(signal: (call: String, status: Int32), script: String) throws {
+  func `both signals end virtual time`(signal: (call: String, status: Int32), script: String) throws
+  {
     let last = "function last() \(signal.call) end\n"
     let outcome = try command(last + script, options: "--virtual-time").run()
     #expect(outcome.output == "exit\n")
@@ -369,8 +370,10 @@ struct InterruptionTests {
 
   // MARK: The time limit
 
-  /// Runs a script until its time is up, which takes longer to begin the busier the machine is: one
-  /// that was stopped before it had begun is tried again with more time.
+  /// Runs a script until its time limit.
+  ///
+  /// A busy machine starts the script late: if it was stopped before its first statement, it runs
+  /// again with more time.
   private func timedOut(_ script: String) throws -> (outcome: Outcome, limit: String) {
     var last: (Outcome, String)?
     for limit in ["0.1", "1", "10"] {
@@ -385,7 +388,7 @@ struct InterruptionTests {
   }
 
   @Test(.disabled(if: Command.delaysSignals))
-  func `on_exit has time of its own after the time limit`() throws {
+  func `on_exit gets extra time after the time limit`() throws {
     let outcome = try timedOut(
       "obs.on_exit(function() for _ = 1, 1000 do end print('done') end) obs.every(1000, print)"
     ).outcome
@@ -393,7 +396,7 @@ struct InterruptionTests {
   }
 
   @Test(.disabled(if: Command.delaysSignals))
-  func `that time has an end, too`() throws {
+  func `the time limit for on_exit is enforced, too`() throws {
     let (outcome, limit) = try timedOut(
       """
       obs.on_exit(function() while true do pcall(spin) end end)
@@ -407,7 +410,7 @@ struct InterruptionTests {
   }
 
   @Test(.disabled(if: Command.delaysSignals))
-  func `the time limit is met in coroutines`() throws {
+  func `the time limit applies in coroutines`() throws {
     let (outcome, limit) = try timedOut("while true do pcall(coroutine.wrap(spin)) end")
     #expect(outcome.output == "exit\n")
     #expect(outcome.errors.contains("timed out (--timeout=\(limit))\nstack traceback:"))

@@ -1,11 +1,11 @@
 import Foundation
 import Testing
 
-/// S9: `--sandbox` locks its process, in which then nothing can be opened.
+/// S9: `--sandbox` locks its process, which can then open nothing.
 ///
-/// What is refused and what goes on is tried by `Tests/LockTests`, a program that locks itself.
+/// `Tests/LockTests`, a program that locks itself, tests the refused and the allowed calls.
 struct LockTests {
-  /// Runs a command where the system refuses a lock, as `refusing.c` says.
+  /// Runs a command for which the system refuses a lock, see `refusing.c`.
   private static let refusing: String = {
     let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
       .deletingLastPathComponent()
@@ -16,7 +16,7 @@ struct LockTests {
     return build?.status == 0 ? program : "refusing.c was not built"
   }()
 
-  /// Runs a script that waits, and then the lines, in which `$!` is its process.
+  /// Runs a script that waits, and then the lines, in which `$!` is the script's process.
   private func whileWaiting(_ options: String, _ lines: String) throws -> Command.Outcome {
     try Command(
       """
@@ -38,13 +38,13 @@ struct LockTests {
     #expect(!(try whileWaiting("--max-memory=1G", status).output.contains("Seccomp:\t2")))
   }
 
-  @Test func `a script may come from a descriptor`() throws {
+  @Test func `a script can come from a descriptor`() throws {
     let outcome = try Command("echo 'print(...)' >s.lua; $L --sandbox /dev/fd/8 7 8<s.lua").run()
     #expect(outcome == Command.Outcome(output: "7\n", errors: "", status: 0))
   }
 
   @Test(.disabled(if: Command.delaysSignals))
-  func `a locked process waits, and is ended by time, by memory and by signals`() throws {
+  func `a locked process waits, and ends by time, by memory and by signals`() throws {
     let script = """
       local obs = require "obs"
       local t = { n = 0 }
@@ -67,7 +67,7 @@ struct LockTests {
   }
 
   @Test(arguments: [(1, "Operation not permitted"), (38, "Function not implemented")])
-  func `where the system refuses the lock, that is said once`(error: Int, text: String) throws {
+  func `a refused lock is reported once`(error: Int, text: String) throws {
     let refusing = "\(Self.refusing) \(error)"
     for what in ["filter", "all"] {
       let outcome = try Command(
@@ -82,7 +82,7 @@ struct LockTests {
     #expect(plain == Command.Outcome(output: "7\n", errors: "", status: 0))
   }
 
-  @Test func `a strict sandbox ends where the system refuses the lock`() throws {
+  @Test func `a strict sandbox ends if the system refuses the lock`() throws {
     for folder in ["", "--sandbox=.", "--sandbox=strict"] {
       let options = "\(folder) --sandbox=strict --sandbox"
       let outcome = try Command("\(Self.refusing) 38 all $L \(options) -e 'print(7)'").run()
@@ -104,7 +104,7 @@ struct LockTests {
     #expect(outcome.errors.contains("module 'm' not found"))
   }
 
-  @Test func `a folder that is not there ends the program`() throws {
+  @Test func `a missing folder ends the program`() throws {
     let outcome = try Command("$L --sandbox=none -e 'print(7)'").run()
     #expect(outcome.output == "" && outcome.status == 1)
     #expect(outcome.errors == "./lua: the folder of modules cannot be opened: none\n")
@@ -113,7 +113,7 @@ struct LockTests {
   @Test func `the prompt of a sandbox edits lines in a locked process`() throws {
     let terminal = try Terminal(Command.obsLua, ["--sandbox"], environment: ["TERM": "xterm"])
     terminal.type("print(io, 6 * 7)\n", after: "> ")
-    // Before the prompt it would not reach the editor.
+    // Text typed before the prompt would not reach the editor.
     terminal.type("\u{4}", after: "> ")
     #expect(terminal.finish() == 0, "\(terminal.transcript)")
     #expect(terminal.transcript.contains("nil\t42\n"))

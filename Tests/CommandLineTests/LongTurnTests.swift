@@ -1,6 +1,7 @@
 import Testing
 
-/// L6: a turn may be as long as the program: what it makes and drops is freed meanwhile.
+/// L6: a turn may last as long as the program: objects that it creates and drops are freed during
+/// it.
 struct LongTurnTests {
   @Test(
     .enabled(if: Command.reusesMemory),

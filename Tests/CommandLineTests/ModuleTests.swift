@@ -4,7 +4,7 @@ import Testing
 
 /// C modules see observed tables as scripts do (M1).
 ///
-/// `Modules` has the scripts. They need Debian's packages of the modules, which `Scripts/test`
+/// `Modules` contains the scripts. They need Debian's packages of the modules, which `Scripts/test`
 /// installs.
 struct ModuleTests {
   private static let folder =
@@ -16,7 +16,7 @@ struct ModuleTests {
     return (files ?? []).filter { $0.hasSuffix(".lua") }.sorted()
   }
 
-  /// Builds the C module of the tests where it is not there yet, and returns its folder.
+  /// Builds the C module of the tests unless it exists, and returns its folder.
   private static let library = Result {
     let library = Command.obsLua + "-modules"
     // The compiler that comes with Swift.
@@ -37,7 +37,7 @@ struct ModuleTests {
     var description: String
   }
 
-  /// Runs a script in a new directory, below which it may use the folder `work`.
+  /// Runs a script in a new directory, where it may use the folder `work`.
   private func run(
     _ arguments: String, with interpreter: String = Command.obsLua
   ) throws -> Command.Outcome {
@@ -51,7 +51,7 @@ struct ModuleTests {
   }
 
   @Test(arguments: scripts(in: ""), ["plain", "whole", "keys"])
-  func `the same results as with lua5.4, whatever is observed`(
+  func `a module gives the same results as with lua5.4, whatever is observed`(
     script: String, how: String
   ) throws {
     let lua = try #require(Command.lua, "lua5.4 is not installed")
@@ -62,13 +62,13 @@ struct ModuleTests {
   }
 
   @Test(arguments: scripts(in: "/Heard"))
-  func `what they write is heard`(script: String) throws {
+  func `writes of C modules are reported`(script: String) throws {
     let outcome = try run("\(Self.folder)/Heard/\(script)")
     #expect(outcome.errors == "")
     #expect(outcome.output.hasPrefix("ok ") && outcome.status == 0, "\(outcome)")
   }
 
-  @Test func `there are scripts`() {
+  @Test func `the folder contains scripts`() {
     #expect(Self.scripts(in: "").count >= 10 && Self.scripts(in: "/Heard").count >= 4)
   }
 }

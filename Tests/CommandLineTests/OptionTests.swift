@@ -5,7 +5,7 @@ struct OptionTests {
   private typealias Outcome = Command.Outcome
 
   @Test(arguments: [("--help", 1), ("--version", 1), ("--test c.lua", 2)])
-  func `what could not be written is a failure`(options: String, status: Int) throws {
+  func `failed output is a failure of the program`(options: String, status: Int) throws {
     let outcome = try Command("echo >c.lua; $L \(options) >/dev/full; echo $?").run()
     #expect(
       outcome
@@ -49,13 +49,13 @@ struct OptionTests {
     #expect(outcome == Outcome(output: "", errors: "./lua: \(message)\n", status: 2))
   }
 
-  @Test func `options of ours change nothing for a script that ends by itself`() throws {
+  @Test func `our options change nothing for a script that ends by itself`() throws {
     let options = "--timeout=60 --error=continue --virtual-time"
     let outcome = try Command("$L \(options) -e 'print(1)'").run()
     #expect(outcome == Outcome(output: "1\n", errors: "", status: 0))
   }
 
-  // Foundation takes longer to load than most scripts to run.
+  // Foundation takes longer to load than most scripts take to run.
   @Test func `the program does not load Foundation`() throws {
     let program = try Data(contentsOf: URL(fileURLWithPath: Command.obsLua))
     #expect(program.range(of: Data("liblua5.4".utf8)) != nil)
@@ -63,7 +63,7 @@ struct OptionTests {
   }
 
   @Test(.disabled(if: Command.delaysSignals))
-  func `the time limit stops a loop and shows where it was`() throws {
+  func `the time limit stops a loop and shows its position`() throws {
     let outcome = try Command("$L --timeout=0.2 -e 'while true do end'").run()
     let expected = """
       ./lua: (command line):1: timed out (--timeout=0.2)

@@ -1,12 +1,13 @@
 import Glibc
 import Testing
 
-/// Rule I1 where somebody types: Ctrl-C brings the prompt back.
+/// Rule I1 at the prompt: Ctrl-C brings the prompt back.
 struct PromptInterruptionTests {
   private static let interrupt = "\u{3}"
   private static let end = "\u{4}"
 
-  /// What is typed at the prompt, and what has to have come before; the end is typed after `last`.
+  /// Runs steps of (expected output, text to type); each text is typed after its output has
+  /// appeared.
   private func session(_ steps: [(String, String)], in arguments: [String] = []) throws -> (
     transcript: String, status: Int32
   ) {
@@ -17,7 +18,7 @@ struct PromptInterruptionTests {
   }
 
   @Test(.disabled(if: Command.delaysSignals))
-  func `a line that runs is interrupted`() throws {
+  func `Ctrl-C interrupts a running line`() throws {
     let (transcript, status) = try session([
       ("> ", "print('go') while true do end\n"), ("\ngo\n", Self.interrupt), ("\n> ", "=1 + 1\n"),
       ("\n2\n> ", Self.end),
@@ -27,7 +28,7 @@ struct PromptInterruptionTests {
     #expect(status == 0)
   }
 
-  @Test func `a line that is typed is dropped`() throws {
+  @Test func `Ctrl-C drops a typed line`() throws {
     let (transcript, status) = try session([
       ("> ", "x ="), ("x =", Self.interrupt), ("\n> ", "=1 + 1\n"), ("\n2\n> ", Self.end),
     ])
@@ -36,7 +37,7 @@ struct PromptInterruptionTests {
     #expect(status == 0)
   }
 
-  @Test func `a chunk of several lines is dropped as a whole`() throws {
+  @Test func `Ctrl-C drops a chunk of several lines as a whole`() throws {
     let (transcript, status) = try session([
       ("> ", "print(\n"), (">> ", Self.interrupt), ("\n> ", "=1 + 1\n"), ("\n2\n> ", Self.end),
     ])
@@ -45,7 +46,7 @@ struct PromptInterruptionTests {
   }
 
   @Test(.disabled(if: Command.delaysSignals))
-  func `a timer that runs while a line is awaited is interrupted`() throws {
+  func `Ctrl-C interrupts a timer that runs while the prompt waits for a line`() throws {
     let (transcript, status) = try session([
       ("> ", "obs = require 'obs'\n"),
       ("> ", "function f() print('go') while true do end end\n"),
@@ -66,7 +67,7 @@ struct PromptInterruptionTests {
   }
 
   @Test(.disabled(if: Command.delaysSignals))
-  func `an immediate watcher takes the line with it that wrote`() throws {
+  func `Ctrl-C in an immediate watcher also interrupts the line that wrote`() throws {
     let (transcript, status) = try session([
       ("> ", "obs = require 'obs' t = {}\n"),
       ("> ", "function f() print('go') while true do end end\n"),
@@ -113,7 +114,7 @@ struct PromptInterruptionTests {
     try session(steps, in: ["-e", Self.exitHook, "-e", Self.breaking])
   }
 
-  @Test func `the end of the input goes on, and the next change asks again`() throws {
+  @Test func `the end of the input continues the script, and the next change asks again`() throws {
     let (transcript, status) = try debug([
       ("lua_debug> ", Self.end), ("lua_debug> ", Self.end),
     ])
@@ -139,7 +140,7 @@ struct PromptInterruptionTests {
   }
 
   @Test(.disabled(if: Command.delaysSignals))
-  func `Ctrl-C ends a statement that runs there, and the prompt comes back`() throws {
+  func `Ctrl-C ends a statement at that prompt, and the prompt comes back`() throws {
     let (transcript, status) = try debug([
       ("lua_debug> ", "print('go') while true do end\n"), ("\ngo\n", Self.interrupt),
       ("interrupted!\nlua_debug> ", "cont\n"), ("lua_debug> ", "cont\n"),

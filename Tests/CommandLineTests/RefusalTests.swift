@@ -1,6 +1,6 @@
 import Testing
 
-/// What the system refuses is an error of the script, which says so; nothing ends the process.
+/// Calls that the system refuses are errors of the script that say so; nothing ends the process.
 struct RefusalTests {
   private static let noPipe =
     "the system refused a pipe for the loop: Too many open files (EMFILE)"
@@ -24,22 +24,22 @@ struct RefusalTests {
     #expect(outcome.errors.contains(": \(Self.noPipe)\n"))
   }
 
-  @Test func `without a descriptor for the loop a sandbox says so`() throws {
+  @Test func `without a descriptor for the loop a sandbox reports it`() throws {
     let outcome = try Command("ulimit -n 4\n$L --sandbox -e 'print(1)'").run()
     #expect(outcome.status == 1 && outcome.output.isEmpty)
     #expect(outcome.errors.contains(": \(Self.noPipe)\n"))
   }
 
-  /// S1: what makes a sandbox ready is not on the account of its scripts.
+  /// S1: the preparation of a sandbox does not count as time of its scripts.
   @Test(.enabled(if: !Command.delaysSignals))
-  func `a sandbox whose scripts have next to no time starts`() throws {
+  func `a sandbox starts even if its scripts have next to no time`() throws {
     let outcome = try Command("$L --sandbox --turn-time=1ms -e 'while true do end'").run()
     #expect(outcome.status == 1)
     #expect(outcome.errors.contains("the turn has taken more time than it may (1 ms)"))
   }
 
   @Test(arguments: [4, 5, 6, 7, 8, 10, 14, 20])
-  func `however few descriptors there are, no script ends the process`(count: Int) throws {
+  func `no script ends the process, even with few descriptors`(count: Int) throws {
     let outcome = try Command(
       """
       cat >f.lua <<'END'
@@ -61,7 +61,7 @@ struct RefusalTests {
     #expect(outcome.status == 1 && !outcome.errors.contains("Fatal error"), "\(outcome)")
   }
 
-  @Test func `there may be more handlers than descriptors`() throws {
+  @Test func `more handlers than descriptors are possible`() throws {
     let outcome = try Command(
       """
       cat >f.lua <<'END'
@@ -85,7 +85,7 @@ struct RefusalTests {
   @Test(
     .enabled(if: !Command.delaysSignals),
     arguments: ["-e 'while true do end'", "--sandbox -e 'while true do end'"])
-  func `without a timer scripts whose time is limited do not run`(options: String) throws {
+  func `without a timer, scripts with a time limit do not run`(options: String) throws {
     let outcome = try Command("prlimit --sigpending=0 $L --turn-time=50ms \(options)").run()
     #expect(outcome.status == 1)
     #expect(
@@ -96,8 +96,8 @@ struct RefusalTests {
         """))
   }
 
-  /// S3, S8: what a transaction needs to be taken back is not refused memory.
-  @Test func `what comes to a transaction is covered where there is no memory left`() throws {
+  /// S3, S8: memory for rolling back a transaction is not refused.
+  @Test func `changes to a transaction's objects are covered even without free memory`() throws {
     let outcome = try Command(
       """
       cat >f.lua <<'END'
@@ -127,13 +127,13 @@ struct RefusalTests {
     #expect(outcome.status == 0 && outcome.errors.isEmpty, "\(outcome)")
   }
 
-  /// X4: a merge that is stopped is taken back, wherever that is.
+  /// X4: a merge that is stopped at any point is rolled back.
   ///
   /// A plain list is assigned as a whole, and an array edited element by element.
   @Test(
     .enabled(if: !Command.delaysSignals),
     arguments: zip(["{}", "obs.array()"], ["i", "{ a = i }"]))
-  func `a merge that is stopped has changed nothing`(list: String, element: String) throws {
+  func `a stopped merge has changed nothing`(list: String, element: String) throws {
     let outcome = try Command(
       """
       cat >f.lua <<'END'
@@ -160,8 +160,8 @@ struct RefusalTests {
     #expect(outcome.errors.contains("the turn has taken more time"), "\(outcome)")
   }
 
-  /// T10: what overflows is the script that went so deep.
-  @Test func `a watcher stays where a script writes at the end of the stack`() throws {
+  /// T10: the overflow is an error of the script that recursed.
+  @Test func `a watcher survives a write at the end of the stack`() throws {
     let outcome = try Command(
       """
       $L - <<'END'
@@ -186,7 +186,7 @@ struct RefusalTests {
     #expect(outcome.output == "true\ttrue\ttrue\n", "\(outcome)")
   }
 
-  /// S8: a transaction whose function leaves no memory is taken back and over.
+  /// S8: a transaction whose function uses up all memory is rolled back and ends.
   @Test func `a transaction that uses up the memory ends`() throws {
     let outcome = try Command(
       """
@@ -206,8 +206,8 @@ struct RefusalTests {
     #expect(outcome.output == "true\tfalse\tnot enough memory\nflushed\n", "\(outcome)")
   }
 
-  /// S3: an operation whose stack cannot grow for lack of memory says so.
-  @Test func `a getter that runs out of memory does not speak of a stack overflow`() throws {
+  /// S3: an operation whose stack cannot grow for lack of memory reports that.
+  @Test func `a getter that runs out of memory does not report a stack overflow`() throws {
     let outcome = try Command(
       """
       $L --max-memory=4M - <<'END'

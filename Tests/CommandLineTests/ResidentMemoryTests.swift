@@ -1,6 +1,6 @@
 import Testing
 
-/// S3: a script makes the process take the memory of the script's account, and not much more.
+/// S3: a script makes the process use the memory of the script's account, and little more.
 @Suite(.enabled(if: Command.reusesMemory))
 struct ResidentMemoryTests {
   @Test(arguments: [
@@ -27,7 +27,7 @@ struct ResidentMemoryTests {
     try expectPeak(of: script, below: 80)
   }
 
-  /// An undo is no part of the account: it must be possible where there is no memory.
+  /// An undo is not part of the account: it must be possible without free memory.
   @Test(arguments: [
     ("obs.set_of {}", "o:add(i)"),
     ("obs.dictionary {}", "o['k' .. i] = i"),
@@ -35,7 +35,7 @@ struct ResidentMemoryTests {
     ("{}", "o[i] = i"),
     ("obs.array {}", "o:append(i)"),
   ])
-  func `undoing what has filled the memory takes a copy of it`(
+  func `undoing writes that filled the memory takes a copy of it`(
     made: String, write: String
   ) throws {
     try expectPeak(
@@ -48,7 +48,7 @@ struct ResidentMemoryTests {
         """, below: 100)
   }
 
-  /// Runs a script that ends for want of memory, with 32 MB; `most` is in MB.
+  /// Runs a script that runs out of memory, with 32 MB; `most` is in MB.
   private func expectPeak(of script: String, below most: Int) throws {
     let outcome = try Command(
       """

@@ -1,6 +1,6 @@
 import Testing
 
-/// Each line does the same as with the `lua5.4` that is installed.
+/// Each line does the same as with the installed `lua5.4`.
 @Suite(.enabled(if: Command.lua != nil))
 struct SameAsLuaTests {
   private func expectSame(_ command: Command) throws {

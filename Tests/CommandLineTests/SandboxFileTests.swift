@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// S5: a sandbox takes the files that the program takes without it, but for bytecode.
+/// S5: a sandbox accepts the files that the program accepts without it, except bytecode.
 struct SandboxFileTests {
   /// Files, in the notation of `printf`.
   static let files = [
@@ -25,7 +25,7 @@ struct SandboxFileTests {
   ]
 
   @Test(arguments: files)
-  func `a sandbox loads what the program loads`(file: String) throws {
+  func `a sandbox loads the files that the program loads`(file: String) throws {
     for command in ["$L OPTION s.lua 7", "$L OPTION - 7 <s.lua", "LUA_INIT=@s.lua $L OPTION -e ''"]
     {
       let ways = try ["", "--sandbox"].map { option in
@@ -46,7 +46,7 @@ struct SandboxFileTests {
         """
       ).run()
     }
-    // What says where a module was found is said by one of them only.
+    // Only one of them says where it found the module.
     let texts = outcomes.map { outcome in
       outcome.output.replacing(
         /(error loading module 'm' from file '.*?':\s*)?(\/?[^\s:']*\/)?m.lua/, with: "m.lua")
@@ -62,7 +62,7 @@ struct SandboxFileTests {
     #expect(outcomes[1].errors.contains("none.lua: No such file or directory"))
   }
 
-  @Test func `bytecode is refused, whatever comes before it`() throws {
+  @Test func `bytecode is refused, with any text before it`() throws {
     let outcome = try Command(
       #"""
       for heading in '' '\357\273\277' '#!x\n' '\357\273\277#!x\n'; do

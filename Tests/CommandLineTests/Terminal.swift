@@ -1,14 +1,14 @@
 import Foundation
 import Glibc
 
-/// A pseudoterminal with an interpreter in it.
+/// A pseudoterminal that runs an interpreter.
 final class Terminal {
   private let controller: Int32
   private let process: ChildProcess
-  /// After so many milliseconds without output the interpreter is taken to hang, and killed.
+  /// Milliseconds without output after which the interpreter counts as hung, and is killed.
   private static let patience: Int32 = 20_000
   private var received: [UInt8] = []
-  /// How much of that was there when something was typed.
+  /// The length of `received` when the test last typed.
   private var answered = 0
 
   init(
@@ -29,17 +29,17 @@ final class Terminal {
 
   deinit { close(controller) }
 
-  /// All that the interpreter has written, with what the terminal echoed.
+  /// The complete output of the interpreter, with the terminal's echo.
   var transcript: String { String(decoding: received, as: UTF8.self) }
 
-  /// Types a text once `prompt` has come since the last one.
+  /// Types a text once `prompt` has appeared since the last text.
   func type(_ text: String, after prompt: String) {
     guard wait(for: prompt) else { return }
     let bytes = Array(text.utf8)
     _ = write(controller, bytes, bytes.count)
   }
 
-  /// Sends a signal to the interpreter once `prompt` has come since something was typed.
+  /// Sends a signal to the interpreter once `prompt` has appeared since the last text.
   func send(_ signal: Int32, after prompt: String) {
     if wait(for: prompt) { kill(process.id, signal) }
   }
@@ -52,7 +52,7 @@ final class Terminal {
     return true
   }
 
-  /// Reads what is left, and returns the exit status.
+  /// Reads the rest of the output, and returns the exit status.
   func finish() -> Int32 {
     while read() {}
     return process.wait()

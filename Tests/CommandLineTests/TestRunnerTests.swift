@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Files are written by the shell before the program runs.
+/// The shell writes the files before the program runs.
 struct TestRunnerTests {
   private static let good = "echo 'case(\"adds\", function() expect(1 + 1 == 2) end)' >d/good.lua"
   private static let bad = "echo 'case(\"fails\", function() expect(false, \"no\") end)' >d/bad.lua"
@@ -10,12 +10,12 @@ struct TestRunnerTests {
   private static let raising = "echo 'error \"oh\"' >d/raising.lua"
 
   private func run(_ files: [String], _ options: String = "d") throws -> Command.Outcome {
-    // No busy machine makes a file hang.
+    // A busy machine must not make a file time out.
     let line = "mkdir d; \(files.map { $0 + "; " }.joined())$L --test --timeout=600 \(options)"
     return try Command(line).run()
   }
 
-  @Test func `on a pipe the results are TAP, and what scripts print is a comment`() throws {
+  @Test func `on a pipe the results are TAP, and output of scripts is a comment`() throws {
     let printing = "echo 'case(\"prints\", function() print(\"ok 7\") end)' >d/print.lua"
     let outcome = try run([Self.good, Self.bad, printing])
     let expected = """
@@ -32,7 +32,7 @@ struct TestRunnerTests {
   }
 
   @Test(.enabled(if: access("/usr/bin/script", X_OK) == 0))
-  func `on a terminal there is a line for each case, and TAP if asked`() throws {
+  func `on a terminal each case has a line, and TAP is an option`() throws {
     let command = "script -qec './lua --test d' /dev/null | tr -d '\\r'"
     let lines = try Command("mkdir d; \(Self.good); \(Self.bad); \(command)").run()
     let expected = """
@@ -55,7 +55,7 @@ struct TestRunnerTests {
       ([good], CInt(0)), ([good, bad], 3), ([good, raising], 3), ([exiting], 3), ([broken], 1),
       ([bad, broken], 1), ([], 2),
     ] as [([String], CInt)])
-  func `the exit status says what came of the files`(files: [String], status: CInt) throws {
+  func `the exit status reflects the results of the files`(files: [String], status: CInt) throws {
     #expect(try run(files).status == status)
   }
 
@@ -148,7 +148,7 @@ struct TestRunnerTests {
 
   @Test(arguments: 1...4)
   func `the output is in the order of the files`(jobs: Int) throws {
-    // The first file ends when the last one has begun, where both run at once.
+    // The first file ends after the start of the last one, if both run at once.
     let first =
       "echo 'if \(jobs) > 3 then io.open(\"fifo\"):read \"a\" end expect(1)' >d/a.lua"
     let last = "echo 'if \(jobs) > 3 then io.open(\"fifo\", \"w\"):close() end expect(1)' >d/d.lua"
@@ -180,7 +180,7 @@ struct TestRunnerTests {
     #expect(outcome.output.contains(failure + "</failure>"))
   }
 
-  @Test func `zeros in what is printed or said hide nothing`() throws {
+  @Test func `zeros in printed text or messages hide nothing`() throws {
     let script = #"case("a\0b", function() print("c\0d") expect(false, "e\0f") end)"#
     let outcome = try run(["printf '%s' '\(script)' >d/a.lua", Self.good], "--junit=out.xml d")
     #expect(
@@ -195,7 +195,7 @@ struct TestRunnerTests {
         """, "\(outcome)")
   }
 
-  @Test func `a case that waits for what never comes is a failure`() throws {
+  @Test func `a case that waits for ever is a failure`() throws {
     let script = """
       local obs = require "obs"
       obs.task(function()
@@ -255,7 +255,7 @@ struct TestRunnerTests {
     #expect(outcome == .init(output: "", errors: "./lua: \(message)\n", status: 2))
   }
 
-  @Test func `what a case leaves behind is a failure with --leaks`() throws {
+  @Test func `objects that a case leaves behind are a failure with --leaks`() throws {
     let file = """
       cat >d/leaks.lua <<'END'
       local obs = require "obs"
@@ -309,7 +309,7 @@ struct TestRunnerTests {
     #expect(try run([file]).status == 0)
   }
 
-  @Test func `what cases side by side leave behind is told by the one that made it`() throws {
+  @Test func `parallel cases report their own leaks`() throws {
     let file = """
       cat >d/tasks.lua <<'END'
       local obs = require "obs"

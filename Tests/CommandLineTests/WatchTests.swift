@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// `--watch`: scripts and tests that run again when something has changed.
+/// `--watch`: scripts and tests that run again after a change.
 ///
-/// The shell waits for lines of the output before it goes on.
+/// The shell waits for lines of the output before it continues.
 struct WatchTests {
   /// `run` starts the program; `until_lines N TEXT` waits until N lines of the output have the
   /// text, and `until_idle` until the process that runs the script has ended.
@@ -26,7 +26,7 @@ struct WatchTests {
     try Command("\(Self.functions)\n\(lines)").run()
   }
 
-  @Test func `a script runs again when it or what it requires changes`() throws {
+  @Test func `a script runs again when it changes, or a module that it requires`() throws {
     let outcome = try run(
       """
       cat >s.lua <<'END'
@@ -97,7 +97,7 @@ struct WatchTests {
         """, "\(outcome)")
   }
 
-  @Test func `what links lead to is watched, and what is loaded from another folder`() throws {
+  @Test func `targets of links are watched, and files loaded from another folder`() throws {
     let outcome = try run(
       """
       mkdir d real
@@ -121,7 +121,7 @@ struct WatchTests {
       outcome.output == "value 1\nvalue 2\nsecond value 2\nstatus 143\n", "\(outcome)")
   }
 
-  @Test func `a module that was missing may come in a new folder`() throws {
+  @Test func `a missing module may appear in a new folder`() throws {
     let outcome = try run(
       """
       echo 'print("value " .. require "lib.m")' >s.lua
@@ -136,7 +136,7 @@ struct WatchTests {
     #expect(outcome.output.hasSuffix("value 7\nstatus 130\n"), "\(outcome)")
   }
 
-  @Test func `a module that came before the script has failed is not missed`() throws {
+  @Test func `a module that appears before the script fails is noticed`() throws {
     let outcome = try run(
       """
       cat >s.lua <<'END'
@@ -180,7 +180,7 @@ struct WatchTests {
     #expect(outcome.output == "run\nrun\nother\nstatus 130\n", "\(outcome)")
   }
 
-  @Test func `a file of tests runs again when it or what it requires changes`() throws {
+  @Test func `a file of tests runs again when it changes, or a module that it requires`() throws {
     let outcome = try run(
       """
       mkdir d
@@ -221,7 +221,7 @@ struct WatchTests {
     ("--test --watch --junit=o d", "'--junit' cannot be used with '--watch'"),
     ("--leaks s.lua", "'--leaks' needs '--test'"),
   ])
-  func `what it cannot be used with is named`(arguments: String, message: String) throws {
+  func `options that exclude --watch are named`(arguments: String, message: String) throws {
     let outcome = try Command("$L \(arguments)").run()
     #expect(outcome == .init(output: "", errors: "./lua: \(message)\n", status: 2))
   }

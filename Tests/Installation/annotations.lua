@@ -1,6 +1,6 @@
 -- Reads definition files (LuaCATS): classes, aliases and functions with their types.
 --
--- Text is parsed as a language server parses it, so what has no type here has none there.
+-- The parser follows language servers: text without a type here has none there.
 
 local annotations = {}
 
@@ -17,7 +17,7 @@ Parser.__index = Parser
 
 function Parser:skip() self.at = self.text:find("%S", self.at) or #self.text + 1 end
 
--- Takes `pattern` where it is next, and returns what it captures.
+-- Takes `pattern` if it is next, and returns its captures.
 function Parser:take(pattern)
   self:skip()
   local from, to, capture = self.text:find("^" .. pattern, self.at)
@@ -94,7 +94,7 @@ function Parser:primary()
   end
 end
 
--- The alternatives of a type that is written here, such as { "string", "obs.Path[]" }.
+-- The alternatives of a type written here, such as { "string", "obs.Path[]" }.
 function Parser:union()
   local types = {}
   repeat
@@ -150,7 +150,7 @@ end
 tags["return"] = function(block, text)
   local type = parse_type(text)
   block.returns[#block.returns + 1] = type
-  -- "type ..." stands for any number of results.
+  -- "type ..." is any number of results.
   type.isMany = (type.rest or ""):match "^%s*%.%.%." ~= nil
 end
 

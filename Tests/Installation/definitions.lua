@@ -1,9 +1,9 @@
 -- Compares the definitions for language servers with the module that runs:
 -- obs-lua Tests/Installation/definitions.lua FILE [FURTHER FILES …]
 --
--- Every function, method and field of the module is declared, and nothing else is; with the
--- parameters that it has, types that are declared, and the results that a call really gives. What
--- has no sample call here has to declare a result, or nobody would know that there is none.
+-- Every function, method and field of the module is declared, and nothing else is, with its
+-- parameters, declared types, and the real results of a call. A function without a sample call here
+-- must declare a result; otherwise a missing one would go unnoticed.
 
 local folder = arg[0]:match "^(.*)/[^/]*$" or "."
 local annotations = dofile(folder .. "/annotations.lua")
@@ -71,7 +71,7 @@ local function check_parameters(block)
   end
 end
 
--- The first file describes the module, the others what scripts find among the globals.
+-- The first file describes the module, the others describe globals of scripts.
 for i, file in ipairs(arg) do
   local found = i == 1 and defined or annotations.read(file)
   for _, problem in ipairs(found.problems) do fault(file, "%s", problem) end
@@ -81,8 +81,8 @@ for i, file in ipairs(arg) do
   for _, block in ipairs(found.functions) do check_parameters(block) end
 end
 
--- Classes with methods, and those that are called, are made by the module. All others are tables
--- that one writes or reads: exact ones, in which a language server finds names that are not theirs.
+-- The module creates classes with methods and callable classes. All others are tables that programs
+-- write or read: exact classes, in which a language server finds unknown names.
 local has_methods = {}
 for _, block in ipairs(defined.functions) do
   local class = block.name:match "^(.*):"
@@ -129,7 +129,7 @@ end
 
 -- Functions --------------------------------------------------------------------------------------
 
--- The function in Lua that the module's one wraps; nil where that is one in Swift.
+-- The Lua function that the module's function wraps; nil if that is a Swift function.
 local function inner(value)
   if debug.getinfo(value, "S").what == "Lua" then return value end
   local _, wrapped = debug.getupvalue(value, 1)
@@ -188,7 +188,7 @@ local function sorted(map)
   return names
 end
 
--- Compares what the object has with what is declared under the prefix.
+-- Compares the members of the object with the declarations under the prefix.
 local function check_members(members, prefix)
   for _, name in ipairs(sorted(members)) do
     local block = declared[prefix .. name]
@@ -240,7 +240,7 @@ local function check_fields(name, value)
   end
 end
 
--- Each option that is declared is taken, and no other.
+-- Each declared option is accepted, and no other.
 local function check_options(name, sample)
   local class = defined.classes[name]
   if not class then return fault(path, "the class %s is not declared", name) end
@@ -256,7 +256,7 @@ local function check_options(name, sample)
       fault(place, "the samples has no value for the option '%s' of %s", field.name, name)
     else
       local ok, problem = pcall(sample.pass, { [field.name] = value })
-      -- Some options need another one beside; an unknown one is named so.
+      -- Some options require another one; only unknown options have this message.
       if not ok and tostring(problem):find("unknown", 1, true) then
         fault(place, "%s: %s", name, problem)
       end
@@ -270,7 +270,7 @@ local function check_options(name, sample)
   end
 end
 
--- Functions that take fewer arguments, as in the body of a model, say so.
+-- Functions that accept fewer arguments, as in the body of a model, declare it.
 local function check_overloads(name, wanted)
   local found = {}
   local block = declared[name] or defined.classes[name]
@@ -280,7 +280,7 @@ local function check_overloads(name, wanted)
   end
 end
 
--- Functions that wait work in tasks only.
+-- Functions that wait work only in tasks.
 obs.task(function()
   for _, block in ipairs(defined.functions) do check_results(block) end
   for _, name in ipairs(sorted(samples.tables)) do

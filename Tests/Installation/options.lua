@@ -1,7 +1,8 @@
 -- Finds misspelt options where scripts write them in a call, by the definitions alone:
 -- obs-lua Tests/Installation/options.lua DEFINITIONS SCRIPT…
 --
--- So what is exact in the definitions suffices to find them, and the examples have none.
+-- This shows that the exact classes of the definitions suffice to find them, and that the examples
+-- contain none.
 
 local folder = arg[0]:match "^(.*)/[^/]*$" or "."
 local annotations = dofile(folder .. "/annotations.lua")
@@ -10,7 +11,7 @@ local defined = annotations.read(arg[1])
 local functions = {}
 for _, block in ipairs(defined.functions) do functions[block.name] = block end
 
--- The options that a type names, where all its classes are exact ones; nil for other tables.
+-- The options that a type names, if all its classes are exact; nil for other tables.
 local function options_of(type)
   for _, name in ipairs(type and type.names or {}) do
     local class = defined.classes[name]
@@ -22,7 +23,7 @@ local function options_of(type)
   end
 end
 
--- The type of an argument. In the body of a model the target is left out.
+-- The type of an argument. In the body of a model the target is omitted.
 local function parameter(block, position, count)
   if count == 1 and block.overloads[1] then return block.overloads[#block.overloads] end
   local param = block.params[position]
@@ -66,7 +67,7 @@ end
 local opening = { ["("] = 1, ["{"] = 1, ["["] = 1, ["function"] = 1, ["if"] = 1, ["do"] = 1,
   ["repeat"] = 1, [")"] = -1, ["}"] = -1, ["]"] = -1, ["end"] = -1, ["until"] = -1 }
 
--- The index of the token that ends what begins at `first`.
+-- The index of the token that ends the group starting at `first`.
 local function ending(list, first)
   local depth = 0
   for i = first, #list do

@@ -1,13 +1,13 @@
 -- One call of a function of the module with an input of some size: arguments are the name of the
--- function, and the size. Prints "ready" before the call, then how many milliseconds of CPU time
--- the turn has taken, and "whole" where the call has returned, then waits to be ended.
+-- function, and the size. Prints "ready" before the call, then the CPU time of the turn in
+-- milliseconds, and "whole" if the call has returned. Then waits until the process is ended.
 local obs = require "obs"
 local functions = require "calls"
 local list, nothing = functions.list, functions.nothing
 
 local name, size = arg[1], tonumber(arg[2])
 
--- Watches a collection in all ways, as often as the input is large.
+-- Watches a collection in all ways; larger inputs get more watchers.
 local function heard(collection, size)
   for _ = 1, math.min(1000, size // 100) do
     obs.observe_edits(collection, nothing)
@@ -18,7 +18,7 @@ local function heard(collection, size)
   return collection
 end
 
--- Calls a method many times in a turn, which its watchers end.
+-- Calls a method many times in a turn, at whose end the watchers are called.
 local function on_array(call)
   return function(size)
     local array = heard(obs.array(list(size)), size)

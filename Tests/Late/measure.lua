@@ -1,41 +1,41 @@
--- How late the functions of the module are stopped, and how much memory they take beyond their
--- limit:
+-- Measures how late the functions of the module are stopped, and how much memory they use beyond
+-- their limit:
 --
 --     obs-lua measure.lua OBS-LUA BOUND SHARE LONGEST PARTS NAME…
 --
--- For each function it looks for the largest input that the limit of memory, the quotas and LONGEST
--- milliseconds allow, without a limit of time. Then the same call runs PARTS times with a limit of
--- time that is a part of what it has taken, so that it is stopped in each phase of its work. Each
--- call has a separate process, and all times are of its CPU. Prints the largest lateness in
--- milliseconds; the status is 1 where one is beyond the bound, or the process takes much more
--- memory than it may.
+-- For each function it finds the largest input that the memory limit, the quotas and LONGEST
+-- milliseconds allow, without a time limit. Then it runs the same call PARTS times with time limits
+-- that are parts of the time measured first, so that the call is stopped in each phase of its work.
+-- Each call has a separate process, and all times are CPU times. Prints the largest lateness in
+-- milliseconds. The status is 1 if a lateness exceeds the bound, or if the process uses much more
+-- memory than allowed.
 --
--- BOUND is for a machine on which the reference loop below takes REFERENCE milliseconds: the part
--- of it that is work is as much larger as the loop takes longer here and now. A debug build slows
--- some steps down far more than that loop, so SHARE of the time that the whole call takes is added.
--- A lateness beyond the bound is measured three times, and the median counts.
+-- BOUND applies to a machine on which the reference loop below takes REFERENCE milliseconds. The
+-- part of the bound that is work grows with the time that the loop takes here and now. A debug
+-- build slows some steps down far more than that loop, so SHARE of the time of the whole call is
+-- added. A lateness beyond the bound is measured three times, and the median counts.
 local obs = require "obs"
 
 local program, bound, share = arg[1], tonumber(arg[2]), tonumber(arg[3])
 local longest, parts = tonumber(arg[4]), tonumber(arg[5])
 
--- Megabytes of memory for scripts, and for the process besides.
+-- Megabytes of memory for scripts, and for the rest of the process.
 local MEMORY, PROCESS = 64, 100
 
--- Milliseconds that the reference loop takes in a release build, and those of a bound that are not
--- work: ticks of the clock of the system.
+-- Milliseconds that the reference loop takes in a release build, and milliseconds of a bound that
+-- are not work: ticks of the system's clock.
 local REFERENCE, TICKS = 7, 10
 
--- Nothing stops what takes a transaction back: the writes for each element of the input, and the
--- milliseconds that each takes.
+-- Nothing stops the rollback of a transaction: the writes per element of the input, and the
+-- milliseconds per write.
 local writes, WRITE = { ["obs.transaction"] = 4, ["obs.abort"] = 4 }, 0.002
 
 local here = arg[0]:match "^(.*)/" or "."
 local support = here .. "/../LuaObservablesTests/Scripts/Support"
 
--- Runs a call in a process; the milliseconds it took, whether it returned, and the megabytes that
--- the process had at most. nil where it ended without an answer, false where it was stopped before
--- the call.
+-- Runs a call in a process. Returns the milliseconds it took, whether it returned, and the peak
+-- memory of the process in megabytes; nil if the process ended without an answer, false if it was
+-- stopped before the call.
 local function run(name, size, turn_time)
   local line = string.format(
     "echo $$; exec '%s' --sandbox='%s' --max-memory=%dM --turn-time=%.1fms --error=continue "
@@ -59,8 +59,8 @@ local function run(name, size, turn_time)
   return tonumber(taken), is_whole == "whole", memory / 1024
 end
 
--- Runs a call with a limit of time, which is made longer where the script does not come to the
--- call; also returns the limit.
+-- Runs a call with a time limit, which grows if the script does not reach the call. Also returns
+-- the limit.
 local function run_limited(name, size, limit)
   local time, _, memory = run(name, size, limit)
   if time == false and limit < 20000 then return run_limited(name, size, limit * 2) end
@@ -72,7 +72,7 @@ local function median(values)
   return values[#values // 2 + 1]
 end
 
--- Milliseconds of a loop over what the functions of the module do most.
+-- Milliseconds of a loop over the most frequent operations of the module's functions.
 local function reference()
   local start = os.clock()
   local t = { list = {} }
@@ -85,8 +85,8 @@ local function reference()
   return (os.clock() - start) * 1000
 end
 
--- The bound for this build on this machine, as busy as it is now, for an input of a size with which
--- the whole call takes `taken` milliseconds.
+-- The bound for this build on this machine at its present load, for an input size with which the
+-- whole call takes `taken` milliseconds.
 local function bound_now(name, size, taken)
   local times = {}
   for i = 1, 5 do times[i] = reference() end

@@ -1,4 +1,4 @@
-/* Locks itself, and then tries what a corrupted interpreter would do, and what a sound one does. */
+/* Locks itself, then tries the calls of a corrupted interpreter and of a sound one. */
 #include "ccl_locking.h"
 
 #include <errno.h>
@@ -38,7 +38,7 @@ static int failures;
 
 #define REFUSED(call) EXPECT((call) == -1 && errno == EPERM)
 
-/* ---- What is refused ------------------------------------------------------------------------- */
+/* ---- Refused calls --------------------------------------------------------------------------- */
 
 static void *page;
 static pid_t parent;
@@ -70,7 +70,7 @@ static void refuse_files(void) {
   REFUSED(ioctl(STDIN_FILENO, TCSETS, text));
 }
 
-/* Descriptors that another program has left. */
+/* Descriptors left by another program. */
 static int left[2], zero;
 
 static void refuse_inherited(void) {
@@ -124,7 +124,7 @@ static void refuse_code(void) {
   REFUSED(syscall(SYS_personality, 0x0400000));
 }
 
-/* Each call but these is refused, whatever its arguments. */
+/* Every other call is refused, with any arguments. */
 static void refuse_all_others(void) {
   static const int ALLOWED[] = {
       SYS_write, SYS_read, SYS_rt_sigreturn, SYS_timer_settime, SYS_clock_gettime, SYS_ppoll,
@@ -143,7 +143,7 @@ static void refuse_all_others(void) {
       is_allowed |= ALLOWED[i] == number;
     }
 #ifdef __x86_64__
-    // For probes that an administrator sets in a program: filters don't see these.
+    // For probes that an administrator sets in a program: filters do not see these calls.
     is_allowed |= number == 335 || number == 336;
 #endif
     if (is_allowed) continue;
@@ -153,12 +153,12 @@ static void refuse_all_others(void) {
     failures++;
   }
 #ifdef __x86_64__
-  // The same numbers for programs with short pointers.
+  // The same calls, by their numbers for programs with short pointers.
   REFUSED(syscall(0x40000000L | SYS_write, STDOUT_FILENO, "x", 1));
 #endif
 }
 
-/* ---- What goes on ---------------------------------------------------------------------------- */
+/* ---- Allowed calls --------------------------------------------------------------------------- */
 
 static volatile sig_atomic_t signals;
 
@@ -177,7 +177,7 @@ static void allow_memory(void) {
   block = realloc(block, 2 * size);
   EXPECT(block != NULL && block[size - 1] == 1);
   free(block);
-  // It asks how much memory there is, and gets no answer.
+  // qsort asks for the size of the memory, and gets no answer.
   int *numbers = malloc(1 << 20);
   for (int i = 0; i < 1 << 18; i++) numbers[i] = -i;
   qsort(numbers, 1 << 18, sizeof *numbers, compare);
@@ -234,7 +234,7 @@ static void allow_streams(void) {
 
 static pthread_barrier_t barrier;
 
-/* The lock holds for threads that were started before, and these go on. */
+/* The lock applies to threads that were started before, and they go on. */
 static void *run_thread(void *unused) {
   pthread_barrier_wait(&barrier);
   pthread_barrier_wait(&barrier);
@@ -243,7 +243,7 @@ static void *run_thread(void *unused) {
   return unused;
 }
 
-/* Runs in a process of its own what ends it, and returns the signal. */
+/* Runs `body` in a child process, and returns the signal that ends it. */
 static int signal_of(void (*body)(void)) {
   fflush(NULL);
   pid_t id = fork();
@@ -277,7 +277,7 @@ int main(void) {
   EXPECT(signal_of(crash) == SIGSEGV);
   EXPECT(signal_of(abort) == SIGABRT);
 #ifdef __x86_64__
-  // A kernel without calls of this kind ends it by another signal.
+  // A kernel without calls of this kind ends the process with another signal.
   EXPECT(signal_of(call_as_i386) != 0);
 #endif
   pthread_t thread;

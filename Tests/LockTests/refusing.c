@@ -14,7 +14,7 @@
 int main(int count, char **arguments) {
   if (count < 4) return 2;
   unsigned error = (unsigned)atoi(arguments[1]) & SECCOMP_RET_DATA;
-  // Without Landlock, too.
+  // With "all" the system lacks Landlock, too.
   unsigned other = strcmp(arguments[2], "all") == 0 ? SYS_landlock_create_ruleset : SYS_seccomp;
   struct sock_filter steps[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),

@@ -114,7 +114,7 @@ struct FoundationValueTests {
     #expect(record.price == before || before.isNaN)
   }
 
-  @Test func `they may stand in structures, dictionaries and collections`() throws {
+  @Test func `values of Foundation may stand in structures, dictionaries and collections`() throws {
     try host.run(
       """
       record.dates = { first = 1, last = 2.5 }
@@ -159,13 +159,13 @@ struct FoundationValueTests {
     ("record:days('x')", "bad argument #1 to 'days' (number expected, got string)"),
     ("record.moments:append(0/0)", "takes values of type Date: finite number of seconds expected"),
   ])
-  func `what is no such value is an error that names the place`(script: String, text: String) {
+  func `a value of another type is an error that names its place`(script: String, text: String) {
     let message = message(script)
     #expect(message.hasPrefix("script:1: ") && message.contains(text), "\(message)")
   }
 
   // T5
-  @Test func `a watcher is called when a date became another`() throws {
+  @Test func `a watcher is called when a date changes`() throws {
     try host.run(
       """
       calls = 0

@@ -4,7 +4,7 @@ import Testing
 
 private struct Failure: Error {}
 
-/// What fails in one entry point, given values that make it fail.
+/// An entry point, called with values that make it fail.
 private struct EntryPoint: Sendable, CustomTestStringConvertible {
   let testDescription: String
   let run: @Sendable (LuaState, LuaTable) throws -> Void
@@ -145,7 +145,7 @@ private let entryPoints: [EntryPoint] = [
     #expect(count.livingNow == 0)
   }
 
-  @Test func `a call leaves the stack as it was`() throws {
+  @Test func `a call leaves the stack unchanged`() throws {
     let height = state.stack.height
     func check(_ body: () throws -> Void, line: Int = #line) rethrows {
       try body()
@@ -169,7 +169,7 @@ private let entryPoints: [EntryPoint] = [
     try check { try state.collectGarbage() }
   }
 
-  @Test func `what a Swift function captures goes with the function`() throws {
+  @Test func `values that a Swift function captures are released with the function`() throws {
     try state.globals.set("f", to: try makeFunction())
     #expect(count.livingNow == 1)
     try state.run("f() f = nil")

@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  @Test func `that do not compile say where`() throws {
+  @Test func `that do not compile report the place`() throws {
     let error = #expect(throws: LuaError.self) { try state.load("x = = 1", name: "@s.lua") }
     #expect(error?.code == .syntax)
     #expect(error?.message == "s.lua:1: unexpected symbol near '='")
@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  @Test func `in files that cannot be read say why`() throws {
+  @Test func `in files that cannot be read report the reason`() throws {
     let missing = #expect(throws: LuaError.self) { try state.loadFile("/no/such.lua") }
     #expect(missing?.code == .file)
     #expect(missing?.message == "cannot open /no/such.lua: No such file or directory")
@@ -56,7 +56,7 @@ import Testing
     #expect(try state.load(bytecode, name: "=b", kind: .any).call() == [7])
   }
 
-  @Test func `find the libraries that were asked for`() throws {
+  @Test func `find the requested libraries`() throws {
     let bare = try LuaState(libraries: [.base, .string])
     #expect(
       try bare.run("return type(string), type(io), type(require)") == ["table", "nil", "nil"])

@@ -22,7 +22,7 @@ import Testing
     #expect(log == ["finalized"])
   }
 
-  @Test func `happens when the last reference goes, with handles outstanding`() throws {
+  @Test func `happens when the last reference is gone, even with handles outstanding`() throws {
     let count = Probe.Count()
     var state: LuaState? = try LuaState()
     var function: LuaFunction?

@@ -18,7 +18,7 @@ struct DescriptionTests {
     #expect(results[0].description == results[1].description)
   }
 
-  @Test func `what has a __tostring or a __name is described by type and address`() throws {
+  @Test func `a value with __tostring or __name is described by type and address`() throws {
     let results = try state.run(
       """
       local t = setmetatable({}, {__tostring = function() error("called") end, __name = "Point"})
@@ -36,14 +36,14 @@ struct DescriptionTests {
     }
   }
 
-  @Test func `it needs no state, and may be asked for on any thread`() async throws {
+  @Test func `a description needs no state, and works on any thread`() async throws {
     let values = try state.run("return {}, print, 1.5, 'x'")
     let texts = values.map(\.description)
     state.close()
     #expect(await Task.detached { values.map(\.description) }.value == texts)
   }
 
-  @Test func `strings have quotes where values are listed`() {
+  @Test func `strings in lists have quotes`() {
     #expect("\([LuaValue.string("1"), 1, 1.0, nil])" == #"["1", 1, 1.0, nil]"#)
   }
 }

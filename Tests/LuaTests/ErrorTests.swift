@@ -21,8 +21,7 @@ private struct Failure: Error, Equatable { let number: Int }
     #expect(error.description == "s:1: no\n\(error.traceback ?? "")")
   }
 
-  @Test func `the traceback of a very deep stack shows what is on top, and goes no further`() throws
-  {
+  @Test func `the traceback of a very deep stack is limited to its top`() throws {
     let error = try error(
       of: "local function f(n) if n == 0 then error('no') end return 1 + f(n - 1) end f(20000)")
     let lines = try #require(error.traceback).split(separator: "\n")
@@ -63,13 +62,13 @@ private struct Failure: Error, Equatable { let number: Int }
       """, "(error object is a table value whose __tostring failed)"
     ),
   ])
-  func `of any type read as something`(object: String, message: String) throws {
+  func `of any type have a description`(object: String, message: String) throws {
     let error = try error(of: "error(\(object), 0)")
     #expect(error.message == message)
     #expect(error.code == .runtime)
   }
 
-  @Test func `keep tables as what they are`() throws {
+  @Test func `keep tables unchanged`() throws {
     let error = try error(of: "thrown = {} error(thrown)")
     #expect(try error.value == state.globals["thrown"])
   }
@@ -111,7 +110,7 @@ private struct Failure: Error, Equatable { let number: Int }
     #expect(error.message == "p:1: unexpected symbol near '='")
   }
 
-  @Test func `caught by a script do not colour later ones`() throws {
+  @Test func `caught by a script do not affect later ones`() throws {
     let call = try state.function("call") { (function: LuaFunction) in try function.call() }
     try state.globals.set("call", to: call)
     try state.globals.set("fail", to: try state.function("fail") { throw Failure(number: 1) })
@@ -129,7 +128,7 @@ private struct Failure: Error, Equatable { let number: Int }
 
   @Test func `in the handling of errors are errors`() throws {
     #expect(try state.run("local function f() f() end return xpcall(f, f)")[0] == false)
-    // Nothing of the failure is left for the next error.
+    // The failure leaves nothing for the next error.
     #expect(try error(of: "error('x')").message == "s:1: x")
   }
 

@@ -6,7 +6,7 @@ import Testing
   let state: LuaState
   init() throws { state = try LuaState() }
 
-  /// Whether the object that the global `weak` refers to is still there.
+  /// Whether the object that the global `weak` refers to still exists.
   private func isAlive() throws -> Bool {
     try state.collectGarbage()
     try state.collectGarbage()
@@ -18,7 +18,7 @@ import Testing
     return try state.run(chunk, as: LuaTable.self)
   }
 
-  @Test func `keep alive what they refer to, and no longer`() throws {
+  @Test func `keep their object alive, and no longer`() throws {
     var table: LuaTable? = try makeTable()
     #expect(try isAlive())
     let copy = table
@@ -40,7 +40,7 @@ import Testing
     #expect(try !isAlive())
   }
 
-  @Test func `take no more room than there are at a time`() throws {
+  @Test func `take no more room than the number alive at a time`() throws {
     let function = try state.load("return {}")
     for _ in 0..<10_000 { _ = try function.call() }
     try state.collectGarbage()
@@ -50,7 +50,7 @@ import Testing
     #expect(state.memoryInUse <= before)
   }
 
-  @Test func `are equal if they mean the same object`() throws {
+  @Test func `are equal if they refer to the same object`() throws {
     let tables = try state.run("local t = {} return t, t, {}")
     #expect(tables[0] == tables[1])
     #expect(tables[0] != tables[2])
@@ -73,7 +73,7 @@ import Testing
     }
   }
 
-  @Test func `outlive their state and say so`() throws {
+  @Test func `outlive their state and report it`() throws {
     let (table, function) = (try makeTable(), try state.load("return 1"))
     let userdata = try state.run("return io.stdout", as: LuaUserdata.self)
     state.close()

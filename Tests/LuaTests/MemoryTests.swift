@@ -5,7 +5,7 @@ import Testing
 private struct Failure: Error {}
 
 @Suite struct `Out of memory` {
-  /// A bit of everything: all that allocates in the public interface.
+  /// Calls everything in the public interface that allocates.
   private func program(_ state: LuaState, _ count: Probe.Count) throws {
     let table = try state.makeTable(elements: 2, fields: 2)
     try table.set("list", to: [1, 2, 3])
@@ -48,7 +48,7 @@ private struct Failure: Error {}
     try state.collectGarbage()
   }
 
-  /// The program with the requests from the `n`th on refused: `times` of them.
+  /// Runs the program with `times` refused requests, from the `n`th on.
   private func attempt(_ n: UInt64, times: UInt64) throws -> Bool {
     let count = Probe.Count()
     var failed = false
@@ -58,7 +58,7 @@ private struct Failure: Error {}
       state.refuseAllocations(from: n, count: times)
       do { try count.frame { try program(state, count) } } catch {
         failed = true
-        // Some lose their code on the way: `coroutine.wrap` puts a position in front of the
+        // Some errors lose their code on the way: `coroutine.wrap` puts a position in front of the
         // message.
         let lacksMemory = "\(error)".contains(/not enough memory|whose __tostring failed/)
         #expect(lacksMemory, "allocation \(n): \(error)")
@@ -72,8 +72,9 @@ private struct Failure: Error {}
     return failed
   }
 
-  @Test func `at any allocation is an error, and the state goes on`() throws {
-    // The first time Lua collects garbage and tries again, so one refusal alone may go unnoticed.
+  @Test func `at any allocation is an error, and the state stays usable`() throws {
+    // After the first refusal Lua collects garbage and tries again, so one refusal alone may go
+    // unnoticed.
     for times: UInt64 in [2, .max] {
       var n: UInt64 = 1
       while try attempt(n, times: times) || n < 400 { n += n < 300 ? 1 : 7 }
@@ -95,7 +96,7 @@ private struct Failure: Error {}
     #expect(failures > 100)
   }
 
-  @Test func `by a limit is an error of the script, which may go on`() throws {
+  @Test func `by a limit is an error of the script, which may continue`() throws {
     let state = try LuaState(memoryLimit: 4 << 20)
     #expect(state.memoryLimit == 4 << 20)
     let error = #expect(throws: LuaError.self) { try state.run("return ('x'):rep(1 << 30)") }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// An object whose life is counted, to see what an error jumped over.
+/// An object whose instances are counted, to find frames that an error jumped over.
 final class Probe: Sendable {
   final class Count: Sendable {
     let living = Atomic(0)
@@ -20,7 +20,7 @@ final class Probe: Sendable {
 }
 
 extension Probe.Count {
-  /// Runs `body` in a frame that holds a probe and has something to do when it is left.
+  /// Runs `body` in a frame that holds a probe and has a deferred action.
   func frame<Result>(_ body: () throws -> Result) rethrows -> Result {
     let probe = Probe(self)
     defer { deferred.add(1, ordering: .relaxed) }

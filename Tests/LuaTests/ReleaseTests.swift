@@ -2,7 +2,7 @@ import Glibc
 import Lua
 import Testing
 
-/// S6: which release the loaded library is.
+/// S6: the release of the loaded library.
 struct ReleaseTests {
   /// The release that the library names in a constant, such as "5.4.4".
   private static let named: String? = dlsym(nil, "lua_ident").flatMap { symbol in
@@ -11,7 +11,7 @@ struct ReleaseTests {
   }
 
   @Test(.enabled(if: named != nil))
-  func `the library behaves as the release that it names`() {
+  func `the library behaves like the release that it names`() {
     let latest = LuaRelease.v5_4_8
     let isLater = Self.named.map {
       !["0", "1", "2", "3", "4", "5", "6", "7"].contains($0.suffix(1))
@@ -24,8 +24,8 @@ struct ReleaseTests {
     #expect("\(LuaRelease.v5_4_7)" == "5.4.7")
   }
 
-  @Test func `patches are asked for, too`() {
-    // Debian's 5.4.4 has this one.
+  @Test func `patches are recognized, too`() {
+    // Debian's 5.4.4 has this patch.
     let isDebian = LuaRelease.loaded == .v5_4_4 && access("/etc/debian_version", R_OK) == 0
     if isDebian { #expect(LuaRelease.patches == ["CVE-2022-28805"]) }
     if LuaRelease.loaded == .v5_4_8 { #expect(LuaRelease.patches.isEmpty) }

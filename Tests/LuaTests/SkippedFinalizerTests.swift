@@ -1,7 +1,7 @@
 import Lua
 import Testing
 
-/// Lua skips a finalizer where there is no room for one more nested call.
+/// Lua skips a finalizer if there is no room for one more nested call.
 @Suite struct `Skipped finalizers` {
   private struct Failure: Error { let probe: Probe }
 
@@ -50,7 +50,7 @@ import Testing
     #expect(memory[2] == memory[1])
   }
 
-  @Test func `leave what is still used as it is`() throws {
+  @Test func `leave objects in use untouched`() throws {
     try state.run("make_many() kept = make() collect_at_the_limit(3) nothing() kept()")
     #expect(count.livingNow == 1)
     try state.run("kept = nil")

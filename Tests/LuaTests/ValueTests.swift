@@ -1,7 +1,7 @@
 import Lua
 import Testing
 
-// B1: what goes in comes out the same.
+// B1: a value that goes in comes out the same.
 @Suite struct `Values` {
   let state: LuaState
   let same: LuaFunction
@@ -11,7 +11,7 @@ import Testing
     same = try state.load("return ...")
   }
 
-  @Test func `come back as they went`() throws {
+  @Test func `come back unchanged`() throws {
     let coroutine = try state.run("return coroutine.create(print)")[0]
     let values: [LuaValue] = [
       nil, true, false, 0, 1, 1.0, -0.0, .integer(.min), .integer(.max), .number(.infinity),
@@ -33,7 +33,7 @@ import Testing
     #expect(value.isNaN)
   }
 
-  @Test func `integers and floats are told apart by Lua`() throws {
+  @Test func `integers and floats are different types in Lua`() throws {
     let kind = try state.load("return math.type(...)")
     #expect(try kind.call(1, as: String.self) == "integer")
     #expect(try kind.call(1.0, as: String.self) == "float")
@@ -56,7 +56,7 @@ import Testing
     #expect(error?.message == "text expected, got a string that is not valid UTF-8")
   }
 
-  @Test func `a number is no string and stays one when it is read`() throws {
+  @Test func `a number is not a string, and stays a number when it is read as one`() throws {
     let error = #expect(throws: LuaError.self) { try state.run("return 1", as: String.self) }
     #expect(error?.message == "string expected, got number")
     #expect(throws: LuaError.self) { try state.run("return '1'", as: Int.self) }
@@ -105,7 +105,7 @@ import Testing
     #expect(throws: LuaError.self) { try state.run(lies, as: [Int?].self) }
   }
 
-  @Test func `tables are read and written as scripts do`() throws {
+  @Test func `tables are read and written like in scripts`() throws {
     let table = try state.run(
       """
       return setmetatable({1, 2, 3}, {

@@ -10,10 +10,10 @@ let strict: [SwiftSetting] = [
   .treatAllWarnings(as: .error),
 ]
 
-// A test of a macro makes SwiftPM build everything in the package a second time, as a tool. Here
-// that is nothing else. The folder of the macros is a link, as a target cannot lie outside of its
-// package; their module has a name of its own, so that this package can be built where the other
-// one is.
+// Testing a macro makes SwiftPM build everything in the package a second time, as a tool. This
+// package contains nothing else. The folder of the macros is a link, because a target cannot lie
+// outside its package. The module has a different name, so that this package and the main package
+// can be built together.
 let package = Package(
   name: "macro-tests",
   dependencies: [

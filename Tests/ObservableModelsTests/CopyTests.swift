@@ -1,7 +1,7 @@
 import ObservableModels
 import Testing
 
-/// A list that tells whether it was copied when it was changed.
+/// A list that records whether its storage was unique when it was changed.
 private struct List: Equatable {
   private var storage = [0]
   private(set) var wasUnique = true
@@ -19,9 +19,9 @@ private struct List: Equatable {
   var other = 0
 }
 
-/// What an unobserved model costs.
+/// The costs of an unobserved model.
 struct CopyTests {
-  @Test func `a value is changed in place while nobody observes it`() throws {
+  @Test func `a value is changed in place while it is unobserved`() throws {
     let (loop, holder) = (Loop(clock: .virtual), Holder())
     try holder.observe("other", in: loop) { _ in }
     holder.list.append(1)

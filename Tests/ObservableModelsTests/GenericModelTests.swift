@@ -12,7 +12,7 @@ protocol Named: ObservableModel {
   init(_ name: String) { self.name = name }
 }
 
-/// Its values are models, and may be told apart by `==`.
+/// A model whose values are models, and may be compared by `==`.
 @ObservableModel final class Pair<First: Named, Second>
 where Second: AnyObject & Equatable {
   var first: First?
@@ -46,7 +46,7 @@ where Second: AnyObject & Equatable {
   init(_ must: any Named) { self.must = must }
 }
 
-/// Models by macro whose properties hold models that their types do not tell of.
+/// Models by macro with properties whose types do not show that they hold models.
 struct GenericModelTests {
   private let loop = Loop(clock: .virtual)
   private let oslo = Town("Oslo")
@@ -68,7 +68,7 @@ struct GenericModelTests {
     #expect(calls == 1)
     loop.turn { oslo.name = "Christiania" }
     #expect(calls == 2)
-    // T5: all of it is what it was.
+    // T5: all values stay the same.
     loop.turn {
       (map.named, map.must, map.weakly) = (map.named, map.must, map.weakly)
       (map.list, map.byKey, map.implicit) = ([oslo], ["a": oslo], oslo)
@@ -88,7 +88,7 @@ struct GenericModelTests {
   }
 
   // P10
-  @Test func `a checked path goes through them, too`() throws {
+  @Test func `a checked path goes through protocols and generic classes, too`() throws {
     let map = Map(oslo)
     #expect(#path(\Map.named?.name).path == "named.name")
     #expect(#path(\Map.list[0].name).path == "list.0.name")
@@ -102,14 +102,14 @@ struct GenericModelTests {
   }
 
   // P9
-  @Test func `a name behind them that is not observed is refused`() async throws {
+  @Test func `an unobserved name behind such a property is refused`() async throws {
     let map = Map(oslo)
     map.box = Box(oslo)
     for path: Path in ["must.nmae", "box.value.nmae"] {
       let error = #expect(throws: PathError.self) { try map.observe(path, in: loop) { _ in } }
       #expect(error?.suggestion == "name")
     }
-    // Its type is known where it is made.
+    // Its type is known where the path is made.
     await #expect(processExitsWith: .failure) { _ = #path(\Map.box?.value?.log) }
     await #expect(processExitsWith: .failure) { _ = #path(\Map.boxes[0].value.log) }
   }
@@ -138,7 +138,7 @@ struct GenericModelTests {
       ])
   }
 
-  @Test func `a property may be called as what the class has`() throws {
+  @Test func `a property may have a name that the class uses`() throws {
     let record = Record()
     var log: [Int] = []
     try record.observe("properties", in: loop) { log.append($0.properties) }

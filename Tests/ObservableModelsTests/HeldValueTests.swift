@@ -9,7 +9,7 @@ import Testing
   struct Size { var width = 1 }
 }
 
-/// P5, C12: collections and structures that a model by macro holds as values, as parts of a path.
+/// P5, C12: collections and structures that a model by macro holds as values, in a path.
 struct HeldValueTests {
   private let loop = Loop(clock: .virtual)
   private let shop = Shop()
@@ -34,14 +34,14 @@ struct HeldValueTests {
     #expect(try shop.value(at: "items.0.zip") as? String == "2")
   }
 
-  @Test func `an array that nobody observes is changed without a copy`() {
+  @Test func `an unobserved array is changed without a copy`() {
     shop.items = (0..<100).map { Address("\($0)") }
     let before = shop.items.withUnsafeBufferPointer { $0.baseAddress }
     shop.items[3] = Address("x")
     #expect(shop.items.withUnsafeBufferPointer { $0.baseAddress } == before)
   }
 
-  @Test func `a path into a structure hears of its changes, and is read through it`() throws {
+  @Test func `a path into a structure reports its changes, and can read it`() throws {
     var widths: [Int?] = []
     shop.observe(#path(\.size?.width), in: loop) { widths.append($0.size?.width) }
     loop.turn { shop.size = Shop.Size() }

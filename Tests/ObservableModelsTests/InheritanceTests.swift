@@ -12,7 +12,7 @@ struct InheritanceTests {
     #expect(Manager.properties.typeName == "Manager")
   }
 
-  @Test func `what each level declares is observed on the lowest`() throws {
+  @Test func `properties of each level are observed on the lowest`() throws {
     let manager = Manager("Charles")
     var log: [String] = []
     try manager.observe("name", in: loop) { log.append("name \($0.name)") }
@@ -23,7 +23,7 @@ struct InheritanceTests {
     #expect(log == ["zip 1", "name Babbage", "salary 5"])
   }
 
-  @Test func `a generic model has its properties for each of its types`() throws {
+  @Test func `a generic model has separate properties for each of its types`() throws {
     let (number, text) = (Box(1), LabeledBox("a"))
     #expect(Box<Int>.properties.names == ["value"])
     #expect(LabeledBox<String>.properties.names == ["value", "label"])
@@ -37,7 +37,7 @@ struct InheritanceTests {
     #expect(log == ["2", "b", "c"])
   }
 
-  @Test func `a model inside of an extension is one, also where that is generic`() throws {
+  @Test func `a class inside an extension can be a model, even in a generic extension`() throws {
     let label = Box<Int>.Label(5)
     var log: [Int] = []
     try label.observe("value", in: loop) { log.append($0.value) }

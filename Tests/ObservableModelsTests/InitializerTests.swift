@@ -9,7 +9,7 @@ import Testing
   var log: [String] = []
 
   init(a: Int, b: Int) {
-    // Before all are initialized: each of these has its first value here.
+    // Not all properties are initialized yet: each assignment sets a first value.
     self.a = a
     c = "c"
     self.b = b
@@ -60,12 +60,12 @@ struct InitializerTests {
     #expect(Shared(b: "b").b == "b")
   }
 
-  @Test func `a subclass sets its own before those that it inherits`() {
+  @Test func `a subclass sets its properties before the inherited ones`() {
     let derived = Derived(z: 30)
     #expect((derived.x, derived.y, derived.z, derived.w) == (10, 3, 30, 5))
   }
 
-  @Test func `all of them are observed`() {
+  @Test func `all properties are observed after initialization`() {
     let loop = Loop(clock: .virtual)
     let mixed = Mixed()
     var log: [String] = []

@@ -3,7 +3,7 @@ import ObservableModels
 import Synchronization
 import Testing
 
-/// Tells where the object goes that holds it.
+/// Records where the object that holds it is deallocated.
 private final class Probe {
   static let key = DispatchSpecificKey<Bool>()
   private let end: End
@@ -13,7 +13,7 @@ private final class Probe {
 }
 
 private final class End: Sendable {
-  /// Whether it was the main queue's; nil before.
+  /// Whether that was the main queue; nil before.
   let queue = Mutex<Bool?>(nil)
 }
 
@@ -38,7 +38,7 @@ private final class End: Sendable {
   isolated deinit { content = nil }
 }
 
-/// Of no actor: which it is used by, the compiler knows.
+/// A model without an actor: the compiler knows which actor uses it.
 @ObservableModel private final class Desk {
   var panel: Panel?
 }
@@ -49,7 +49,7 @@ private final class End: Sendable {
   private let window = Window<Panel>()
 
   // P5, Z2, Z10
-  @Test func `a model of the main actor is observed and computes as any other`() throws {
+  @Test func `a model of the main actor is observed and computes like any other`() throws {
     var log: [String] = []
     window.observe(#path(\.child?.text), in: loop) {
       log.append("child \($0.child?.text ?? "-")")
@@ -67,7 +67,7 @@ private final class End: Sendable {
     #expect(window.card?.text == "card" && window.size == 4)
   }
 
-  @Test func `it may be a part of other models' paths`() throws {
+  @Test func `a model of the main actor may be part of other models' paths`() throws {
     let desk = Desk()
     var texts: [String?] = []
     try desk.observe("panel.text", in: loop) { texts.append($0.panel?.text) }
@@ -77,7 +77,7 @@ private final class End: Sendable {
   }
 
   // L1
-  @Test func `where its last reference goes on another thread, it ends on the main queue`()
+  @Test func `a model whose last reference goes on another thread ends on the main queue`()
     async throws
   {
     DispatchQueue.main.setSpecific(key: Probe.key, value: true)

@@ -29,11 +29,11 @@ private struct Style: Sendable { let name: String }
   private static func makeBare(_ count: Int) -> Sheet { makeCard(Style(name: "\(count)")) }
 }
 
-/// Z7: properties that are created with an argument, and configured with what there is.
+/// Z7: properties that are created with an argument and then configured.
 struct LazyArgumentTests {
   private let screen = Screen()
 
-  @Test func `create and configure are given the argument`() {
+  @Test func `create and configure receive the argument`() {
     #expect(screen.card?.text == "plain" && screen.card?.text == "plain")
     #expect(screen.log == ["plain plain"])
     screen.card = nil
@@ -41,14 +41,14 @@ struct LazyArgumentTests {
     #expect(screen.log == ["plain plain", "plain plain"])
   }
 
-  @Test func `configure may do without the argument, and without the value`() {
+  @Test func `configure may omit the argument and the value`() {
     #expect(screen.large?.text == "large")
     #expect(screen.small?.text == "")
     #expect(screen.bare?.text == "3")
     #expect(screen.log == ["large", "noted "])
   }
 
-  @Test func `so it is for a property that is declared by hand`() {
+  @Test func `a property declared by hand has the same options`() {
     final class Box: ObservableModel {
       static let properties = ModelProperties(for: Box.self) {
         Property(

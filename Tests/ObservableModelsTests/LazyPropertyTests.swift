@@ -7,7 +7,7 @@ struct LazyPropertyTests {
   private let card = Card()
 
   // Z2
-  @Test func `a computed property runs when it is read after one of its paths changed`() {
+  @Test func `a computed property runs if it is read after a change of one of its paths`() {
     loop.turn {
       #expect(card.full == "Ada Byron" && card.full == "Ada Byron")
       #expect(card.calls == ["full"])
@@ -18,7 +18,7 @@ struct LazyPropertyTests {
   }
 
   // Z10
-  @Test func `without paths it depends on what the method has read`() throws {
+  @Test func `without paths a property depends on the values that the method has read`() throws {
     var lines: [String] = []
     try card.observe("line", in: loop) { lines.append($0.line) }
     loop.turn { card.address = Address("1") }
@@ -38,7 +38,7 @@ struct LazyPropertyTests {
   }
 
   // Z8
-  @Test func `a method may throw, and a value beside the declaration stands in`() throws {
+  @Test func `a method may throw, and the value next to the declaration is used instead`() throws {
     loop.onError = { _ in }
     card.first = ""
     #expect(card.initial == "?")
@@ -50,7 +50,7 @@ struct LazyPropertyTests {
   }
 
   // Z7
-  @Test func `what a static method creates is configured once, and armed again by nil`() {
+  @Test func `an object from a static method is configured once, and created again after nil`() {
     #expect(card.$stamp.peek == nil)
     let stamp = card.stamp
     #expect(stamp?.zip == "new Ada" && card.stamp === stamp)
@@ -59,7 +59,7 @@ struct LazyPropertyTests {
   }
 
   // Z6
-  @Test func `a loader is given the name and stores the value`() {
+  @Test func `a loader receives the name and stores the value`() {
     #expect(card.size == 3 && card.size == 3 && card.calls == ["load size"])
   }
 

@@ -36,12 +36,12 @@ private final class Count: Sendable {
   func add() { count.withLock { $0 += 1 } }
 }
 
-/// What a model can be besides observable.
+/// Options of models.
 struct ModelOptionTests {
   private let loop = Loop(clock: .virtual)
 
   #if DEBUG
-    @Test func `a subclass that does not repeat the option for threads is told so`() async {
+    @Test func `a subclass that does not repeat the option for threads is an error`() async {
       await #expect(processExitsWith: .failure) {
         let forgetful = Forgetful()
         forgetful.own = 2
@@ -49,7 +49,7 @@ struct ModelOptionTests {
     }
   #endif
 
-  @Test func `the toolchain's Observation hears what is written, too`() throws {
+  @Test func `the toolchain's Observation reports the writes, too`() throws {
     let heater = Heater()
     var log: [String] = []
     try heater.observe("current", in: loop) { log.append("\($0.current)") }
@@ -87,8 +87,7 @@ struct ModelOptionTests {
   }
 
   // T8
-  @Test func `what a model for several threads guards itself is no property, nor is a lock`() throws
-  {
+  @Test func `values that a model guards itself are no properties, nor are locks`() throws {
     let guarded = Guarded()
     #expect(Guarded.properties.names == ["count", "parent", "limit"])
     var counts: [Int] = []
@@ -99,8 +98,7 @@ struct ModelOptionTests {
   }
 
   // T8
-  @Test func `threads write a model that is made for them, and none of them loses a write`() throws
-  {
+  @Test func `threads write to a thread-safe model, and none of them loses a write`() throws {
     let loop = Loop()
     let counter = Counter()
     var last = 0
@@ -131,7 +129,7 @@ struct ModelOptionTests {
     #expect(copy.upper == "ADA")
   }
 
-  @Test func `coding keys of one's own name what is stored`() throws {
+  @Test func `custom coding keys name the stored values`() throws {
     let data = try JSONEncoder().encode(Renamed())
     #expect(String(decoding: data, as: UTF8.self) == #"{"e-mail":"a@b.c"}"#)
   }
@@ -139,7 +137,7 @@ struct ModelOptionTests {
 
 @ObservableModel(.threadSafe) class Careful { var count = 0 }
 
-/// Says itself that it is `Sendable`, so that the compiler checks all of it.
+/// Declares `Sendable` itself, so that the compiler checks the whole class.
 @ObservableModel(.threadSafe) private final class Guarded: Sendable {
   var count = 0
   weak var parent: Guarded?

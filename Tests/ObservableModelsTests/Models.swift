@@ -54,7 +54,7 @@ import ObservableModels
 
 struct NoName: Error {}
 
-/// Its properties are computed.
+/// A model with computed properties.
 @ObservableModel final class Card {
   var first = "Ada"
   var last = "Byron"
@@ -88,7 +88,7 @@ struct NoName: Error {}
   }
 }
 
-/// The toolchain's Observation hears of them, which this file does not import.
+/// A model that the toolchain's Observation reports, too; this file does not import that.
 @ObservableModel(.observable) class Thermostat {
   var current = 20.0
 }
@@ -97,7 +97,7 @@ struct NoName: Error {}
   var power = 0
 }
 
-/// Only what it adds is heard by Observation.
+/// Observation reports only the properties that this class adds.
 @ObservableModel(.observable) final class ObservedAddress: Address {
   var isChecked = false
 }

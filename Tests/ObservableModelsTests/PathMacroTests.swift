@@ -24,7 +24,7 @@ struct PathMacroTests {
     #expect(#path(\Person.name) != #path(\Person.age) as PartialKeyPathTo<Person>)
   }
 
-  @Test func `indices, backticks and values that are no models are spelled as text spells them`() {
+  @Test func `indices, backticks and values that are not models are spelled as in text`() {
     #expect(#path(\Shelf.boxes[0].zip).path == "boxes.0.zip")
     #expect(#path(\Shelf.boxes[slot: 0]?.zip).path == "boxes.#0.zip")
     #expect(#path(\Shelf.boxes.count).path == "boxes.count")
@@ -40,13 +40,13 @@ struct PathMacroTests {
     #expect(#path(\Shelf.stock["count"]).path != #path(\Shelf.stock.count).path)
   }
 
-  @Test func `it has the types of its ends`() {
+  @Test func `a checked path has the types of its ends`() {
     let zip: KeyPathTo<Person, String?> = #path(\.address?.zip)
     let names: [PartialKeyPathTo<Person>] = [#path(\.name), #path(\.address?.zip), zip]
     #expect(names.map(\.path) == ["name", "address.zip", "address.zip"])
   }
 
-  @Test func `it registers as text does, and without 'try'`() {
+  @Test func `a checked path registers like its text, and without 'try'`() {
     let ada = Person("Ada")
     var zips: [String?] = []
     ada.observe(#path(\.address?.zip), in: loop) { zips.append($0.address?.zip) }
@@ -68,7 +68,7 @@ struct PathMacroTests {
     #expect(!watcher.isActive)
   }
 
-  @Test func `an observer ends it, and options are there`() {
+  @Test func `an observer ends a watcher of a checked path, and options work`() {
     let ada = Person("Ada")
     var observer: Address? = Address("observer")
     var log: [String] = []
@@ -84,7 +84,7 @@ struct PathMacroTests {
     #expect(log == ["observer 0", "observer 1", "once 1"])
   }
 
-  @Test func `immediate watchers take it`() {
+  @Test func `immediate watchers accept a checked path`() {
     let ada = Person("Ada")
     let observer = Address("o")
     var log: [String] = []
@@ -98,7 +98,7 @@ struct PathMacroTests {
     #expect(log == ["age 5", "age", "o"])
   }
 
-  @Test func `a subclass takes the properties that it inherits`() {
+  @Test func `a subclass has the inherited properties`() {
     let ada = Manager("Ada")
     var calls = 0
     ada.observe(#path(\.name), #path(\.salary), #path(\.team?.zip), in: loop) { _ in calls += 1 }
@@ -108,7 +108,7 @@ struct PathMacroTests {
     #expect(calls == 3)
   }
 
-  @Test func `it can be used in methods of a class that is not final`() {
+  @Test func `methods of a class that is not final can use a checked path`() {
     let ada = Watching("Ada")
     ada.watch(loop)
     loop.turn { ada.age = 3 }
@@ -121,7 +121,7 @@ struct PathMacroTests {
     await #expect(processExitsWith: .failure) { _ = #path(\Person.boss?.log) }
   }
 
-  @Test func `an index where no object is traps, as it does where the list is read`() async {
+  @Test func `an index beyond the end traps, as it does in a read of the list`() async {
     await #expect(processExitsWith: .failure) {
       let (loop, shelf) = (Loop(clock: .virtual), Shelf())
       shelf.observe(#path(\.boxes[0].zip), in: loop) { _ in }

@@ -67,7 +67,7 @@ struct StoredPropertyTests {
     #expect(calls == 2)
   }
 
-  @Test func `an array changed in place is told with both values`() throws {
+  @Test func `a change of an array in place reports both values`() throws {
     var changes: [String] = []
     try ada.observeImmediately("tags", in: loop) { changes.append("\($1.old!) \($1.new!)") }
     loop.turn { ada.tags.append("poet") }
@@ -76,7 +76,7 @@ struct StoredPropertyTests {
   }
 
   // P9
-  @Test func `private and ignored properties have no name, unless they are asked for`() throws {
+  @Test func `private and ignored properties have no name, unless they are requested`() throws {
     #expect(
       Person.properties.names == [
         "name", "age", "address", "boss", "number", "born", "clamped", "onHello", "tags", "hidden",
@@ -97,21 +97,20 @@ struct StoredPropertyTests {
     #expect(error?.code == .readOnly)
   }
 
-  @Test func `the class itself writes what is read-only by name`() throws {
+  @Test func `the class itself can write properties that are read-only by name`() throws {
     var numbers: [Int] = []
     try ada.observe("number", in: loop) { numbers.append($0.number) }
     loop.turn { ada.renumber() }
     #expect(numbers == [8])
   }
 
-  @Test func `by name it is read and set as by its accessors`() throws {
+  @Test func `reads and writes by name are the same as by the accessors`() throws {
     try Person.properties.set("age", of: ada, to: 36)
     #expect(try Person.properties.value(of: "age", in: ada) as? Int == 36 && ada.age == 36)
   }
 
   // L2
-  @Test func `an observed model goes, together with the objects in the middle of its paths`() throws
-  {
+  @Test func `an observed model is released, together with the objects in its paths`() throws {
     weak var gone: Manager?
     do {
       let manager = Manager("Charles", address: Address("1"))

@@ -30,7 +30,7 @@ struct TypedOperatorTests {
   init() { order.items.append(contentsOf: [Item(4), Item(6)]) }
 
   // C3
-  @Test func `wildcards are those of text`() {
+  @Test func `wildcards are the same as in text`() {
     #expect(#path(\Order.items.every.price).path == "items.*.price")
     #expect(#path(\Order.items.every).path == "items.*")
     #expect(#path(\Order.items.every.owner?.address?.zip).path == "items.*.owner.address.zip")
@@ -45,7 +45,7 @@ struct TypedOperatorTests {
   }
 
   // C9
-  @Test func `operators are those of text`() {
+  @Test func `operators are the same as in text`() {
     #expect(#path(\Order.items.sum.price).path == "items.@sum.price")
     #expect(#path(\Order.items.avg.owner?.age).path == "items.@avg.owner.age")
     #expect(#path(\Order.items.first?.price).path == "items.@first.price")
@@ -58,7 +58,7 @@ struct TypedOperatorTests {
         == "items.@distinctUnionOfObjects.owner.name")
   }
 
-  @Test func `what is read has the type of the operator`() throws {
+  @Test func `a read has the type of the operator`() throws {
     order.items[0].discount = 3
     order.items[1].owner = Person("Ada")
     let sum: Int = try order.value(at: #path(\.items.sum.price))
@@ -92,7 +92,7 @@ struct TypedOperatorTests {
     #expect(try order.value(at: #path(\.items.all.isLate)))
   }
 
-  @Test func `a value that is not there or of another type is an error`() {
+  @Test func `a missing value, or one of another type, is an error`() {
     let order = Order()
     let price = KeyPathTo<Order, Int>(unchecked: "parent.items.@sum.price")
     let text = KeyPathTo<Order, String>(unchecked: "items.count")
@@ -108,7 +108,7 @@ struct TypedOperatorTests {
     }
   }
 
-  @Test func `watchers hear what they hear of text`() {
+  @Test func `watchers report the same changes as with text`() {
     var log: [String] = []
     order.observe(#path(\.items.sum.price), in: loop) { _ in log.append("sum") }
     order.observe(#path(\.items.every.price), in: loop) { _ in log.append("every") }
@@ -118,7 +118,7 @@ struct TypedOperatorTests {
     #expect(log == ["every", "0", "sum", "every"])
   }
 
-  @Test func `values come with their type`() async {
+  @Test func `values of a stream have their type`() async {
     var sums = order.values(#path(\.items.sum.price), in: loop).makeAsyncIterator()
     var names = order.values(#path(\.items.first?.owner?.name), in: loop).makeAsyncIterator()
     #expect(await sums.next() == 10)
@@ -131,7 +131,7 @@ struct TypedOperatorTests {
     #expect(await names.next() == "Ada")
   }
 
-  @Test func `a value of another type is reported, and the stream goes on`() async {
+  @Test func `a value of another type is reported, and the stream continues`() async {
     var errors: [String] = []
     loop.onError = { errors.append("\($0)") }
     let text = KeyPathTo<Order, String>(unchecked: "parent.list.count")
@@ -143,7 +143,7 @@ struct TypedOperatorTests {
     #expect(errors.first?.contains("the value is of type Int, not String") == true)
   }
 
-  @Test func `what exists for the compiler traps outside of a path`() async {
+  @Test func `members for the compiler alone trap outside a path`() async {
     await #expect(processExitsWith: .failure) { _ = ObservableArray([1]).every }
     await #expect(processExitsWith: .failure) { _ = [1].sum }
     await #expect(processExitsWith: .failure) { _ = [1][slot: 0] }
@@ -153,7 +153,7 @@ struct TypedOperatorTests {
     await #expect(processExitsWith: .failure) { _ = #path(\Order.parts.sum.items.every.price) }
   }
 
-  @Test func `methods of these names are as before`() {
+  @Test func `methods with these names still work`() {
     #expect([1, 3, 2].max() == 3)
     #expect([1, 3, 2].min { $0 > $1 } == 3)
     #expect(ObservableArray([1, 3]).max() == 3)

@@ -14,12 +14,12 @@ import Testing
   var count = 0
 }
 
-/// What takes a path as text takes one that the compiler has checked, too.
+/// Everything that accepts a path as text accepts a checked path, too.
 struct TypedPathTests {
   private let loop = Loop(clock: .virtual)
 
-  /// What takes a path in a file of the library: name, labels of the arguments, and the callback's
-  /// kind.
+  /// The declarations in a file of the library that accept a path: name, labels of the arguments,
+  /// and the kind of the callback.
   private func takers(_ type: String, in text: String) throws -> Set<String> {
     let declaration = try Regex(
       #"public (?:final |convenience )*(func \w+|init)(?:<[^(]*>)?\(([^{=]*(?:=[^{=]*)*)\{"#)
@@ -40,7 +40,7 @@ struct TypedPathTests {
     return found
   }
 
-  @Test func `each declaration that takes text has one that takes a checked path`() throws {
+  @Test func `each declaration that accepts text also accepts a checked path`() throws {
     let sources = URL(filePath: #filePath).deletingLastPathComponent()
       .appending(path: "../../Sources/Observables")
     var (texts, checked): (Set<String>, Set<String>) = ([], [])
@@ -51,17 +51,17 @@ struct TypedPathTests {
       texts.formUnion(try takers("Path", in: text))
       checked.formUnion(try takers("(?:Partial)?KeyPathTo", in: text))
     }
-    // The first makes a checked path. The others are for the declaration of a model, which has to
-    // be complete before a path can be checked by it.
+    // The first makes a checked path. The others belong to the declaration of a model, which must
+    // be complete before the compiler can check a path by it.
     texts.subtract(["init(unchecked)", "init(_)", "init(_:_)"])
     // A watcher does not know the type of its root, and a loop of another thread reports an error
-    // in a path: both take the text of a checked one.
+    // in a path: both accept the text of a checked path.
     texts = texts.filter { !$0.contains(":on:") && $0 != "func observe(_:_)" }
     #expect(texts.count > 8)
     #expect(texts.subtracting(checked) == [])
   }
 
-  @Test func `a watcher and a task take it`() async throws {
+  @Test func `a watcher and a task accept a checked path`() async throws {
     let note = Note()
     var events: [String] = []
     let watcher = note.observe(#path(\.text), in: loop) { events.append("watcher \($0.text)") }
@@ -78,7 +78,7 @@ struct TypedPathTests {
     #expect(throws: PathError.self) { try watcher.observe(#path(\Meter.count).path) }
   }
 
-  @Test func `values for a task of any thread take it, and so does a callback that throws`()
+  @Test func `values for a task of any thread accept it, and so does a throwing callback`()
     async throws
   {
     struct Failure: Error {}

@@ -1,15 +1,16 @@
 import Observables
 import Testing
 
-/// What callers must not do ends the program with a sentence on the standard error stream, all by
-/// one function: `Scripts/downstream` looks at that in a release build.
+/// Misuse by callers ends the program with a sentence on the standard error stream.
+///
+/// One function reports all of it, and `Scripts/downstream` checks that in a release build.
 struct MisuseTests {
   private func check(_ outcome: ExitTest.Result?, _ sentence: String) {
     let errors = String(decoding: outcome?.standardErrorContent ?? [], as: UTF8.self)
     #expect(errors.contains("Fatal error: Misuse: \(sentence)"), "\(errors)")
   }
 
-  @Test func `a path that is malformed`() async {
+  @Test func `a malformed path`() async {
     check(
       await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
         _ = "a..b" as Path
@@ -26,7 +27,7 @@ struct MisuseTests {
   }
 
   // T12
-  @Test func `a turn inside of a watcher`() async {
+  @Test func `a turn inside a watcher`() async {
     check(
       await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
         let loop = Loop()
@@ -36,7 +37,7 @@ struct MisuseTests {
       }, "A turn cannot end inside a watcher")
   }
 
-  @Test func `an index that is out of range`() async {
+  @Test func `an index out of range`() async {
     check(
       await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
         ObservableArray([1, 2]).remove(at: 2)

@@ -6,7 +6,7 @@ private protocol TickObserver: AnyObject {
   func ticked(_ number: Int)
 }
 
-/// Counts as fast as it can, or until it is told to stop waiting.
+/// Counts without a pause, or with one that ends the count when it is cancelled.
 private final class Ticker: KeyedObservableThread<Bool>, @unchecked Sendable {
   private let count: Int
   private let pause: Double
@@ -34,14 +34,14 @@ private final class Listener: TickObserver {
 
 /// K3: a thread that is observable.
 struct ObservableThreadTests {
-  @Test func `a thread sleeps no time where that is no number`() {
+  @Test func `a thread does not sleep for a time that is not a number`() {
     let ticker = Ticker(count: 1)
     #expect(ticker.sleep(seconds: .nan) && ticker.sleep(seconds: -.infinity))
     ticker.cancel()
     #expect(!ticker.sleep(seconds: .infinity))
   }
 
-  @Test func `observers hear a thread in their own loop, with keys and without`() {
+  @Test func `observers of a thread are called in their own loop, with keys and without`() {
     let loop = Loop(clock: .virtual)
     let (all, even) = (Listener(), Listener())
     let ticker = Ticker(count: 100)
@@ -69,7 +69,7 @@ struct ObservableThreadTests {
     ticker.join()
   }
 
-  @Test func `a thread that waits ends at once when it is cancelled`() {
+  @Test func `a waiting thread ends at once when it is cancelled`() {
     let loop = Loop()
     let listener = Listener()
     let ticker = Ticker(count: 10, pause: 3_600)
@@ -86,7 +86,7 @@ struct ObservableThreadTests {
     #expect(listener.numbers == [0])
   }
 
-  @Test func `a thread keeps itself until it is done, and is freed then`() {
+  @Test func `a thread keeps itself alive until it is done`() {
     weak var gone: Ticker?
     do {
       let ticker = Ticker(count: 1)
@@ -94,7 +94,7 @@ struct ObservableThreadTests {
       ticker.start()
       ticker.join()
     }
-    // The thread lets go of it after `join` was told.
+    // The thread releases itself after `join` has returned.
     while gone != nil {}
     #expect(gone == nil)
   }

@@ -57,7 +57,7 @@ struct ProtocolObserverTests {
   private func listener(_ name: String) -> Listener { Listener(name, log) }
 
   // K1
-  @Test func `an observer is called with what the observable says, in order of registration`() {
+  @Test func `observers are called with the observable's values, in order of registration`() {
     let observers = ["x", "y", "z"].map(listener)
     subject.addObservers(observers)
     subject.name = "b"
@@ -66,7 +66,7 @@ struct ProtocolObserverTests {
   }
 
   // K1
-  @Test func `an observer hears the protocols that it conforms to, and no others`() throws {
+  @Test func `an observer is called for the protocols that it conforms to, and no others`() throws {
     let (one, both) = (listener("one"), Both("both", log))
     subject.addObservers([one, both])
     try subject.age(to: 3)
@@ -92,7 +92,7 @@ struct ProtocolObserverTests {
   }
 
   // K1, K3
-  @Test func `observers are held weakly, and what is left of them goes`() {
+  @Test func `observers are held weakly, and their registrations are removed`() {
     let kept = listener("kept")
     subject.addObserver(kept)
     subject.addObserver(kept, for: "k")
@@ -120,7 +120,7 @@ struct ProtocolObserverTests {
   }
 
   // K1
-  @Test func `a notification that throws goes no further`() throws {
+  @Test func `a notification that throws stops there`() throws {
     let observers = ["x", "y"].map { Both($0, log) }
     subject.addObservers(observers)
     #expect(throws: Both.TooOld.self) { try subject.age(to: 101) }
@@ -130,7 +130,7 @@ struct ProtocolObserverTests {
   }
 
   // K3
-  @Test func `what is added or removed inside a notification is for the next one`() {
+  @Test func `changes of the registrations inside a notification affect the next one`() {
     let (one, two, three) = (listener("one"), listener("two"), listener("three"))
     subject.addObservers([one, two])
     one.reaction = { [subject] in
@@ -144,7 +144,7 @@ struct ProtocolObserverTests {
   }
 
   // K3
-  @Test func `an observer that goes inside a notification is not called`() {
+  @Test func `an observer that is deallocated inside a notification is not called`() {
     let one = listener("one")
     var two: Listener? = listener("two")
     subject.addObservers([one, two!])
@@ -164,7 +164,7 @@ struct ProtocolObserverTests {
       subject.name = "c"
     }
     subject.name = "b"
-    // The inner one comes first, and knows what was added before it began.
+    // The nested notification comes first, and reaches observers added before it began.
     #expect(
       log.take() == [
         "one: a → b", "one: b → c", "two: b → c", "three: b → c", "two: a → c",
@@ -172,7 +172,7 @@ struct ProtocolObserverTests {
   }
 
   // K2
-  @Test func `an observer is called for the keys that it registered for alone`() {
+  @Test func `an observer is called only for the keys that it registered for`() {
     let (one, two, plain) = (listener("one"), listener("two"), listener("plain"))
     subject.addObserver(one, for: "a")
     subject.addObserver(two, for: ["a", "b"])
@@ -184,7 +184,7 @@ struct ProtocolObserverTests {
   }
 
   // K2
-  @Test func `one or many observers register for one or many keys, and end that`() {
+  @Test func `one or many observers register and unregister for one or many keys`() {
     let observers = ["x", "y"].map(listener)
     func heard() -> [String] {
       subject.withObservers(for: ["a", "b"]) { (key, observer: Listener) in
@@ -210,7 +210,7 @@ struct ProtocolObserverTests {
   }
 
   // K1, K2
-  @Test func `registrations for no key and for keys end apart`() {
+  @Test func `registrations with and without keys end separately`() {
     let one = listener("one")
     subject.addObserver(one)
     subject.addObserver(one, for: "a")
@@ -226,7 +226,8 @@ struct ProtocolObserverTests {
   }
 
   // K1, K2, K3
-  @Test(arguments: 1...20) func `random registrations call whom a list of them says`(seed: Int) {
+  @Test(arguments: 1...20) func `random registrations call the observers in a plain list`(seed: Int)
+  {
     var random = SeededGenerator(seed: seed)
     var alive: [String: Listener] = [:]
     var expected: [(key: String?, name: String)] = []

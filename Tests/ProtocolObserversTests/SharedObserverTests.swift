@@ -19,7 +19,7 @@ private final class Source: SharedProtocolObservable {
   }
 }
 
-/// Only used where it registered, but for `values` at the end.
+/// Used only where it registered, except for `values` at the end.
 private final class Sink: ValueObserver {
   var values: [Int] = []
   var reaction: (Int) -> Void = { _ in }
@@ -61,14 +61,14 @@ private actor Reader {
 struct SharedObserverTests {
   private let source = Source()
 
-  /// Waits until `condition` holds, without holding up whoever has to make it hold.
+  /// Waits until `condition` holds, without blocking the code that makes it hold.
   private func until(
     isolation: isolated (any Actor)? = #isolation, _ condition: () async -> Bool
   ) async {
     while !(await condition()) { await Task.yield() }
   }
 
-  @Test func `where there is neither loop nor actor an observer is called inline`() {
+  @Test func `without a loop or an actor an observer is called inline`() {
     let counter = Counter()
     // This thread may have a loop.
     let sender = Sender { [source] in source.addObserver(counter) }
@@ -101,7 +101,7 @@ struct SharedObserverTests {
   }
 
   // T1
-  @Test func `a call on a loop is a turn of it`() throws {
+  @Test func `a call on a loop is one of its turns`() throws {
     let loop = Loop(clock: .virtual)
     let (sink, ages) = (Sink(), ObservableDictionary<String, Int>())
     var seen: [Int?] = []
@@ -114,7 +114,7 @@ struct SharedObserverTests {
     #expect(seen == [3, 4])
   }
 
-  @Test func `an observer that registered on an actor is called there, in order`() async {
+  @Test func `an observer that registered on an actor is called on it, in order`() async {
     let reader = Reader()
     await reader.register(with: source)
     for value in 0..<1000 { source.send(value) }
@@ -124,7 +124,7 @@ struct SharedObserverTests {
     #expect(source.observerCount == 0)
   }
 
-  @Test func `an actor gets in order what it registered for one by one`() async {
+  @Test func `an actor receives notifications for separate registrations in order`() async {
     let reader = Reader()
     let keys = (0..<10).map(String.init)
     await reader.register(with: source, for: keys)
@@ -133,7 +133,8 @@ struct SharedObserverTests {
     #expect(await reader.values == Array(0..<1000))
   }
 
-  @Test func `who registers in an actor is called there, whatever loop its thread has`() async {
+  @Test func `an observer registered in an actor is called there, despite its thread's loop`() async
+  {
     let (reader, witness) = (Reader(), Witness())
     do {
       let loop = Loop(clock: .virtual)
@@ -146,7 +147,7 @@ struct SharedObserverTests {
     await until { witness.threads.count == 1 }
   }
 
-  @Test func `of several loops of a thread it is the one whose turn is under way`() {
+  @Test func `of several loops of a thread, an observer is called on the one in a turn`() {
     let heard = Mutex<[[Int]]>([])
     let sender = Sender { [source] in
       let (first, second) = (Loop(clock: .virtual), Loop(clock: .virtual))
@@ -163,7 +164,7 @@ struct SharedObserverTests {
     #expect(heard.withLock { $0 } == [[], [1]])
   }
 
-  @Test func `two loops of a thread that are meant alike are an error that names both`() async {
+  @Test func `two equally suited loops of a thread are an error that names both`() async {
     let outcome = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {
@@ -177,7 +178,7 @@ struct SharedObserverTests {
   }
 
   // L1
-  @Test func `an actor is not kept alive by an observer that it owns`() async {
+  @Test func `an observer does not keep the actor that owns it alive`() async {
     var reader: Reader? = Reader()
     weak let gone = reader
     await reader!.register(with: source)
@@ -187,7 +188,7 @@ struct SharedObserverTests {
     #expect(source.observerCount == 0)
   }
 
-  @Test @MainActor func `an observer that registered on the main actor is called there`() async {
+  @Test @MainActor func `an observer that registered on the main actor is called on it`() async {
     let view = View()
     source.addObserver(view, in: .actor(MainActor.shared))
     let sender = Sender { [source] in for value in 0..<100 { source.send(value) } }
@@ -196,7 +197,7 @@ struct SharedObserverTests {
     #expect(view.values == Array(0..<100))
   }
 
-  @Test func `a call that is on its way when the observer is removed is not made`() {
+  @Test func `a call in transit is not made if the observer was removed`() {
     let loop = Loop(clock: .virtual)
     let (sink, other) = (Sink(), Sink())
     source.addObservers([sink, other], in: .loop(loop.inbox))
@@ -209,7 +210,7 @@ struct SharedObserverTests {
     #expect(other.values == [1])
   }
 
-  @Test func `an observer that is gone when the call arrives is not called`() {
+  @Test func `an observer deallocated before its call arrives is not called`() {
     let loop = Loop(clock: .virtual)
     var sink: Sink? = Sink()
     weak let gone = sink
@@ -221,7 +222,7 @@ struct SharedObserverTests {
     #expect(source.observers.registrationCount == 0)
   }
 
-  @Test func `notifications are nested, and change who registered, without a deadlock`() {
+  @Test func `nested notifications can change registrations without a deadlock`() {
     let (one, two, three) = (Sink(), Sink(), Sink())
     source.addObservers([one, two], in: .inline)
     one.reaction = { [source] value in
@@ -253,7 +254,7 @@ struct SharedObserverTests {
           source.removeObserver(own, for: "a")
           source.addObserver(Counter(), for: "\(round)", in: .inline)
         }
-        // Its own, and those that others made while it was registered.
+        // The observer's own notifications, and others made while it was registered.
         if index % 2 == 0 { #expect(own.count.load(ordering: .relaxed) >= rounds) }
       }
     }
@@ -264,7 +265,7 @@ struct SharedObserverTests {
     #expect(source.observers.registrationCount < 100)
   }
 
-  @Test func `what goes with a registration may use the object as it goes`() {
+  @Test func `objects released with a registration may use the observable`() {
     let counts = Mutex<[Int]>([])
     let other = Counter()
     func register(_ counter: Counter) {
@@ -284,13 +285,13 @@ struct SharedObserverTests {
     register(counter)
     source.removeObserver(counter)
     #expect(counts.withLock { $0 } == [0])
-    // Those that died are looked for when there are many.
+    // Dead observers are removed when there are many.
     for _ in 0..<100 { register(Counter()) }
     source.send(1)
     #expect(source.observers.registrationCount == 0)
   }
 
-  @Test func `a context runs what it is given`() {
+  @Test func `a context runs its functions`() {
     let calls = Mutex<[@Sendable () -> Void]>([])
     let sink = Sink()
     withoutActuallyEscaping({ (call: @escaping @Sendable () -> Void) in
@@ -308,14 +309,14 @@ struct SharedObserverTests {
   }
 }
 
-/// Knows on which threads it was called.
+/// Records the threads on which it was called.
 private final class Witness: ValueObserver, Sendable {
   private let calls = Mutex<[pthread_t]>([])
   var threads: [pthread_t] { calls.withLock { $0 } }
   func heard(_ value: Int) { calls.withLock { $0.append(pthread_self()) } }
 }
 
-/// Runs a function when it goes.
+/// Runs a function when it is deallocated.
 private final class LastWords: Sendable {
   private let body: @Sendable () -> Void
   init(_ body: @escaping @Sendable () -> Void) { self.body = body }

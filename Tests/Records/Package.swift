@@ -9,12 +9,12 @@ let strict: [SwiftSetting] = [
   .treatAllWarnings(as: .error),
 ]
 
-// A package of its own, as nothing else here needs GRDB.
+// A separate package, as nothing else here needs GRDB.
 let package = Package(
   name: "record-tests",
   dependencies: [.package(name: "obs-lua", path: "../..", traits: ["Records"])],
   targets: [
-    // What the tests kill.
+    // The program that the tests kill.
     .executableTarget(
       name: "victim", dependencies: [.product(name: "ObservableRecords", package: "obs-lua")],
       swiftSettings: strict),

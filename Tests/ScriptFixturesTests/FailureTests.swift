@@ -2,7 +2,7 @@ import Foundation
 import ScriptFixtures
 import Testing
 
-/// Each kind of failure is reported, and where it happened.
+/// Each kind of failure is reported with its place.
 struct FailureTests {
   @Test func `every check that fails is reported at its line`() throws {
     let script = try String(contentsOf: folder.appending(path: "checks.lua"), encoding: .utf8)
@@ -22,7 +22,7 @@ struct FailureTests {
     #expect(failures(of: "differences.lua") == [text])
   }
 
-  @Test func `an error that ends the script is reported where it was raised, with a traceback`() {
+  @Test func `an error that ends the script is reported at its line, with a traceback`() {
     let text = """
       raised.lua:1: out of tea
       stack traceback:
@@ -33,12 +33,12 @@ struct FailureTests {
     #expect(failures(of: "raised.lua") == [text])
   }
 
-  @Test func `an error in a file that the fixture loaded is reported at the line that led there`() {
+  @Test func `an error in a loaded file is reported at the line of the fixture that led there`() {
     #expect(places("raised-elsewhere.lua") == ["raised-elsewhere.lua:3"])
     #expect(failures(of: "raised-elsewhere.lua")[0].contains("Support/raising.lua:2: raised"))
   }
 
-  @Test func `a check in such a file is reported at the line that led there`() {
+  @Test func `a check in a loaded file is reported at the line of the fixture that led there`() {
     let text = """
       checked-elsewhere.lua:3: checked elsewhere: false
         at Failing/Support/raising.lua:3
@@ -63,7 +63,7 @@ struct FailureTests {
     #expect(text.contains("caused by the write at Failing/watcher.lua:7"))
   }
 
-  @Test func `an error in a timer is reported at its line, and the script goes on`() {
+  @Test func `an error in a timer is reported at its line, and the script continues`() {
     #expect(places("timer.lua") == ["timer.lua:3", "timer.lua:4"])
   }
 
@@ -106,7 +106,7 @@ struct FailureTests {
     #expect(issues.allSatisfy { $0.text.hasPrefix("\(file.path()):2: ") })
   }
 
-  @Test func `an error of prepare is reported where run was called`() throws {
+  @Test func `an error of prepare is reported at the call of run`() throws {
     let fixture = ScriptFixture.all(in: "Fixtures", matching: "")[0]
     let here = #_sourceLocation
     let issues = fixture.issues { _ in throw Refusal() }
@@ -121,7 +121,7 @@ struct FailureTests {
     #expect(issues.map { $0.text.prefix(12) } == ["there is no "])
   }
 
-  @Test func `what is found is recorded as issues of the test that runs the fixture`() throws {
+  @Test func `failures are recorded as issues of the test that runs the fixture`() throws {
     let (output, child) = (Pipe(), Process())
     child.executableURL = URL(filePath: CommandLine.arguments[0])
     child.arguments = [
@@ -150,7 +150,7 @@ struct FailureTests {
   private let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(
     path: "Failing")
 
-  /// What is recorded of a fixture in the folder: "file:line: text", paths from the folder on.
+  /// The issues of a fixture in the folder: "file:line: text", with paths relative to the folder.
   private func failures(of name: String) -> [String] {
     let fixtures = ScriptFixture.all(in: "Failing", matching: "").filter { $0.name == name }
     return fixtures.flatMap { $0.issues() }.map { issue in

@@ -4,7 +4,7 @@ import ScriptFixtures
 import Testing
 
 @Suite struct `Fixtures` {
-  // The test of failing fixtures runs this for another folder, in a process of its own.
+  // The test of failing fixtures runs this for another folder, in a separate process.
   private static let folder = ProcessInfo.processInfo.environment["FIXTURE_FOLDER"] ?? "Fixtures"
 
   @Test(arguments: ScriptFixture.all(in: folder)) func `pass`(fixture: ScriptFixture) {
@@ -42,7 +42,7 @@ import Testing
     #expect(kept?.isClosed == true)
   }
 
-  // It waits for threads that long tests beside it have.
+  // It waits for threads that long tests use at the same time.
   @Test(.timeLimit(.minutes(5)))
   func `may await results side by side, more than there are threads`() async {
     let fixtures = ScriptFixture.all(in: "Fixtures", matching: "first").first!

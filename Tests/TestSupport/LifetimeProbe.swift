@@ -1,4 +1,4 @@
-/// How many objects live.
+/// Counts live objects.
 package final class LifetimeProbe {
   package private(set) var alive = 0
   package init() {}

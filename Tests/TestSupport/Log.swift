@@ -1,4 +1,4 @@
-/// What was called, in order.
+/// Records events in order.
 package final class Log {
   package private(set) var events: [String] = []
   package init() {}

@@ -1,12 +1,12 @@
-/// A generator of numbers that gives the same ones for the same seed, and others for each other
-/// seed (SplitMix64).
+/// A random number generator that gives the same numbers for the same seed, and different ones for
+/// different seeds (SplitMix64).
 package struct SeededGenerator: RandomNumberGenerator {
   private static let increment: UInt64 = 0x9E37_79B9_7F4A_7C15
   private var state: UInt64
 
   package init(seed: Int) {
-    // States of one generator are an increment apart: the seed is scattered, so that two seeds do
-    // not start a step apart in one sequence.
+    // States of one generator are an increment apart. Scattering the seed keeps two seeds from
+    // starting one step apart in the same sequence.
     state = Self.scatter(UInt64(bitPattern: Int64(seed)) &* 0xD134_2543_DE82_EF95)
   }
 

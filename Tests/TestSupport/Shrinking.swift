@@ -1,4 +1,4 @@
-/// A program that fails, as short as it can be made by leaving steps out.
+/// Shortens a failing program by leaving out steps.
 ///
 /// The first `kept` steps stay.
 package func shrunk<Step>(
@@ -18,7 +18,7 @@ package func shrunk<Step>(
   return program
 }
 
-/// Leaves steps out of a failing program while it still fails; nil where it does not fail.
+/// Shortens a failing program as long as it still fails; returns nil if it does not fail.
 package func smallestFailure<Step>(
   of program: [Step], _ difference: ([Step]) -> String?
 ) -> String? {
@@ -26,7 +26,7 @@ package func smallestFailure<Step>(
   return failure(of: shrunk(program) { difference($0) != nil }, difference)
 }
 
-/// What is wrong with a program, and the program.
+/// The difference that a program causes, and the program.
 package func failure<Step>(of program: [Step], _ difference: ([Step]) -> String?) -> String {
   "\(difference(program) ?? "")\n" + program.map { "  \($0)" }.joined(separator: "\n")
 }

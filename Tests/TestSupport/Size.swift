@@ -1,15 +1,16 @@
 import Foundation
 
-/// How large the large tests are.
+/// The sizes of the large tests.
 package enum Size {
   private static let environment = ProcessInfo.processInfo.environment
-  // Under a sanitizer each step takes many times as long.
+  // Under a sanitizer each step takes many times longer.
   private static let isLight = environment["OBS_LIGHT"] != nil
 
-  /// `count`, or `light` where the environment has `OBS_LIGHT`.
+  /// `count`, or `light` if the environment has `OBS_LIGHT`.
   package static func of(_ count: Int, light: Int) -> Int { isLight ? light : count }
 
-  /// So many seeds of random programs; `OBS_SEED` is the first one, and `OBS_COUNT` says how many.
+  /// The seeds of `count` random programs; `OBS_SEED` sets the first one, and `OBS_COUNT` their
+  /// number.
   package static func seeds(_ count: Int, light: Int) -> Range<Int> {
     let first = environment["OBS_SEED"].flatMap { Int($0) } ?? 1
     let count = environment["OBS_COUNT"].flatMap { Int($0) } ?? of(count, light: light)

@@ -1,4 +1,4 @@
--- a6da1472: a barrier that is active while the collector sweeps marks what is dead.
+-- a6da1472: a write barrier during a sweep marks dead objects.
 local keep = {}
 for i = 1, 3000 do
   local x

@@ -1,3 +1,3 @@
--- 1ecfbfa1: io.popen crashes with a mode that is none.
+-- 1ecfbfa1: io.popen crashes with an invalid mode.
 assert(io == nil)
 print "done"

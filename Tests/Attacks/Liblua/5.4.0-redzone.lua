@@ -1,4 +1,4 @@
--- 34affe7a: calling what is no function at the limit of nested C calls passes the limit.
+-- 34affe7a: a call of a value that is not a function exceeds the limit of nested C calls.
 local depth = 0
 local function down()
   depth = depth + 1

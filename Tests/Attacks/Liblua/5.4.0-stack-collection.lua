@@ -1,4 +1,4 @@
--- eb419994: a collection while the stack grows makes it smaller again.
+-- eb419994: a collection during the growth of the stack shrinks it again.
 local function spread(n, ...)
   if n == 0 then return select("#", ...) end
   local t = { ..., {}, n }

@@ -1,3 +1,3 @@
--- ae5b5ba5: a line hook in a function without lines.
+-- ae5b5ba5: a line hook runs in a function without line information.
 assert(string.dump == nil and debug.sethook == nil)
 print "done"

@@ -1,4 +1,4 @@
--- 2bfa13e5: `__close` that makes the stack move while a function returns.
+-- 2bfa13e5: `__close` moves the stack while a function returns.
 local function deep(n) if n == 0 then return 0 end return 1 + deep(n - 1) end
 local function closing(n)
   return setmetatable({}, { __close = function() deep(n) local _ = { n } end })

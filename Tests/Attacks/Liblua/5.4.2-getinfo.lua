@@ -1,3 +1,3 @@
--- 38cc7d40: debug.getinfo(0, ">") takes a function that is not there.
+-- 38cc7d40: debug.getinfo(0, ">") takes a missing function from the stack.
 assert(debug.getinfo == nil)
 print "done"

@@ -1,2 +1,2 @@
--- d205f3a4: a comment of C99 in the source.
+-- d205f3a4: the source contains a C99 comment.
 print "done"

@@ -1,4 +1,4 @@
--- 74d99057: coroutines that go on after an error are not counted as nested C calls.
+-- 74d99057: coroutines that continue after an error are not counted as nested C calls.
 local count = 0
 local function down()
   count = count + 1

@@ -1,4 +1,4 @@
--- 0bfc572e, cf613cdc: a finalizer runs the collector, or on an invalid stack.
+-- 0bfc572e, cf613cdc: a finalizer runs the collector, or runs on an invalid stack.
 assert(not pcall(collectgarbage))
 assert(not pcall(setmetatable, {}, { __gc = true }))
 local mt = {}

@@ -1,4 +1,4 @@
--- bfbff370: `__close` runs in a coroutine that counts as dead, which it can call and close.
+-- bfbff370: `__close` runs in a coroutine with the status "dead", and can call and close it.
 for round = 1, 50 do
   local wrapped
   wrapped = coroutine.wrap(function()

@@ -1,4 +1,4 @@
--- 47cffdc7: a tail call leaves a `for` whose value is to be closed.
+-- 47cffdc7: a tail call leaves a `for` loop that has a value to close.
 local closed = 0
 local function iterate(n)
   return function(_, i) if i < n then return i + 1 end end, nil, 0,

@@ -1,4 +1,4 @@
--- 68129718: a yield in `__close` while a function returns changes the number of results.
+-- 68129718: a yield in `__close` during a return changes the number of results.
 local function closing() return setmetatable({}, { __close = coroutine.yield }) end
 for n = 0, 60 do
   local co = coroutine.wrap(function(...)

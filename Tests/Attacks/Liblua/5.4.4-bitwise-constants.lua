@@ -1,4 +1,4 @@
--- c764ca71: a bitwise operation reads a register that was not written.
+-- c764ca71: a bitwise operation reads an unwritten register.
 local code = { "local a, b = ... local t = {" }
 for i = 1, 300 do code[#code + 1] = i .. ".5," end
 code = table.concat(code) .. "} return "

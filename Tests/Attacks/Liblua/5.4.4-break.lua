@@ -1,4 +1,4 @@
--- 997f11f5: `break` out of a `for` does not close the fourth value.
+-- 997f11f5: `break` does not close the fourth value of a `for` loop.
 local count = 0
 local closing = setmetatable({}, { __close = function() count = count + 1 end })
 local function leave(...)
@@ -14,7 +14,7 @@ local function leave(...)
 end
 for n = 1, 200 do assert(select("#", leave(table.unpack({}, 1, n))) == n) end
 assert(count == 400)
--- An ordinary loop goes on as ever.
+-- An ordinary loop still works.
 local kept = {}
 for _, v in ipairs { 1, 2, 3 } do
   kept[v] = function() return v end

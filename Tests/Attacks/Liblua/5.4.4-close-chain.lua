@@ -1,4 +1,4 @@
--- 1e64c139: coroutines that close one another overflow the stack of C.
+-- 1e64c139: coroutines that close one another overflow the C stack.
 local last
 for _ = 1, 5000 do
   local previous = last

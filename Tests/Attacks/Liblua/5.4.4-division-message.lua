@@ -1,4 +1,4 @@
--- 02bab9fc: dividing by zero raises with a stale top of the stack.
+-- 02bab9fc: a division by zero raises its error with a stale stack top.
 local function divide(a, b)
   local kept = { a }
   local function get() return kept[1] end

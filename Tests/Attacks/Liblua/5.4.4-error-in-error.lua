@@ -1,4 +1,4 @@
--- 42d40581: errors while an error is handled, at the limit of nested C calls, fill the stack.
+-- 42d40581: errors during error handling, at the limit of nested C calls, fill the stack.
 local function loop(x, y, z) return 1 + loop(x, y, z) end
 for _ = 1, 2 do
   local ok = xpcall(loop, loop, nil, {}, ("x"):rep(100))

@@ -1,4 +1,4 @@
--- 196bb94d: a function in C that closes a value goes on with the stack as it was before.
+-- 196bb94d: a C function that closes a value continues with the old stack.
 local function deep(n) if n == 0 then return 0 end return 1 + deep(n - 1) end
 local t = setmetatable({}, { __index = function(_, i) deep(150) return i end })
 for n = 1, 100 do

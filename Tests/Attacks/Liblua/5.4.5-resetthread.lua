@@ -1,4 +1,4 @@
--- lua_resetthread takes another argument than before.
+-- The arguments of lua_resetthread have changed.
 for _ = 1, 100 do
   local co = coroutine.create(function()
     local x <close> = setmetatable({}, { __close = function(_, e) error(e or "closed") end })

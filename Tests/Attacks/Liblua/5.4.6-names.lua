@@ -1,4 +1,4 @@
--- 7923dbbf: naming a value goes through a chain of indices, one call of C for each.
+-- 7923dbbf: the search for a value's name follows a chain of indices, with a C call for each.
 local t = setmetatable({}, {})
 t.a, t._ENV = t, t
 for _, name in ipairs { ".a", "._ENV", "[1 < 2]" } do

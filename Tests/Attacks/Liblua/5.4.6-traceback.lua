@@ -1,4 +1,4 @@
--- 2db966fc: a traceback takes more slots of the stack than it asks for.
+-- 2db966fc: a traceback uses more stack slots than it requests.
 local function deep(n, ...)
   if n == 0 then return #debug.traceback(...) end
   return deep(n - 1, ...) + 0

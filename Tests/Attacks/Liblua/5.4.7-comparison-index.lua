@@ -1,4 +1,4 @@
--- 782ef85b: `t[a < b]` of a variable of an outer function reads a register that was not written.
+-- 782ef85b: `t[a < b]` reads an unwritten register if `t` belongs to an outer function.
 local t = { [true] = "yes", [false] = "no" }
 local function get(a, b)
   local c, d, e = {}, {}, {}

@@ -1,4 +1,4 @@
--- 25da574f: the text of an error in an error is made outside of any protection.
+-- 25da574f: the message of an error during error handling is created outside a protected call.
 local function handler(e) return handler(e) + 1 end
 for _ = 1, 2 do
   assert(not xpcall(error, handler, 1))

@@ -1,4 +1,4 @@
--- 983bc433: the same, with a table that is too large for what there is.
+-- 983bc433: the same, with a table that is too large for the free memory.
 for power = 12, 18 do
   local garbage = {}
   local h = {}

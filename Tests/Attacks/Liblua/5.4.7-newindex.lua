@@ -1,4 +1,4 @@
--- 983bc433: `__newindex` of a weak metatable is freed while it grows.
+-- 983bc433: the `__newindex` table of a weak metatable is freed while it grows.
 local hog, n = {}, 0
 for _, size in ipairs { 4000000, 60000, 500 } do
   pcall(function() while true do n = n + 1 hog[n] = ("x"):rep(size) .. n end end)

@@ -16,7 +16,7 @@ assert(parser:parse '<a id="1"><!-- remark --><b>text</b></a>')
 assert(parser:parse())
 show("events", events)
 show("callbacks", parser:getcallbacks() == callbacks)
--- The functions are looked up in each call.
+-- Each call looks up the functions.
 events = {}
 callbacks.Comment = nil
 callbacks.EndElement = function(_, name) events[#events + 1] = { "end", name } end

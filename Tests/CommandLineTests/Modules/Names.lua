@@ -1,4 +1,4 @@
--- Names of metamethods, in debug.getinfo and in tracebacks, and values that are none.
+-- Names of metamethods in debug.getinfo and tracebacks, and metamethods that are not functions.
 local show = require "show"
 
 local function place(level)
@@ -7,7 +7,7 @@ local function place(level)
     and " by a tail call" or "", info.currentline)
 end
 
--- Addresses differ, and so does the folder.
+-- Addresses and the folder differ between runs.
 local function traceback()
   return (debug.traceback("", 2):gsub("0x%x+", "0x"):gsub("[^%s<:]*/", ""))
 end
@@ -46,7 +46,7 @@ for _, event in ipairs(events) do
   show(event, log)
 end
 
--- By C code, in a sort and in an error.
+-- Called by C code, in a sort and in an error.
 table.sort({ a, b, a }, function(x, y)
   log = nil
   local less = x < y
@@ -60,7 +60,7 @@ show("closed", pcall(function()
 end))
 show("closed", log)
 
--- Callable objects, functions that call others, and nested ones.
+-- Callable objects, functions that call others, and nested calls.
 local depth = 0
 local other = setmetatable({ n = 1 }, {
   __add = setmetatable({}, { __call = function() return place(1) end }),
@@ -81,7 +81,7 @@ show("raised", pcall(function() return -other end))
 show("yields", coroutine.wrap(function() return #other end)())
 show("called", other(1), other(2))
 
--- A value that is no function, until it is replaced or removed.
+-- A value that is not a function, until it is replaced or removed.
 local uses = {
   add = function(x) return x + 1 end, eq = function(x, y) return x == y end,
   lt = function(x, y) return x < y end, concat = function(x) return x .. "" end,
@@ -97,7 +97,7 @@ for _, value in ipairs { true, 5, "text", { } } do
     local x, y = O(setmetatable({ n = 1 }, meta)), O(setmetatable({ n = 1 }, meta))
     local function try()
       local ok, result = pcall(uses[name], x, y)
-      -- Where an operator was removed, the message leaves out which variable has no such operator.
+      -- After the removal of an operator, the message omits the variable that lacks it.
       result = tostring(result):gsub("0x%x+", "0x"):gsub("[^%s<:]*/", "")
       return ok, (result:gsub("(a table value) %(local 'x'%)", "%1"))
     end

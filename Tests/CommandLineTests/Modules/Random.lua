@@ -1,7 +1,7 @@
 -- Random programs over tables, by scripts and by C: random.lua FOLDER [seed count]
 local raw, json, show = require "rawaccess", require "cjson", require "show"
 
--- Places of observation and hashes must not change what is drawn.
+-- Observation and hashes must not influence the random choices.
 local state = tonumber(arg[2] or os.getenv("OBS_SEED")) or 1
 local function random(n)
   state = (state * 6364136223846793005 + 1442695040888963407)
@@ -24,7 +24,7 @@ local function value(depth)
   return t
 end
 
--- The tables below `t`, in an order that does not depend on hashes.
+-- The tables below `t`, in an order independent of hashes.
 local function tables(t, found)
   found[#found + 1] = t
   local keys = {}
@@ -62,7 +62,7 @@ for seed = first, first + (tonumber(arg[3] or os.getenv("OBS_COUNT")) or 150) - 
   local root = { list = { 1, 2, 3 }, map = { a = 1 } }
   for _ = 1, random(40) do
     local all = tables(root, {})
-    -- Only some of the tables are observed, at random places.
+    -- Only some tables are observed, at random points.
     if random(3) == 1 then O(all[random(#all)]) end
     operations[random(#operations)](all[random(#all)])
   end

@@ -1,7 +1,7 @@
--- Each function of the library that looks into a table itself.
+-- Each library function that accesses a table directly.
 local raw, show = require "rawaccess", require "show"
 
--- The pairs that a loop in C sees; which order they come in is free, but for the list part.
+-- The pairs that a C loop visits. Their order is free outside of the list part.
 local function all(t)
   local count, keys, values = raw.all(t)
   local pairs_seen = {}
@@ -43,7 +43,7 @@ show("references", references[second], raw.ref(references, "c") == first, refere
 local seen = {}
 raw.each(t, function(key, value)
   seen[tostring(key)] = value
-  -- Fields that are there may be assigned, cleared and observed in a loop.
+  -- Existing fields may be assigned, cleared and observed in a loop.
   if key == "name" then t.name = "changed" end
   if key == 2 then t[2] = nil end
   O(t)

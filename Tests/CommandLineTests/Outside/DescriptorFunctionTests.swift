@@ -17,7 +17,7 @@ struct DescriptorFunctionTests {
     ).run()
   }
 
-  @Test func `lines of an input are read one by one, those in the buffer too`() throws {
+  @Test func `lines of an input are read one by one, including buffered ones`() throws {
     let outcome = try run(
       """
       local input
@@ -34,7 +34,7 @@ struct DescriptorFunctionTests {
           output: "true\ntrue\tone\ntrue\ttwo\ntrue\tthree\ntrue\tnil\n", errors: "", status: 0))
   }
 
-  @Test func `a number stands for a descriptor, and a turn flushes`() throws {
+  @Test func `a number can name a descriptor, and a turn flushes`() throws {
     let outcome = try run(
       """
       local state = { text = "" }
@@ -52,7 +52,7 @@ struct DescriptorFunctionTests {
     #expect(outcome.status == 0)
   }
 
-  @Test func `errors name what was expected`() throws {
+  @Test func `errors name the expected value`() throws {
     let outcome = try run(
       """
       local closed = io.tmpfile()
@@ -75,7 +75,7 @@ struct DescriptorFunctionTests {
   }
 
   // T10
-  @Test func `a file that is closed while it is waited for is an error`() throws {
+  @Test func `closing a file that a handler waits for is an error`() throws {
     let outcome = try run(
       """
       local pipe = io.popen("sleep 60 & echo $!; exec >&-; wait", "r")
@@ -93,7 +93,7 @@ struct DescriptorFunctionTests {
         + "false\n", "\(outcome)")
   }
 
-  @Test func `one that was unrefed or stopped by its scope does not keep the program`() throws {
+  @Test func `an unrefed handler, or one stopped by its scope, does not keep the program`() throws {
     let outcome = try run(
       """
       obs.on_readable(0, function() print "never" end):unref()
@@ -104,7 +104,7 @@ struct DescriptorFunctionTests {
   }
 
   // S5
-  @Test func `scripts that have no files have no descriptors`() throws {
+  @Test func `scripts without files have no descriptors`() throws {
     let outcome = try run(
       "print(select(2, pcall(obs.on_readable, 0, print)))", options: "--sandbox")
     #expect(

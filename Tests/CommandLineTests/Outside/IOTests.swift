@@ -3,7 +3,7 @@ import Testing
 
 /// Q4: the module `obs.io`.
 struct IOTests {
-  /// Runs a script whose lines are in a task.
+  /// Runs the lines of a script in a task.
   private func run(
     _ script: String, options: String = "--timeout=30", input: String = ""
   ) throws -> Command.Outcome {
@@ -20,7 +20,7 @@ struct IOTests {
     ).run()
   }
 
-  @Test func `a process gives its status, its output and its errors`() throws {
+  @Test func `a process returns its status, its output and its errors`() throws {
     let outcome = try run(
       """
       print(obsio.run { "sh", "-c", "cat; printf err >&2; exit 4", input = "in" })
@@ -60,7 +60,7 @@ struct IOTests {
 
   // I1
   @Test(arguments: ["error('no', 0)", "os.exit(1)", "uv.kill(uv.os_getpid(), 'sigterm')"])
-  func `a process ends with the program, however that ends`(ending: String) throws {
+  func `a process ends with the program, for any kind of end`(ending: String) throws {
     let outcome = try Command(
       """
       cat >f <<'END'
@@ -79,7 +79,7 @@ struct IOTests {
     #expect(outcome.output == "gone\n", "\(outcome)")
   }
 
-  @Test func `wrong commands are errors that name what is wrong`() throws {
+  @Test func `wrong commands are errors that name the mistake`() throws {
     let outcome = try run(
       """
       for _, command in ipairs { "ls", {}, { "ls", inptu = "" }, { "ls", timeout = "1" },
@@ -103,7 +103,7 @@ struct IOTests {
         """, "\(outcome)")
   }
 
-  @Test func `reading takes the formats of io.read, and lets other turns go on`() throws {
+  @Test func `reading accepts the formats of io.read, and lets other turns go on`() throws {
     let outcome = try run(
       """
       obs.task(function() obs.sleep(0.05) print "meanwhile" end)
@@ -117,7 +117,7 @@ struct IOTests {
       "\(outcome)")
   }
 
-  @Test func `numerals are those of file read`() throws {
+  @Test func `numerals are read like in io.read`() throws {
     let texts = [
       "12", "-7.5e3x", "0x.8p1", "1e", "e5", "  42,", ".", "0x", "+3", "1.2.3",
       "99999999999999999999",
@@ -135,7 +135,7 @@ struct IOTests {
     }
   }
 
-  @Test func `what is no format, no file and no option is an error`() throws {
+  @Test func `an invalid format, file or option is an error`() throws {
     let outcome = try run(
       """
       local function try(...) print(select(2, pcall(...))) end
@@ -161,13 +161,13 @@ struct IOTests {
         """, "\(outcome)")
   }
 
-  @Test func `what a file has in its buffer comes first`() throws {
+  @Test func `buffered input of a file comes first`() throws {
     let outcome = try run(
       "print(io.read(), obsio.read(), obsio.read('a'))", input: "printf 'one\\ntwo\\nthree'")
     #expect(outcome.output == "one\ttwo\tthree\n", "\(outcome)")
   }
 
-  @Test func `a file and a folder are watched, also when an editor replaces the file`() throws {
+  @Test func `files and folders can be watched, also when an editor replaces the file`() throws {
     let outcome = try run(
       """
       os.execute "mkdir w"
@@ -190,7 +190,7 @@ struct IOTests {
   }
 
   // T7
-  @Test func `a handle that its own callback stops calls no more, also for other files`() throws {
+  @Test func `a handle stopped by its callback calls no more, even for other files`() throws {
     let outcome = try run(
       """
       os.execute "mkdir w"
@@ -205,7 +205,7 @@ struct IOTests {
   }
 
   // T10
-  @Test func `an error in a callback is told with its place, and other files are told of`() throws {
+  @Test func `an error in a callback is reported with its place, and other files go on`() throws {
     let outcome = try run(
       """
       os.execute "mkdir w"
@@ -232,7 +232,7 @@ struct IOTests {
   }
 
   // I1
-  @Test func `a signal is handled, and ends the program again when its handle is stopped`() throws {
+  @Test func `a signal is handled, and ends the program once its handle is stopped`() throws {
     let outcome = try Command(
       """
       cat >f <<'END'
@@ -254,7 +254,7 @@ struct IOTests {
     #expect(outcome.output == "TERM\nexit\n" && outcome.status == 143, "\(outcome)")
   }
 
-  @Test func `what cannot be listened to is an error`() throws {
+  @Test func `listening to an unsupported value is an error`() throws {
     let outcome = try run(
       """
       print(select(2, pcall(function() obsio.on_signal("USR", print) end)))
@@ -273,7 +273,7 @@ struct IOTests {
         """, "\(outcome)")
   }
 
-  @Test func `waiting outside of a task is an error`() throws {
+  @Test func `waiting outside a task is an error`() throws {
     let outcome = try Command(
       """
       $L -e 'local obsio = require "obs.io"

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Q1: the loop of luv runs inside that of the program.
+/// Q1: luv's loop runs inside the program's loop.
 struct LuvTests {
   private func run(
     _ script: String, options: String = "", input: String = "", before: String = ""
@@ -15,7 +15,7 @@ struct LuvTests {
     "local obs, uv = require 'obs', require 'luv'", "local uv, obs = require 'luv', require 'obs'",
     "local uv, obs; obs = require 'obs'; obs.task(function() uv = require 'luv' end)",
   ])
-  func `callbacks of luv are turns, in whatever order the modules are loaded`(
+  func `callbacks of luv are turns, in any loading order of the modules`(
     loading: String
   ) throws {
     let outcome = try run(
@@ -51,7 +51,7 @@ struct LuvTests {
     #expect(outcome == .init(output: "exit 3, out, timer\n", errors: "", status: 0))
   }
 
-  @Test func `callbacks of luv see the mode of the loop that was asked for`() throws {
+  @Test func `callbacks of luv see the requested mode of the loop`() throws {
     let outcome = try run(
       """
       local obs, uv = require "obs", require "luv"
@@ -117,7 +117,7 @@ struct LuvTests {
     #expect(outcome.status == 0 && outcome.errors == "", "\(outcome)")
   }
 
-  @Test func `uv.run in a callback is an error that says why`() throws {
+  @Test func `uv.run in a callback is an error that names the reason`() throws {
     let outcome = try run(
       """
       local obs, uv = require "obs", require "luv"
@@ -143,7 +143,7 @@ struct LuvTests {
   }
 
   // T14
-  @Test func `a script's handler of errors gets them`() throws {
+  @Test func `a script's error handler receives errors of luv callbacks`() throws {
     let outcome = try run(
       """
       local obs, uv = require "obs", require "luv"
@@ -153,7 +153,7 @@ struct LuvTests {
     #expect(outcome == .init(output: "f:3: boom\tluv\tf:3\n", errors: "", status: 0))
   }
 
-  @Test func `what is not waited for is served while something else is`() throws {
+  @Test func `unreferenced handles are served while the loop waits for others`() throws {
     let outcome = try run(
       """
       local obs, uv = require "obs", require "luv"
@@ -178,7 +178,7 @@ struct LuvTests {
     #expect(outcome == .init(output: "luv\ttrue\nhour\t3600.0\n", errors: "", status: 0))
   }
 
-  @Test func `virtual time passes beside a handle that always has something to do`() throws {
+  @Test func `virtual time passes beside a handle that is always busy`() throws {
     let outcome = try run(
       """
       local obs, uv = require "obs", require "luv"
@@ -195,7 +195,7 @@ struct LuvTests {
     #expect(outcome == .init(output: "real\ttrue\njumped\ttrue\n", errors: "", status: 0))
   }
 
-  @Test func `advance ends beside a handle that always has something to do`() throws {
+  @Test func `advance ends beside a handle that is always busy`() throws {
     let outcome = try Command(
       """
       cat >f.lua <<'END'
@@ -218,7 +218,7 @@ struct LuvTests {
 
   // I1, I7
   @Test(arguments: ["uv.run()", ""], ["timeout -s INT 0.3 $L f", "$L --timeout=0.3 f"])
-  func `signals and the time limit end it in order`(run: String, line: String) throws {
+  func `signals and the time limit end the loop in order`(run: String, line: String) throws {
     let outcome = try Command(
       """
       cat >f <<'END'
@@ -233,7 +233,7 @@ struct LuvTests {
     #expect(outcome.output == "exit\n" && outcome.status == 124, "\(outcome)")
   }
 
-  @Test func `a script without obs gets luv as it is`() throws {
+  @Test func `a script without obs gets the original luv`() throws {
     let script = """
       local uv = require "luv"
       print(#package.searchers)
@@ -294,7 +294,7 @@ struct LuvTests {
       outcome == .init(output: "HELLO, async, from luasocket, work 42.0\n", errors: "", status: 0))
   }
 
-  @Test func `what luv closes at the end finds a host that is closed`() throws {
+  @Test func `callbacks of handles that luv closes at the end find a closed host`() throws {
     let outcome = try run(
       """
       local obs, uv = require "obs", require "luv"
@@ -312,7 +312,7 @@ struct LuvTests {
     #expect(!outcome.errors.contains("closed"), "\(outcome)")
   }
 
-  @Test func `at the end threads of luv are waited for, and nothing new begins`() throws {
+  @Test func `at the end the program waits for threads of luv, and starts nothing new`() throws {
     let outcome = try run(
       """
       local obs, uv = require "obs", require "luv"
@@ -328,7 +328,7 @@ struct LuvTests {
     #expect(outcome.status == 1 && outcome.errors.hasPrefix("./lua: stops\n"), "\(outcome)")
   }
 
-  @Test func `a loop that was closed is served no more`() throws {
+  @Test func `a closed loop is served no more`() throws {
     let outcome = try run(
       """
       local obs, uv = require "obs", require "luv"

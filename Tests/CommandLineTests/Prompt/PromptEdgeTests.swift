@@ -2,13 +2,13 @@ import Foundation
 import Glibc
 import Testing
 
-/// The prompt on a terminal where scripts do what is unusual: rules N1 to N8, I5 and W3.
+/// The prompt on a terminal in unusual situations: rules N1 to N8, I5 and W3.
 struct PromptEdgeTests {
   private static let end = "\u{4}"
   private static let interrupt = "\u{3}"
 
   // N2
-  @Test func `a line that a callback has begun and flushed is ended`() throws {
+  @Test func `a line that a callback has started and flushed is ended`() throws {
     let folder = try Folder(interpreter: Command.obsLua)
     defer { folder.remove() }
     let terminal = try Terminal(Command.obsLua, environment: try Terminal.screen(in: folder))
@@ -16,7 +16,7 @@ struct PromptEdgeTests {
     terminal.type(begun, after: "> ")
     let ended = "timer = obs.after(0.01, function() print 'de' io.flush() end)\n"
     terminal.type(ended, after: "abc\n> ")
-    // What one stream has written is not cleared by the other.
+    // One stream does not clear the output of the other.
     let mixed = """
       timer = obs.after(0.01, function() io.write 'fg' io.flush() io.stderr:write 'hi\\n' end)
 
@@ -25,7 +25,7 @@ struct PromptEdgeTests {
     terminal.type(Self.end, after: "hi\n\n> ")
     #expect(terminal.finish() == 0)
     #expect(terminal.transcript.contains("\u{1b}[Jfg\u{1b}[Jhi\n"))
-    // The cursor is taken back only where it was not drawn.
+    // The cursor is only moved back if the output has not ended in its own line.
     #expect(!terminal.transcript.contains("abc\u{1b}8"))
   }
 
@@ -33,7 +33,7 @@ struct PromptEdgeTests {
     let terminal = try Terminal(Command.obsLua, environment: ["TERM": "xterm", "NO_COLOR": "1"])
     terminal.type("timer = obs.after(0.01, function() os.exit(7) end)\n", after: "> ")
     #expect(terminal.finish() == 7)
-    // The editor's mode takes pasted text as such.
+    // The editor switches bracketed paste on, and off again at the end.
     let modes = terminal.transcript.split(separator: "\u{1b}[?2004")
     #expect(modes.count > 2)
     #expect(modes.last?.hasPrefix("l") == true)
@@ -53,7 +53,7 @@ struct PromptEdgeTests {
   }
 
   // N7
-  @Test func `help and exit are variables where a function gives them a value`() throws {
+  @Test func `help and exit are variables if a function assigns them`() throws {
     let transcript = try Terminal.session([
       "values = {help = 'own help', exit = 'own exit'}",
       "_ = setmetatable(_G, {__index = function(_, name) return values[name] end})", "help", "exit",
@@ -64,7 +64,7 @@ struct PromptEdgeTests {
     #expect(transcript.contains("\nexit or Ctrl-D ends the prompt"))
   }
 
-  @Test func `the prompt goes on where unknown global variables are errors`() throws {
+  @Test func `the prompt works if unknown global variables are errors`() throws {
     let transcript = try Terminal.session([
       "_ = setmetatable(_G, {__index = function(_, name) error('no ' .. name, 2) end})", "unknown",
       "help", ".help", "print = nil", "1 + 1",
@@ -76,7 +76,7 @@ struct PromptEdgeTests {
   }
 
   // N5
-  @Test func `what is registered by a tail call has the place of the line`() throws {
+  @Test func `registrations by a tail call have the place of the line`() throws {
     let transcript = try Terminal.session([
       "obs.task(function() error('one') end)", "function fail() error('two') end",
       "obs.task(fail)", "coroutine.wrap(function() return obs.task(fail) end)()", "do",
@@ -97,7 +97,7 @@ struct PromptEdgeTests {
   }
 
   // N8
-  @Test func `all that is waited for is said`() throws {
+  @Test func `the prompt lists everything the program waits for`() throws {
     let terminal = try Terminal(Command.obsLua)
     for line in [
       "do obs.after(1000, print) end", "obs.task(function() obs.sleep(1000) end)",
@@ -121,13 +121,13 @@ struct PromptEdgeTests {
     #expect(terminal.transcript.contains("at once\n"))
   }
 
-  @Test func `what can be done at once is not waited for`() throws {
+  @Test func `the prompt does not wait for work that is ready`() throws {
     let transcript = try Terminal.session(["do obs.next_turn(function() print 'done' end) end"])
     #expect(transcript.contains("done\n"))
     #expect(!transcript.contains("waiting"))
   }
 
-  @Test func `luv that has nothing to do leaves the terminal alone`() throws {
+  @Test func `an idle luv leaves the terminal alone`() throws {
     let folder = try Folder(interpreter: Command.obsLua)
     defer { folder.remove() }
     let terminal = try Terminal(Command.obsLua, environment: try Terminal.screen(in: folder))
@@ -137,8 +137,8 @@ struct PromptEdgeTests {
     terminal.type("", after: "fired\n> ")
     terminal.type(Self.end, after: "")
     #expect(terminal.finish() == 0)
-    // The place of the cursor is saved where a callback may write, which is some ten times a second
-    // as long as one is due.
+    // The cursor position is saved where a callback may write, which is about ten times a second
+    // while a callback is due.
     #expect(terminal.transcript.split(separator: "\u{1b}7").count <= 5, "\(terminal.transcript)")
   }
 
@@ -158,7 +158,8 @@ struct PromptEdgeTests {
     terminal.type("x = 'typed'", after: "> ")
     terminal.type("", after: "'typed'")
     try Data().write(to: URL(fileURLWithPath: sign))
-    // Return is what a terminal sends, which is the end of a line in its ordinary mode only.
+    // The Return key sends a carriage return, which ends a line only in the terminal's ordinary
+    // mode.
     terminal.type("=value + 1\r", after: "lua_debug> ")
     terminal.type("cont\r", after: "=value + 1\n42\nlua_debug> ")
     terminal.type(" .. '!'\r", after: "went on\n> x = 'typed'")

@@ -2,8 +2,10 @@ import Foundation
 import Testing
 
 extension Terminal {
-  /// The transcript of a prompt at which lines are typed, each after the one before it was answered
-  /// by a prompt, and then the end of the input.
+  /// Returns the transcript of a session at the prompt.
+  ///
+  /// Each line is typed after a prompt has answered the line before it; the end of the input
+  /// follows the last one.
   static func session(
     _ lines: [String], in arguments: [String] = [], environment: [String: String] = [:]
   ) throws -> String {
@@ -14,7 +16,7 @@ extension Terminal {
     return terminal.transcript.replacing(Command.obsLua, with: "lua")
   }
 
-  /// An environment with a terminal that can clear lines, and no codes but those for that.
+  /// An environment with a terminal whose only code clears lines.
   static func screen(in folder: Folder) throws -> [String: String] {
     let settings = folder.path + "/inputrc"
     let text = "set enable-bracketed-paste off\n"

@@ -2,9 +2,9 @@ import Foundation
 import Glibc
 import Testing
 
-/// The prompt on a terminal: rules N1 to N8, and that of `break_on_change`, W3.
+/// The prompt on a terminal: rules N1 to N8, and the prompt of `break_on_change`, W3.
 ///
-/// On a pipe all is as with `lua`.
+/// On a pipe the prompt works as in `lua`.
 struct TerminalPromptTests {
   private static let end = "\u{4}"
   private static let interrupt = "\u{3}"
@@ -39,12 +39,12 @@ struct TerminalPromptTests {
     #expect(terminal.finish() == 0)
   }
 
-  @Test func `a script's own print shows values`() throws {
+  @Test func `a script's redefined print shows values`() throws {
     let transcript = try Terminal.session(["function print(v) io.write('own ', v, '\\n') end", "5"])
     #expect(transcript.contains("\nown 5\n> "))
   }
 
-  @Test func `colours need a terminal that has them, and a user who wants them`() throws {
+  @Test func `colours need a terminal that supports them, and a user who wants them`() throws {
     let number = "\u{1b}[36m42\u{1b}[0m"
     #expect(try Terminal.session(["42"], environment: ["TERM": "xterm"]).contains(number))
     let declined = ["TERM": "xterm", "NO_COLOR": "1"]
@@ -53,7 +53,7 @@ struct TerminalPromptTests {
   }
 
   // N5
-  @Test func `each line has a place of its own`() throws {
+  @Test func `each line has a separate place`() throws {
     let transcript = try Terminal.session([
       "t = {}", "w = obs.observe(t, 'k', function() end, {name = 'w'})", "error('x')", "do", "",
       "error('y') end", "t.k = 5", "io.write(select(2, obs.why(w)), '\\n')",
@@ -66,7 +66,7 @@ struct TerminalPromptTests {
     #expect(transcript.contains("\nprompt:10: unexpected symbol near '='\n"))
   }
 
-  @Test func `a task has the place of its line, though the call leaves none`() throws {
+  @Test func `a task has the place of its line, although the call is not on the stack`() throws {
     let transcript = try Terminal.session([
       "1", "obs.task(error, 'x')", "obs.task(obs.sleep, 0.05)",
     ])
@@ -75,7 +75,7 @@ struct TerminalPromptTests {
   }
 
   // N6
-  @Test func `obs is a global of the prompt, where there is no script`() throws {
+  @Test func `obs is a global of the prompt if there is no script`() throws {
     let transcript = try Terminal.session([
       "obs == require 'obs', load('return obs')(), _G.obs", "obs = 7", "obs", "x = 5", "_G.x",
     ])
@@ -87,7 +87,7 @@ struct TerminalPromptTests {
   }
 
   // N7
-  @Test func `help and exit are commands where they mean nothing to Lua`() throws {
+  @Test func `help and exit are commands where Lua gives them no meaning`() throws {
     #expect(try Terminal.session(["help"]).contains("\nexit or Ctrl-D ends the prompt"))
     let own = try Terminal.session(["help = 12", "help", ".help"])
     #expect(own.contains("\n12\n> "))
@@ -108,7 +108,7 @@ struct TerminalPromptTests {
   }
 
   // N2
-  @Test func `output takes the place of the line, which is drawn again`() throws {
+  @Test func `output replaces the line, which is drawn again`() throws {
     let folder = try Folder(interpreter: Command.obsLua)
     defer { folder.remove() }
     let terminal = try Terminal(Command.obsLua, environment: try Terminal.screen(in: folder))
@@ -132,7 +132,7 @@ struct TerminalPromptTests {
     let output = try #require(transcript.range(of: "one\n"))
     let rest = transcript[output.lowerBound...]
     for text in ["two\n", "three\n", "prompt:2: four\n"] { #expect(rest.contains(text)) }
-    // The timer was silent before, and nothing was drawn for that.
+    // The timer wrote nothing before, so nothing was drawn for it.
     #expect(transcript.components(separatedBy: "> x = 'typed'").count == 3)
   }
 
@@ -184,7 +184,7 @@ struct TerminalPromptTests {
   @Test func `without a library for line editing the prompt reads plain lines`() throws {
     let folder = try Folder(interpreter: Command.obsLua)
     defer { folder.remove() }
-    // Files that are no libraries are found first.
+    // The search meets files that are not libraries first.
     for name in ["libreadline.so.8", "libedit.so.2"] {
       try Data().write(to: URL(fileURLWithPath: folder.path + "/" + name))
     }
@@ -216,7 +216,7 @@ struct TerminalPromptTests {
     terminal.type(previous + "\n", after: "42\n> ")
     terminal.type(Self.end, after: "42\n> ")
     #expect(terminal.finish() == 0)
-    // The same entry again is one.
+    // A repeated entry is stored once.
     let history = folder.contents(of: "state/obs-lua/history")
     #expect(history.hasSuffix("\nfunction f()\\nreturn 6 * 7\\nend\nf()\n"))
   }
@@ -235,7 +235,7 @@ struct TerminalPromptTests {
     #expect(kept.last == "y = 1")
   }
 
-  @Test func `without a folder for it the history is that of the session`() throws {
+  @Test func `without a state folder the history covers only the session`() throws {
     let environment = ["XDG_STATE_HOME": "/dev/null/state"]
     #expect(try Terminal.session(["1"], environment: environment).contains("\n1\n> "))
     #expect(
@@ -243,7 +243,7 @@ struct TerminalPromptTests {
   }
 
   // N8
-  @Test func `what is waited for after the input is said, and can be ended`() throws {
+  @Test func `after the input the prompt lists all pending work, and can be ended`() throws {
     func waiting(_ key: String) throws -> (String, Int32) {
       let terminal = try Terminal(Command.obsLua)
       terminal.type("timer = obs.every(1000, function() end)\n", after: "> ")

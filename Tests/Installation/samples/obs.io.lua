@@ -1,5 +1,4 @@
--- Calls and values by which the definitions are compared with the module obs.io. They are called in
--- a task.
+-- Calls and values for comparing the definitions with the module obs.io. The calls run in a task.
 
 local obsio = require "obs.io"
 local samples = { tables = {}, overloads = {} }
@@ -33,7 +32,7 @@ samples.options = {
       options[1] = "true"
       return obsio.run(options)
     end,
-    -- What is an argument is no option.
+    -- Arguments are not options.
     values = { integer = 1, input = "text", timeout = 10, cwd = "/" },
   },
 }

@@ -1,5 +1,4 @@
--- Calls and values by which the definitions are compared with the module that runs. They are called
--- in a task.
+-- Calls and values for comparing the definitions with the running module. The calls run in a task.
 
 local obs = require "obs"
 local samples = {}
@@ -22,7 +21,7 @@ local function handler()
   return made
 end
 
--- The methods of these are compared with those of their class.
+-- Instances, whose methods are compared with the declarations of their class.
 samples.instances = {
   ["obs.Watcher"] = watcher(), ["obs.Timer"] = obs.next_turn(noop),
   ["obs.Scope"] = obs.scope(noop), ["obs.Task"] = obs.task(noop),
@@ -39,7 +38,7 @@ function samples.is_of(class, value)
   return false
 end
 
--- Calls by the names of their functions. Each returns what the function returned.
+-- Calls by the names of their functions. Each returns the results of the function.
 local calls = {}
 samples.calls = calls
 
@@ -187,7 +186,7 @@ method("obs.History", "commit", function()
   return made
 end)
 
--- Tables that the module gives, by their classes.
+-- Tables that the module returns, by their classes.
 samples.tables = {}
 
 function samples.tables.Change()
@@ -272,7 +271,7 @@ function samples.tables.ErrorPlace()
   return places
 end
 
--- Tables that the module takes: how they are given to it, and a value for each option.
+-- Tables that the module accepts: how to pass them, and a value for each option.
 samples.options = {
   ["obs.Options"] = {
     pass = function(options) obs.observe(person(), "name", noop, options) end,

@@ -29,7 +29,7 @@ import Testing
   }
 
   // X2
-  @Test func `follow what comes, and leave what goes`() throws {
+  @Test func `follow new objects, and leave removed ones`() throws {
     let (drawing, log) = (Drawing(), Log())
     let shape = Shape(3)
     try drawing.changes(in: loop) { _, changes in log.note(try encoded(changes)) }
@@ -69,7 +69,7 @@ import Testing
   }
 
   // L1
-  @Test func `keep nothing when they have ended, not even what the engine has`() throws {
+  @Test func `keep nothing after their end, not even the engine's state`() throws {
     weak var engine: AnyObject?
     do {
       let (loop, drawing) = (Loop(), Drawing())
@@ -135,7 +135,7 @@ import Testing
 
   // X2, X3
   @Test(arguments: RandomDrawing.seeds(300))
-  func `of random programs turn copies into what is there, and back`(seed: Int) throws {
+  func `of random programs turn copies into the current state, and back`(seed: Int) throws {
     var random = RandomDrawing(seed: seed)
     defer { random.release() }
     let drawing = random.drawing

@@ -49,7 +49,7 @@ import Testing
     #expect(shape.sides == 3 && drawing.title == "")
   }
 
-  @Test func `makes no step of what it writes, and forgets what was undone at the next`() throws {
+  @Test func `makes no step of its writes, and drops undone steps at the next change`() throws {
     let (drawing, log) = (Drawing(), Log())
     let history = try ChangeHistory(of: drawing, in: loop)
     try drawing.observe("title", in: loop) { log.note($0.title) }
@@ -67,7 +67,7 @@ import Testing
     #expect(log.events == ["a", "true false", "", "false true", "b", "true false"])
   }
 
-  @Test func `goes back to a mark, and groups what is between begin and commit`() throws {
+  @Test func `goes back to a mark, and groups changes between begin and commit`() throws {
     let drawing = Drawing()
     let history = try ChangeHistory(of: drawing, in: loop)
     history.mark("new")
@@ -88,7 +88,7 @@ import Testing
     #expect(!history.undo(to: "unknown"))
   }
 
-  @Test func `goes back to a step beyond the limit, where the oldest one begins`() throws {
+  @Test func `goes back to the start of its oldest step, and no further`() throws {
     let drawing = Drawing()
     let history = try ChangeHistory(of: drawing, in: loop, limit: 2)
     history.mark("none")
@@ -175,7 +175,7 @@ import Testing
     #expect(shape.sides == 7)
   }
 
-  @Test func `brings objects back that it alone has kept, and in the end lets go of them`() throws {
+  @Test func `restores objects that it alone has kept, and releases them in the end`() throws {
     weak var shape: Shape?
     weak var next: Shape?
     let drawing = Drawing()
@@ -219,7 +219,7 @@ import Testing
     #expect(history.redo() && page.numbers == [nil, nil])
   }
 
-  @Test func `keeps nothing that its model holds weakly`() throws {
+  @Test func `keeps no objects that its model holds weakly`() throws {
     weak var owner: Page?
     let history: ChangeHistory
     do {
@@ -231,7 +231,7 @@ import Testing
     #expect(owner == nil && history.undo() == false)
   }
 
-  @Test func `may be held by its object, which it does not keep`() throws {
+  @Test func `may be held by its object without keeping it alive`() throws {
     weak var known: Page?
     do {
       let page = Page()

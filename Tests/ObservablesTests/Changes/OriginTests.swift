@@ -8,7 +8,7 @@ import Testing
   let drawing = Drawing()
   let log = Log()
 
-  /// Notes the changes of each turn, and the origins.
+  /// Logs the changes of each turn, and the origins.
   @discardableResult
   private func watch(skip: AnyHashable? = "x", _ options: WatcherOptions = WatcherOptions()) throws
     -> Watcher
@@ -19,7 +19,7 @@ import Testing
   }
 
   // X2
-  @Test func `are left out by watchers that skip them, other writes are delivered`() throws {
+  @Test func `are left out by watchers that skip them, while other writes are delivered`() throws {
     try watch()
     try drawing.apply([DeepChange(path: ["title"], old: "", new: "a")], origin: "x")
     loop.flush()
@@ -74,7 +74,7 @@ import Testing
   }
 
   // X2
-  @Test func `leave local edits of a list at the positions that the origin has them`() throws {
+  @Test func `leave local edits of a list at their positions in the origin's list`() throws {
     drawing.shapes.append(contentsOf: [Shape(3), Shape(4)])
     try watch()
     drawing.shapes.insert(Shape(5), at: 0)

@@ -6,7 +6,7 @@ import TestSupport
 struct RandomDrawing {
   let drawing: Drawing
   private var generator: SeededGenerator
-  /// The shapes that were made, which may hold each other; they may be gone.
+  /// The shapes created so far, which may refer to each other, and may be deallocated.
   private var shapes: [WeakShape] = []
 
   private struct WeakShape { weak var shape: Shape? }
@@ -15,7 +15,7 @@ struct RandomDrawing {
     (generator, self.drawing) = (SeededGenerator(seed: seed), drawing)
   }
 
-  /// The seeds of random programs: `OBS_COUNT`, or `count`, from `OBS_SEED` on.
+  /// The seeds of random programs: `OBS_COUNT` or `count` of them, from `OBS_SEED` on.
   static func seeds(_ count: Int) -> Range<Int> {
     let environment = ProcessInfo.processInfo.environment
     let first = environment["OBS_SEED"].flatMap { Int($0) } ?? 0
@@ -24,10 +24,10 @@ struct RandomDrawing {
 
   mutating func number(_ range: Range<Int>) -> Int { Int.random(in: range, using: &generator) }
 
-  /// Writes so many times.
+  /// Makes a random number of writes, within `count`.
   mutating func write(_ count: Range<Int>) { for _ in 0..<number(count) { step() } }
 
-  /// Takes apart what the shapes hold.
+  /// Cuts the references between shapes.
   func release() { for known in shapes { known.shape?.next = nil } }
 
   private mutating func shape() -> Shape {

@@ -17,7 +17,7 @@ final class Drawing: ObservableModel {
   let tags = ObservableSet<String>()
 }
 
-/// A shape, which can be made of data.
+/// A shape, which can be decoded.
 final class Shape: ObservableModel, Decodable {
   static let properties = ModelProperties(for: Shape.self) {
     Property("sides", get: { $0.sides }, set: { $0.sides = $1 })
@@ -39,8 +39,7 @@ final class Shape: ObservableModel, Decodable {
 }
 
 extension Drawing {
-  /// All that the drawing has, as text; shapes that occur again are named by the order in which
-  /// they came.
+  /// The whole drawing as text; a repeated shape appears as the number of its first occurrence.
   var text: String {
     var numbers: [ObjectIdentifier: Int] = [:]
     func text(_ shape: Shape?) -> String {
@@ -55,7 +54,7 @@ extension Drawing {
       """
   }
 
-  /// All that the drawing has, with the shapes themselves.
+  /// The whole drawing, by the identity of its shapes.
   var identity: [String] {
     var chains: [String] = []
     var known: Set<ObjectIdentifier> = []
@@ -74,7 +73,7 @@ extension Drawing {
     return [title, "\(names)", "\(tags.map { $0 }.sorted())"] + chains
   }
 
-  /// A drawing with copies of the shapes, shared as these are.
+  /// A drawing with copies of the shapes, which are shared in the same way.
   func copy() -> Drawing {
     let copy = Drawing()
     var copies: [ObjectIdentifier: Shape] = [:]
@@ -94,7 +93,7 @@ extension Drawing {
     return copy
   }
 
-  /// All shapes that the drawing leads to.
+  /// All shapes reachable from the drawing.
   var reachable: [Shape] {
     var found: [ObjectIdentifier: Shape] = [:]
     var work = Array(shapes) + [cover].compactMap { $0 }
@@ -105,6 +104,6 @@ extension Drawing {
     return Array(found.values)
   }
 
-  /// Shapes may hold each other in a ring.
+  /// Cuts the references between shapes, which may form rings.
   func release() { for shape in reachable { shape.next = nil } }
 }

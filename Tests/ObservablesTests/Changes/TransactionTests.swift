@@ -46,7 +46,7 @@ import Testing
     #expect(log.take() == ["b"])
   }
 
-  @Test func `calls immediate watchers for the way back when it is over`() throws {
+  @Test func `calls immediate watchers for its rollback when it is over`() throws {
     let (drawing, log) = (Drawing(), Log())
     try drawing.observeImmediately("title", in: loop) { drawing, _ in log.note(drawing.title) }
     try? Transaction.run(on: [drawing], in: loop) {
@@ -76,7 +76,7 @@ import Testing
     #expect(drawing.title == "a")
   }
 
-  @Test func `restores an object that an inner one wrote to before it came below a root`() throws {
+  @Test func `restores an object that an inner one wrote to before it was below a root`() throws {
     let (drawing, guest) = (Drawing(), Shape(3))
     #expect(throws: Failure.self) {
       try Transaction.run(on: [drawing], in: loop) {
@@ -101,7 +101,7 @@ import Testing
     #expect(drawing.title == "" && other.title == "b")
   }
 
-  @Test func `refuses a model whose writes it could not take back`() throws {
+  @Test func `refuses a model whose writes it could not roll back`() throws {
     let error = #expect(throws: TransactionError.self) {
       try Transaction.run(on: [Sealed()], in: loop) {}
     }
@@ -111,7 +111,7 @@ import Testing
     )
   }
 
-  @Test func `gives numbers back as what they were`() throws {
+  @Test func `restores numbers with their types`() throws {
     let (list, map) = (ObservableArray<Any>([1, "a"]), ObservableDictionary<String, Any>())
     map["a"] = 1
     try? Transaction.run(on: [list, map], in: loop) {
@@ -139,7 +139,7 @@ import Testing
     #expect(drawing.title == "b")
   }
 
-  @Test func `inside too many others is refused, and each of these ends`() throws {
+  @Test func `inside too many others is refused, and each of them ends`() throws {
     let drawing = Drawing()
     var depth = 0
     func nest() throws {

@@ -2,7 +2,7 @@ import Observables
 
 /// One execution of a random program, on an `ObservableArray` and on an `Array` of numbers.
 final class ArrayRun {
-  /// A watcher, and what it has to be called for.
+  /// A watcher, and the calls that it has to get.
   private final class Entry {
     let number: Int
     let watch: ArrayWatch
@@ -12,11 +12,11 @@ final class ArrayRun {
     var isActive = true
     var isPaused = false
     var must = false
-    /// An article that digits follow; whether it may be called for its price.
+    /// The article that digits follow.
     var article: Int?
     var stored: [Int] = []
     var delivered: [Int] = []
-    /// For edits: the list as they make it, what they are compared with, and how many there may be.
+    /// For edits: the list built from them, the number of edits, and its limit.
     var mirror: [Int] = []
     var edits = 0
     var limit: Int? = 0
@@ -40,7 +40,7 @@ final class ArrayRun {
     array = ObservableArray(model.map { [articles] in articles[$0] })
   }
 
-  /// Nil when the array did what the reference expects.
+  /// Returns nil if the array agrees with the reference.
   static func difference(_ program: [ArrayStep]) -> String? {
     let run = ArrayRun()
     for step in program + [.flush] {
@@ -76,7 +76,7 @@ final class ArrayRun {
     case .price(let article, let price):
       if prices[article] != price {
         for entry in entries where entry.isActive && entry.article == article {
-          // Also while the article is out of the list: the price is another one when it is back.
+          // This includes an article outside the list: its price is different when it returns.
           if case .elementPrice = entry.watch { entry.must = true }
         }
       }
@@ -92,7 +92,7 @@ final class ArrayRun {
     note(step, before)
   }
 
-  /// Does the step to the array.
+  /// Performs the step on the array.
   private func change(_ step: ArrayStep) {
     func at(_ position: Int) -> Int { position % array.count }
     switch step {
@@ -189,7 +189,7 @@ final class ArrayRun {
     numbered.apply(to: &entry.mirror)
   }
 
-  /// After each step: who has to be called.
+  /// After each step, decides which watchers have to be called.
   private func note(_ step: ArrayStep, _ before: [Int]) {
     for entry in entries where entry.isActive {
       let stored = entry.watch.stored(model, prices)
@@ -250,7 +250,7 @@ final class ArrayRun {
     entry.limit = 0
   }
 
-  /// What can be read through the path.
+  /// Compares the values read through the path.
   private func check(_ entry: Entry) {
     let expected = entry.watch.value(model, prices)
     switch entry.watch {
@@ -264,7 +264,7 @@ final class ArrayRun {
     }
   }
 
-  /// How many single-element insertions, removals and replacements lead from one to the other.
+  /// The number of single-element insertions, removals and replacements from `old` to `new`.
   private func distance(from old: [Int], to new: [Int]) -> Int {
     var row = Array(0...new.count)
     for i in old.indices {

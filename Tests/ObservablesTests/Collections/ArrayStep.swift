@@ -1,8 +1,8 @@
 import TestSupport
 
-/// One step of a random program over an array of six articles, which are told by their numbers.
+/// A step of a random program over an array of six articles, which are identified by numbers.
 ///
-/// Positions are taken modulo what there is, so that a program stays one when steps are left out.
+/// Positions are taken modulo the count, so that a program stays valid when steps are left out.
 enum ArrayStep {
   case insert(Int, at: Int)
   case append([Int])
@@ -50,7 +50,7 @@ enum ArrayStep {
     }
   }
 
-  /// What this costs as edits; nil where the whole is compared.
+  /// The number of edits for this step; nil if the whole list is compared.
   var edits: Int? {
     switch self {
     case .insert, .remove, .replace, .move, .removeLast: 1
@@ -60,7 +60,7 @@ enum ArrayStep {
     }
   }
 
-  /// Does to the numbers what `perform` does to the articles; false for other steps.
+  /// Applies a change of the array to the numbers of its articles; returns false for other steps.
   func perform(on model: inout [Int]) -> Bool {
     func at(_ position: Int) -> Int { position % model.count }
     switch self {
@@ -95,7 +95,7 @@ enum ArrayStep {
   }
 }
 
-/// What a watcher of a random program watches.
+/// The paths that random programs watch.
 enum ArrayWatch {
   case slot(Int), slotPrice(Int), element(Int), elementPrice(Int)
   case every, everyPrice, spreadPrice
@@ -131,7 +131,7 @@ enum ArrayWatch {
     }
   }
 
-  /// What the path stores: any change of it calls.
+  /// The stored values on the path: any change of them calls the watcher.
   func stored(_ model: [Int], _ prices: [Int]) -> [Int] {
     switch self {
     case .slot(let index): return index < model.count ? [model[index]] : []
@@ -143,7 +143,7 @@ enum ArrayWatch {
     }
   }
 
-  /// What the path is worth at the end of a turn: another value calls.
+  /// The value of the path at the end of a turn: a different value calls the watcher.
   func value(_ model: [Int], _ prices: [Int]) -> [Int] {
     let values = model.map { prices[$0] }
     return switch self {

@@ -2,7 +2,7 @@ import Observables
 import TestSupport
 import Testing
 
-/// How collections, and what is in them, come to an end.
+/// The deallocation of collections and of their contents.
 struct CollectionEndTests {
   private let loop = Loop()
   private let log = Log()

@@ -12,7 +12,7 @@ import Testing
   ]
 
   // L6
-  @Test(arguments: paths) func `an element that left is gone`(path: String) throws {
+  @Test(arguments: paths) func `a removed element is released`(path: String) throws {
     let probe = LifetimeProbe()
     let array: ObservableArray<Article> = []
     array.append(contentsOf: (0..<3).map { Article($0, probe: probe) })
@@ -29,7 +29,7 @@ import Testing
   }
 
   // L6, C10
-  @Test func `an element that left is gone when its edits were told`() throws {
+  @Test func `a removed element is released after its edits were delivered`() throws {
     let probe = LifetimeProbe()
     let array: ObservableArray<Article> = []
     let watcher = try array.observeEdits(in: loop) { _, _ in }
@@ -48,7 +48,7 @@ import Testing
   }
 
   // L3
-  @Test(arguments: paths) func `a collection that goes ends its watchers`(path: String) throws {
+  @Test(arguments: paths) func `a deallocated collection ends its watchers`(path: String) throws {
     let probe = LifetimeProbe()
     var ended: [String] = []
     var watcher: Watcher?
@@ -69,7 +69,7 @@ import Testing
   }
 
   // L2
-  @Test func `a collection that was changed is kept until its watchers were called`() throws {
+  @Test func `a changed collection is kept until its watchers were called`() throws {
     var calls = 0
     weak var weakArray: ObservableArray<Int>?
     do {
@@ -124,7 +124,7 @@ import Testing
   }
 
   // L6, C5, C6
-  @Test func `a value that left a dictionary or a set is gone`() throws {
+  @Test func `a value removed from a dictionary or a set is released`() throws {
     let probe = LifetimeProbe()
     let dictionary: ObservableDictionary<String, Article> = [:]
     for path: Path in ["*", "key", "key.price", "*.price", "count", "@sum.price"] {

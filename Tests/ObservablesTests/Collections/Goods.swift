@@ -1,6 +1,6 @@
 import Observables
 
-/// What the collections of these tests hold.
+/// An element of the collections in these tests.
 final class Item: ObservableModel, CustomStringConvertible {
   static let properties = ModelProperties(for: Item.self) {
     Property("price", get: { $0.price }, set: { $0.price = $1 })

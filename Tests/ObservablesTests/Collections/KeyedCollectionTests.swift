@@ -7,7 +7,7 @@ struct KeyedCollectionTests {
   private let loop = Loop()
   private let log = Log()
 
-  /// Equal by its number, another object each time.
+  /// Equal to tickets with the same number, but a separate object.
   private final class Ticket: Hashable, CustomStringConvertible {
     let number: Int
     let name: String
@@ -18,7 +18,7 @@ struct KeyedCollectionTests {
   }
 
   // C5
-  @Test func `a key can be watched before it is there`() throws {
+  @Test func `a key can be watched before it exists`() throws {
     let ages: ObservableDictionary<String, Int> = [:]
     try ages.observe("ann", in: loop) { [log] ages in log.note("\(ages["ann"] ?? -1)") }
     ages.removeValue(forKey: "ann")
@@ -74,7 +74,7 @@ struct KeyedCollectionTests {
     #expect(ages.entries == ["ann": 12, "eve": 34])
   }
 
-  @Test func `named keys are told with old and new value each`() throws {
+  @Test func `named keys are delivered with their old and new values`() throws {
     let ages: ObservableDictionary = ["ann": 1, "bob": 2]
     try ages.observeKeys(["bob", "ann", "eve"], in: loop) { [log] key, old, new, _ in
       log.note("\(key) \(old ?? -1) \(new ?? -1)")
@@ -88,7 +88,7 @@ struct KeyedCollectionTests {
     #expect(log.events == ["ann 1 5", "eve -1 3", "eve 3 -1"])
   }
 
-  @Test func `an initial call tells named keys that are there`() throws {
+  @Test func `an initial call delivers the named keys that exist`() throws {
     let ages: ObservableDictionary = ["ann": 1, "zoe": 9]
     var options = WatcherOptions()
     options.initial = true
@@ -102,7 +102,7 @@ struct KeyedCollectionTests {
   }
 
   // T7
-  @Test func `a watcher of keys that is stopped by one of them tells no further one`() throws {
+  @Test func `a watcher stopped by the call for one key gets no calls for further keys`() throws {
     let ages: ObservableDictionary = ["ann": 1, "bob": 2]
     var watcher: Watcher?
     watcher = try ages.observeKeys(["ann", "bob"], in: loop) { [log] key, _, _, _ in
@@ -115,7 +115,7 @@ struct KeyedCollectionTests {
   }
 
   // C6
-  @Test func `adding what is there and removing what is not calls nobody`() throws {
+  @Test func `adding a member twice or removing a missing one calls nothing`() throws {
     let names: ObservableSet = ["a"]
     for path: Path in ["*", "count"] {
       try names.observe(path, in: loop) { [log] _ in log.note("\(path)") }
@@ -129,7 +129,7 @@ struct KeyedCollectionTests {
   }
 
   // C6
-  @Test func `a member that is replaced by an equal one is told once, with both`() throws {
+  @Test func `replacing a member by an equal one is delivered once, with both`() throws {
     let (first, second) = (Ticket(1, "first"), Ticket(1, "second"))
     let tickets: ObservableSet = [first]
     try tickets.observeImmediately("*", in: loop) { [log] _, change in
@@ -159,7 +159,7 @@ struct KeyedCollectionTests {
   }
 
   // C6
-  @Test func `bulk changes of a set are one event, for what differs`() throws {
+  @Test func `bulk changes of a set are one event, with the differences`() throws {
     let numbers: ObservableSet = [1, 2, 3]
     try numbers.observeEdits(in: loop) { [log] _, edits in
       log.note(
@@ -180,7 +180,7 @@ struct KeyedCollectionTests {
   }
 
   // T9
-  @Test func `an optional element that is nil is told as nil`() throws {
+  @Test func `an optional element that is nil is delivered as nil`() throws {
     let names: ObservableArray<String?> = ["a"]
     try names.observeImmediately("#0", in: loop) { [log] _, change in
       log.note("\(change.old == nil) \(change.new == nil)")

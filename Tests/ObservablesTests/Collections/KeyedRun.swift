@@ -32,7 +32,7 @@ enum KeyedStep {
   }
 }
 
-/// One execution, on observable collections and on those of the standard library.
+/// One execution, on observable collections and on collections of the standard library.
 final class KeyedRun {
   private let loop = Loop()
   private let dictionary: ObservableDictionary<String, Int> = ["a": 1]
@@ -41,7 +41,7 @@ final class KeyedRun {
   private var members: Set<Int> = [1, 2]
   private var knownEntries = ["a": 1]
   private var knownMembers: Set<Int> = [1, 2]
-  /// The same, as edits make them.
+  /// The same contents, as built from edits.
   private var editedEntries = ["a": 1]
   private var editedMembers: Set<Int> = [1, 2]
   private var calls: Set<String> = []

@@ -1,13 +1,14 @@
 import Observables
 import Testing
 
-/// A mutation costs what it changes, not what there is.
+/// The cost of a mutation depends on the change, not on the size of the collection.
 ///
-/// Measured by how often elements are compared or hashed, which no load of the machine changes.
+/// The cost is measured as comparisons and hashes of elements, which do not depend on the load of
+/// the machine.
 struct MutationCostTests {
   private static let size = 2000
 
-  /// Counts what is asked of it.
+  /// An element that counts its comparisons and hashes.
   private struct Counted: Hashable {
     final class Meter {
       var comparisons = 0
@@ -35,7 +36,7 @@ struct MutationCostTests {
   private func element(_ number: Int) -> Counted { Counted(number: number, meter: meter) }
 
   // C3
-  @Test func `appending compares no slots but its own`() throws {
+  @Test func `appending compares only the new slot`() throws {
     let list = ObservableArray((0..<MutationCostTests.size).map(element))
     try observeSlots(of: list)
     meter.comparisons = 0
@@ -48,7 +49,7 @@ struct MutationCostTests {
   }
 
   // C3
-  @Test func `swapping neighbours compares no slots but theirs`() throws {
+  @Test func `swapping neighbours compares only their slots`() throws {
     let list = ObservableArray((0..<MutationCostTests.size).map(element))
     try observeSlots(of: list)
     meter.comparisons = 0
@@ -62,7 +63,7 @@ struct MutationCostTests {
 
   // C6
   @Test(arguments: [false, true])
-  func `adding and removing a few members of a set hashes only those`(isObserved: Bool) throws {
+  func `adding and removing a few members of a set hashes only these`(isObserved: Bool) throws {
     let set = ObservableSet((0..<MutationCostTests.size).map(element))
     if isObserved { try set.observe("*", in: loop) { _ in } }
     meter.hashes = 0
@@ -74,7 +75,7 @@ struct MutationCostTests {
 
   // C5
   @Test(arguments: [false, true])
-  func `merging a few keys hashes only those`(isObserved: Bool) throws {
+  func `merging a few keys hashes only these`(isObserved: Bool) throws {
     let entries = (0..<MutationCostTests.size).map { (element($0), $0) }
     let dictionary = ObservableDictionary(Dictionary(uniqueKeysWithValues: entries))
     if isObserved { try dictionary.observe("*", in: loop) { _ in } }

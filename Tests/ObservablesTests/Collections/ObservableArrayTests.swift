@@ -5,7 +5,7 @@ import Testing
 @Suite struct ObservableArrayTests {
   private let loop = Loop()
 
-  /// How often a watcher of `path` is called by the turn that `change` makes.
+  /// The number of calls of a watcher of `path` in a turn that makes `change`.
   private func calls<Root: KeyPathObservable>(
     _ root: Root, _ path: Path, _ change: () -> Void
   ) throws -> Int {
@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  @Test func `a mutation that changes nothing calls nobody`() throws {
+  @Test func `a mutation that changes nothing calls no watcher`() throws {
     let array: ObservableArray = [1, 2, 3]
     #expect(try calls(array, "*") { array[0] = 1 } == 0)
     #expect(try calls(array, "*") { array.sort() } == 0)
@@ -55,7 +55,7 @@ import Testing
   }
 
   // C3
-  @Test func `a slot follows the place, whoever is in it`() throws {
+  @Test func `a slot follows the position, whichever object is there`() throws {
     let array: ObservableArray = [1, 2, 2, 3]
     #expect(try calls(array, "#1") { array.remove(at: 0) } == 0, "the same slid in")
     #expect(try calls(array, "#0") { array.insert(5, at: 0) } == 1)
@@ -99,7 +99,7 @@ import Testing
   }
 
   // C7
-  @Test func `an object that is there twice is heard until its last copy left`() throws {
+  @Test func `an object that occurs twice is observed until its last copy has left`() throws {
     let a = Item(1)
     let array = ObservableArray([a, a])
     var calls = 0
@@ -165,7 +165,7 @@ import Testing
     #expect(try order.value(at: "items.@count") as? Int == 4)
   }
 
-  @Test func `an operator over the elements themselves follows a whole that is replaced`() throws {
+  @Test func `an operator over the elements follows a replaced collection`() throws {
     let array: ObservableArray = [3, 3]
     #expect(try calls(array, "@sum") { array.set([5, 1]) } == 0)
     var sums: [Int?] = []
@@ -194,7 +194,7 @@ import Testing
     #expect(try calls(order, "items.@unionOfArrays.tags") { a.tags.append("q") } == 1)
   }
 
-  @Test func `operators nest, each over what the outer one goes over`() throws {
+  @Test func `operators nest, each over the collections of the outer one`() throws {
     let (a, b) = (Item(1), Item(2))
     (a.tags, b.tags) = (["x", "y"], ["z"])
     let order = Order([a, b])
@@ -211,7 +211,7 @@ import Testing
     }
   }
 
-  @Test func `a sum over something else is an error that names the element`() throws {
+  @Test func `a sum of unsupported values is an error that names the element`() throws {
     let order = Order([Item(1), Item(2, "two")])
     var errors: [String] = []
     loop.onError = { errors.append("\($0)") }
@@ -233,7 +233,7 @@ import Testing
   }
 
   // C10
-  @Test func `an array that is what it was tells no edits`() throws {
+  @Test func `an array with its old contents delivers no edits`() throws {
     let array: ObservableArray = [1, 2, 3]
     var told: [[CollectionEdit<Int>]] = []
     try array.observeEdits(in: loop) { told.append(Array($1)) }
@@ -249,7 +249,7 @@ import Testing
   }
 
   // C10
-  @Test func `edits made inside their own callback are told by the next one`() throws {
+  @Test func `edits made in their own callback are delivered by the next call`() throws {
     let array: ObservableArray = [1]
     var told: [[CollectionEdit<Int>]] = []
     try array.observeEdits(in: loop) { array, edits in
@@ -276,7 +276,7 @@ import Testing
   }
 
   // L7
-  @Test func `an encoded array is what an array is, without observations`() throws {
+  @Test func `an encoded array is a plain array, without observations`() throws {
     let array: ObservableArray = [1, 2]
     try array.observe("*", in: loop) { _ in }
     let data = try JSONEncoder().encode(array)
@@ -287,7 +287,7 @@ import Testing
     #expect(array.copy().observedKeys == [])
   }
 
-  @Test func `a predicate may throw or look at the array; nothing is lost`() throws {
+  @Test func `a predicate may throw or read the array without losing anything`() throws {
     struct Failure: Error {}
     let array = ObservableArray((0..<20).reversed())
     #expect(throws: Failure.self) {
@@ -305,7 +305,7 @@ import Testing
   }
 
   // P8
-  @Test func `an array may hold itself`() throws {
+  @Test func `an array may contain itself`() throws {
     let array = ObservableArray<ObservableCollection>()
     array.append(array)
     array.append(ObservableArray<Int>([1]))
@@ -314,7 +314,7 @@ import Testing
   }
 
   // L4
-  @Test func `an element that left is not kept alive, nor is what was observed of it`() throws {
+  @Test func `a removed element is released, and so are the objects observed below it`() throws {
     let order = Order((0..<1000).map { Item($0) })
     weak let one = order.items![500]
     try order.observe("items.price", in: loop) { _ in }

@@ -2,12 +2,12 @@ import Observables
 import TestSupport
 import Testing
 
-/// Random programs over collections, against those of the standard library.
+/// Random programs over collections, compared with the collections of the standard library.
 ///
-/// `OBS_SEED=n` begins with another seed, `OBS_COUNT=n` takes that many.
+/// `OBS_SEED=n` sets the first seed, `OBS_COUNT=n` the number of programs.
 @Suite struct `Random collections` {
   // C1–C10, T1, T3, T5, T7, T9
-  @Test func `an array does what an Array does and calls whom the reference says`() {
+  @Test func `an array works like an Array and calls the watchers that the reference expects`() {
     for seed in Size.seeds(400, light: 40) {
       var generator = SeededGenerator(seed: seed)
       let program = (0..<50).map { _ in ArrayStep.random(using: &generator) }
@@ -19,7 +19,7 @@ import Testing
   }
 
   // C5, C6, C10
-  @Test func `a dictionary and a set do what those of the standard library do`() {
+  @Test func `a dictionary and a set work like those of the standard library`() {
     for seed in Size.seeds(400, light: 40) {
       var generator = SeededGenerator(seed: seed)
       let program = (0..<40).map { _ in KeyedStep.random(using: &generator) }

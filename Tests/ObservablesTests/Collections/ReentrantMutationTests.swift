@@ -1,7 +1,7 @@
 import Observables
 import Testing
 
-/// Mutations whose elements, arguments or predicates touch the collection themselves.
+/// Mutations whose elements, arguments or predicates access the collection themselves.
 struct ReentrantMutationTests {
   private final class Guest {
     private weak let list: ObservableArray<Guest?>?
@@ -33,13 +33,13 @@ struct ReentrantMutationTests {
     }
     loop.endTurn()
     loop.endTurn()
-    // What each mutation leaves, and one entry for each guest that died.
+    // The elements that each mutation leaves, and one entry for each guest that died.
     let (left, died) = [(4, 1), (2, 2), (0, 4), (0, 4), (3, 2), (2, 2), (2, 4)][mutation]
     #expect(list.count == left + died)
   }
 
   // C10
-  @Test func `an element that dies when its removal was told may change the array`() throws {
+  @Test func `an element that dies after its removal was delivered may change the array`() throws {
     let loop = Loop()
     let list = try list(false, loop)
     var told: [Int] = []
@@ -48,13 +48,13 @@ struct ReentrantMutationTests {
     loop.endTurn()
     loop.endTurn()
     #expect(list.count == 4)
-    // Three removals; and the entries of those that died, when nobody had to be told of them any
-    // more.
+    // Three removals; then the three elements, which the edits no longer held, died and added
+    // entries.
     #expect(told == [3, 3])
   }
 
   @Test(arguments: [false, true])
-  func `an array can be put into itself`(isObserved: Bool) throws {
+  func `an array can be inserted into itself`(isObserved: Bool) throws {
     let (loop, numbers) = (Loop(), ObservableArray([1, 2, 3]))
     if isObserved { try numbers.observe("*", in: loop) { _ in } }
     numbers.append(contentsOf: numbers)

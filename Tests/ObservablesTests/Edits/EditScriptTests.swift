@@ -16,7 +16,7 @@ struct EditScriptTests {
   }
 
   // S1: long lists.
-  @Test func `a script that is stopped compares nothing any more`() {
+  @Test func `a stopped script compares nothing more`() {
     var comparisons = 0
     let script = EditScript(
       from: 100_000, to: 100_000,
@@ -30,7 +30,7 @@ struct EditScriptTests {
   }
 
   // C10
-  @Test func `a script is as short as can be`() {
+  @Test func `a script is as short as possible`() {
     #expect(script("abc", "abc") == [])
     #expect(script("", "ab") == [.insert(at: 0, new: 0), .insert(at: 1, new: 1)])
     #expect(script("abc", "axc") == [.replace(at: 1, old: 1, new: 1)])
@@ -42,7 +42,7 @@ struct EditScriptTests {
   }
 
   // C10
-  @Test func `of equally short scripts the one with the lowest positions is taken`() {
+  @Test func `among equally short scripts the lowest positions win`() {
     #expect(script("aa", "a") == [.remove(at: 0, old: 0)])
     #expect(script("aaa", "aaaa") == [.insert(at: 0, new: 0)])
     #expect(script("xaab", "xab") == [.remove(at: 1, old: 1)])
@@ -50,7 +50,7 @@ struct EditScriptTests {
 
   // C10
   @Test(arguments: 0..<20)
-  func `random scripts are shortest, and each edit comes as early as it can`(block: Int) {
+  func `random scripts are shortest, and each edit comes as early as possible`(block: Int) {
     let count = Size.of(200, light: 20)
     for seed in block * count..<(block + 1) * count {
       var generator = SeededGenerator(seed: seed)
@@ -62,7 +62,7 @@ struct EditScriptTests {
   }
 
   // C10
-  @Test func `beyond the limit what differs is replaced in place`() {
+  @Test func `beyond the limit different elements are replaced in place`() {
     #expect(
       script(Array("abcd"), Array("badc"), limit: 1)
         == (0..<4).map { .replace(at: $0, old: $0, new: $0) })
@@ -81,7 +81,7 @@ struct EditScriptTests {
   }
 
   // C10
-  @Test func `few edits of a long list look at each element a few times`() {
+  @Test func `few edits of a long list read each element a few times`() {
     let old = Array(0..<100_000)
     var new = old
     new.remove(at: 70_000)
@@ -125,7 +125,7 @@ struct EditScriptTests {
 /// A shortest script by the full table of distances.
 private struct Reference {
   private let (old, new): ([Int], [Int])
-  /// From each pair of positions to the ends.
+  /// The distances from each pair of positions to the ends.
   private var distances: [[Int]]
 
   init(_ old: [Int], _ new: [Int]) {
@@ -144,8 +144,8 @@ private struct Reference {
     }
   }
 
-  /// Each edit as early as it can be; at one place replacements go before insertions, and those
-  /// before removals.
+  /// Each edit as early as possible; at one position replacements come before insertions, and
+  /// insertions before removals.
   func steps() -> [EditScript.Step] {
     var (i, j) = (0, 0)
     var steps: [EditScript.Step] = []

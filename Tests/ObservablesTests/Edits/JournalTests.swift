@@ -6,7 +6,7 @@ import Testing
 /// C10: edits turn the former list into the present one.
 struct JournalTests {
   // C10
-  @Test func `what comes back within a turn is no edit`() {
+  @Test func `a change that is reverted within a turn is no edit`() {
     var journal = Journal<Int>()
     journal.record(.insert(7, at: 0))
     journal.record(.remove(7, at: 0))
@@ -29,7 +29,7 @@ struct JournalTests {
   }
 
   // C10
-  @Test func `inserts or removals alone are told without looking at the list`() {
+  @Test func `inserts or removals alone are delivered without reading the list`() {
     var journal = Journal<Int>()
     for index in 0..<1000 { journal.record(.insert(index, at: 0)) }
     let edits = journal.edits(
@@ -42,7 +42,7 @@ struct JournalTests {
   }
 
   // C10
-  @Test func `a detour is told as the shorter way`() {
+  @Test func `a detour is delivered as the shorter way`() {
     var journal = Journal<Int>()
     journal.record(.insert(4, at: 3))
     journal.record(.replace(1, with: 5, at: 0))
@@ -52,7 +52,7 @@ struct JournalTests {
   }
 
   // C10
-  @Test func `two that swap are two replacements`() {
+  @Test func `two swapped elements are two replacements`() {
     var journal = Journal<Int>()
     journal.record(.replace(1, with: 2, at: 0))
     journal.record(.replace(2, with: 1, at: 1))
@@ -105,7 +105,7 @@ struct JournalTests {
   }
 
   // C10
-  @Test func `a long list is not looked at before its journal holds much more`() {
+  @Test func `a long list is rarely read while its journal grows`() {
     var journal = Journal<Int>()
     var list = Array(0..<100_000)
     let slow = journal.end

@@ -6,7 +6,7 @@ import Testing
 /// C10 for dictionaries and sets.
 struct KeyedJournalTests {
   // C10
-  @Test func `a key that has its former value again is no edit`() {
+  @Test func `a key that returns to its former value is no edit`() {
     var journal = KeyedJournal<String, Int>()
     journal.record("a", from: 1, to: 2)
     journal.record("b", from: nil, to: 3)
@@ -18,7 +18,7 @@ struct KeyedJournalTests {
   }
 
   // C10
-  @Test func `keys that come and go leave nothing behind a reader that lags`() {
+  @Test func `keys that come and go leave nothing behind for a slow reader`() {
     var journal = KeyedJournal<Int, Int>()
     journal.record(-1, from: nil, to: 0)
     for key in 0..<10_000 {

@@ -3,7 +3,7 @@ import Observables
 import TestSupport
 import Testing
 
-/// Where a task waits until the test lets it go on.
+/// A gate at which a task waits until the test opens it.
 private struct Gate: Sendable {
   private let stream: AsyncStream<Void>
   private let opening: AsyncStream<Void>.Continuation
@@ -25,10 +25,10 @@ private struct Failure: Error {}
 
   init() { loop.onError = { [log] in log.note("\($0)") } }
 
-  /// Makes turns until nothing is ready.
+  /// Runs turns until nothing is ready.
   private func settle() { for _ in 0..<10 { loop.step() } }
 
-  /// Lets a task that waits end: it would keep all that it uses.
+  /// Lets a waiting task end; it would keep everything that it uses alive.
   private func letGo() {
     gate.open()
     settle()
@@ -60,7 +60,7 @@ private struct Failure: Error {}
   }
 
   // T1
-  @Test func `what a task writes is delivered at the end of the part that writes it`() throws {
+  @Test func `writes of a task are delivered at the end of the part that makes them`() throws {
     try person.observe("name", in: loop) { [gate] person in
       person.age = 1
       person.age = 2
@@ -76,7 +76,7 @@ private struct Failure: Error {}
   }
 
   // T10
-  @Test func `what a task throws is reported with its watcher, which stays`() throws {
+  @Test func `an error of a task is reported with its watcher, which stays`() throws {
     let options = WatcherOptions(name: "save")
     let watcher = try person.observe("age", in: loop, options: options) { _ in
       await Task.yield()
@@ -93,7 +93,7 @@ private struct Failure: Error {}
   }
 
   // T7
-  @Test func `stopping the watcher cancels its task, and makes no further one`() throws {
+  @Test func `stopping the watcher cancels its task, and starts no further one`() throws {
     let watcher = try person.observe("age", in: loop) { [log, gate] _ in
       await gate.pass()
       log.note("cancelled: \(Task.isCancelled)")
@@ -123,7 +123,7 @@ private struct Failure: Error {}
     #expect(log.events == ["2, cancelled: false"])
   }
 
-  @Test func `a watcher that is paused starts its task when it is resumed`() throws {
+  @Test func `a paused watcher starts its task when it resumes`() throws {
     let watcher = try person.observe("age", in: loop) { [log, gate] person in
       log.note("begin \(person.age)")
       await gate.pass()
@@ -142,8 +142,7 @@ private struct Failure: Error {}
   }
 
   // L3
-  @Test func `an observer is kept while a task runs, and ends the watcher when it is gone`() throws
-  {
+  @Test func `an observer is kept while a task runs, and ends the watcher afterwards`() throws {
     var view: Person? = Person("view")
     let options = WatcherOptions(observer: view!)
     let watcher = try person.observe("age", "name", in: loop, options: options) {
@@ -200,7 +199,7 @@ private struct Failure: Error {}
     #expect(isThere == [true, true, true])
   }
 
-  @Test func `a model of several threads starts tasks by the inbox of a loop`() async throws {
+  @Test func `a thread-safe model starts tasks by the inbox of a loop`() async throws {
     let thread = LoopThread { _ in }
     let tally = Tally()
     let counts = AsyncStream<Int>.makeStream()

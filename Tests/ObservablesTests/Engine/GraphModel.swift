@@ -1,6 +1,6 @@
 import Observables
 
-/// What random programs are made of: three links to others, one of them weak, and two values.
+/// A vertex of random graphs: three links to other vertices, one of them weak, and two values.
 final class Vertex: ObservableModel {
   static let properties = ModelProperties(for: Vertex.self) {
     Property("a", get: { $0.a })

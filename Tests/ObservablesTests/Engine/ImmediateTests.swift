@@ -19,7 +19,7 @@ struct ImmediateTests {
   }
 
   // T9
-  @Test func `it is told path, key, old and new inside the write`() throws {
+  @Test func `a watcher gets path, key, old and new value inside the write`() throws {
     let person = Person("Ann", address: Address("1"))
     try person.observeImmediately("address.zip", in: loop) { [log] person, change in
       log.note("\(person.name) \(change.path) \(change.key) \(change.old!) \(change.new!)")
@@ -30,7 +30,7 @@ struct ImmediateTests {
   }
 
   // T9
-  @Test func `old and new of a property that is nil are nil`() throws {
+  @Test func `old and new value of a property that is nil are nil`() throws {
     let person = Person()
     try person.observeImmediately("address", in: loop) { [log] _, change in
       log.note("\(change.old == nil) \(change.new is Address)")
@@ -40,7 +40,7 @@ struct ImmediateTests {
   }
 
   // T9
-  @Test func `it reads the value that was stored`() throws {
+  @Test func `the callback reads the stored value`() throws {
     let person = Person()
     try person.observeImmediately("age", in: loop) { [log] person, _ in log.note("\(person.age)") }
     person.age = 7
@@ -48,7 +48,7 @@ struct ImmediateTests {
   }
 
   // T9
-  @Test func `they are called in order of registration, before coalesced ones`() throws {
+  @Test func `calls come in order of registration, before coalesced ones`() throws {
     let person = Person()
     try person.observe("name", in: loop) { [log] _ in log.note("coalesced") }
     try watch(person, "*", "1")
@@ -60,7 +60,7 @@ struct ImmediateTests {
   }
 
   // T9
-  @Test func `one with several paths is called once per write`() throws {
+  @Test func `a watcher of several paths is called once per write`() throws {
     let person = Person()
     let watcher = try watch(person, "name", "w")
     try watcher.observe("*")
@@ -70,7 +70,7 @@ struct ImmediateTests {
   }
 
   // P6, T9
-  @Test func `it follows a replaced object at once`() throws {
+  @Test func `a watcher follows a replaced object at once`() throws {
     let person = Person(address: Address("1"))
     let old = person.address!
     try watch(person, "address.zip", "w")
@@ -82,7 +82,7 @@ struct ImmediateTests {
   }
 
   // T5
-  @Test func `the same value calls nobody`() throws {
+  @Test func `the same value calls no watcher`() throws {
     let person = Person("Ann")
     try watch(person, "name", "w")
     person.name = "Ann"
@@ -90,7 +90,7 @@ struct ImmediateTests {
   }
 
   // T9
-  @Test func `it is not re-entered: what it changes calls it again after it returned`() throws {
+  @Test func `a callback is not re-entered: its changes call it again after it returned`() throws {
     let person = Person()
     try person.observeImmediately("age", in: loop) { [log] person, change in
       log.note("enter \(change.new!)")
@@ -102,7 +102,7 @@ struct ImmediateTests {
   }
 
   // T9, P6
-  @Test func `what it writes to a branch that it put in calls it again`() throws {
+  @Test func `a write to a branch that the callback put in calls it again`() throws {
     let person = Person(address: Address("1"))
     var isFirst = true
     try person.observeImmediately("address.zip", in: loop) { [log] person, change in
@@ -117,7 +117,7 @@ struct ImmediateTests {
   }
 
   // T9
-  @Test func `after a hundred calls of itself an error names it`() throws {
+  @Test func `after a hundred calls caused by itself an error names the watcher`() throws {
     let person = Person()
     var errors: [String] = []
     loop.onError = { errors.append("\($0)") }
@@ -139,7 +139,7 @@ struct ImmediateTests {
   }
 
   // T9
-  @Test func `two that trigger each other without end are stopped by the limit`() throws {
+  @Test func `two watchers that trigger each other without end are stopped by the limit`() throws {
     let (a, b) = (Person(), Person())
     var errors = 0
     loop.onError = { _ in errors += 1 }
@@ -169,7 +169,7 @@ struct ImmediateTests {
   }
 
   // T9
-  @Test func `a batch delays them to its end, once each, with the first change`() throws {
+  @Test func `a batch delays calls to its end, once each, with the first change`() throws {
     let person = Person()
     try person.observeImmediately("age", in: loop) { [log] person, change in
       log.note("\(change.old!) \(change.new!) \(person.age)")
@@ -183,7 +183,7 @@ struct ImmediateTests {
   }
 
   // T9
-  @Test func `a batch that throws calls them too`() throws {
+  @Test func `a batch that throws makes the calls, too`() throws {
     struct Failure: Error {}
     let person = Person()
     try watch(person, "age", "w")
@@ -209,7 +209,7 @@ struct ImmediateTests {
   }
 
   // T7
-  @Test func `one stopped by an earlier one is not called`() throws {
+  @Test func `a watcher stopped by an earlier one is not called`() throws {
     let person = Person()
     var second: Watcher?
     try watch(person, "name", "1") { second?.stop() }
@@ -219,7 +219,7 @@ struct ImmediateTests {
   }
 
   // T7
-  @Test func `one may stop itself in the middle of what it triggers`() throws {
+  @Test func `a watcher may stop itself after a write that triggers it`() throws {
     let person = Person()
     var watcher: Watcher?
     watcher = try watch(person, "age", "w") {
@@ -233,7 +233,7 @@ struct ImmediateTests {
   }
 
   // T11
-  @Test func `one added inside a call hears the next change`() throws {
+  @Test func `a watcher added inside a call is called for the next change`() throws {
     let person = Person()
     var isFirst = true
     try watch(person, "name", "1") { [unowned person, loop, log] in
@@ -247,7 +247,7 @@ struct ImmediateTests {
   }
 
   // T9
-  @Test func `its writes reach coalesced watchers in this turn`() throws {
+  @Test func `writes of a callback reach coalesced watchers in this turn`() throws {
     let person = Person()
     try watch(person, "name", "immediate") { person.age += 1 }
     try person.observe("age", in: loop) { [log] _ in log.note("coalesced") }
@@ -257,7 +257,7 @@ struct ImmediateTests {
   }
 
   // T9
-  @Test func `it hears what a coalesced watcher writes, inside that call`() throws {
+  @Test func `writes of a coalesced watcher are delivered inside its call`() throws {
     let person = Person()
     try person.observe("name", in: loop) { [log] person in
       person.age += 1
@@ -269,7 +269,7 @@ struct ImmediateTests {
     #expect(log.events == ["immediate", "coalesced"])
   }
 
-  @Test func `paused, it is told the first change when it resumes`() throws {
+  @Test func `a paused watcher gets the first change when it resumes`() throws {
     let person = Person()
     let watcher = try person.observeImmediately("age", in: loop) { [log] _, change in
       log.note("\(change.new!)")
@@ -284,7 +284,7 @@ struct ImmediateTests {
     #expect(log.take() == ["3"])
   }
 
-  @Test func `paused and resumed within a batch it waits for the end`() throws {
+  @Test func `a watcher paused and resumed within a batch waits for the end`() throws {
     let person = Person()
     let watcher = try watch(person, "age", "w")
     loop.batch {
@@ -296,7 +296,7 @@ struct ImmediateTests {
     #expect(log.events == ["w"])
   }
 
-  @Test func `scheduled while paused it is called after resume`() throws {
+  @Test func `a watcher scheduled while paused is called after resume`() throws {
     let person = Person()
     let watcher = try watch(person, "age", "w")
     watcher.pause()
@@ -310,7 +310,7 @@ struct ImmediateTests {
     #expect(log.take() == ["w"])
   }
 
-  @Test func `once ends it after the first change`() throws {
+  @Test func `once ends the watcher after the first change`() throws {
     let person = Person()
     let watcher = try watch(person, "age", "w", WatcherOptions(once: true)) { person.age += 1 }
     person.age = 1
@@ -328,7 +328,7 @@ struct ImmediateTests {
     #expect(log.events == ["age true"])
   }
 
-  @Test func `run calls it, and again for what it changes itself`() throws {
+  @Test func `run calls the watcher, and again for its own changes`() throws {
     let person = Person()
     let watcher = try watch(person, "age", "w") { if person.age < 2 { person.age += 1 } }
     watcher.run()
@@ -336,7 +336,7 @@ struct ImmediateTests {
   }
 
   // T5
-  @Test func `equals decides for it`() throws {
+  @Test func `equals decides about its calls`() throws {
     let person = Person()
     let options = WatcherOptions(equals: { ($0 as! Int) / 10 == ($1 as! Int) / 10 })
     try watch(person, "age", "w", options)
@@ -356,7 +356,7 @@ struct ImmediateTests {
   }
 
   // L3
-  @Test func `its object may lose its last reference in its call`() throws {
+  @Test func `the object may lose its last reference in the callback`() throws {
     var person: Person? = Person()
     let weakly = { [weak person] in person?.age = 2 }
     try watch(person!, "age", "w") {
@@ -368,7 +368,7 @@ struct ImmediateTests {
   }
 
   // T9, L3
-  @Test func `it may have several paths and an observer, with which it ends`() throws {
+  @Test func `a watcher may have several paths and an observer, with which it ends`() throws {
     let person = Person("Ann", address: Address("1"))
     var view: Person? = Person("view")
     let options = WatcherOptions(observer: view!)
@@ -386,7 +386,7 @@ struct ImmediateTests {
   }
 
   // T9
-  @Test func `it may have one path and an observer, and several paths without one`() throws {
+  @Test func `one path with an observer, and several paths without one`() throws {
     let person = Person("Ann", address: Address("1"))
     var view: Person? = Person("view")
     try person.observeImmediately("name", in: loop, options: WatcherOptions(observer: view!)) {

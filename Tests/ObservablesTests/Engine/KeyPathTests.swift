@@ -2,7 +2,7 @@ import Observables
 import TestSupport
 import Testing
 
-/// P3–P9: what a registered path hears.
+/// P3–P9: the changes that a registered path reports.
 struct KeyPathTests {
   private let loop = Loop()
   private let log = Log()
@@ -13,7 +13,7 @@ struct KeyPathTests {
   }
 
   // P4
-  @Test func `registration calls nobody`() throws {
+  @Test func `registration calls nothing`() throws {
     let person = Person("Ann")
     try watch(person, "name")
     loop.endTurn()
@@ -21,7 +21,7 @@ struct KeyPathTests {
   }
 
   // P5
-  @Test func `a write to the only element delivers`() throws {
+  @Test func `a write to the only component delivers`() throws {
     let person = Person("Ann")
     try person.observe("name", in: loop) { [log] person in log.note(person.name) }
     person.name = "Bob"
@@ -30,7 +30,7 @@ struct KeyPathTests {
   }
 
   // P4, P5
-  @Test func `a path through nil is heard when the object comes and when it goes`() throws {
+  @Test func `a path through nil reports when the object appears and disappears`() throws {
     let person = Person()
     try person.observe("address.zip", in: loop) { [log] person in
       log.note(person.address?.zip ?? "nil")
@@ -45,7 +45,7 @@ struct KeyPathTests {
   }
 
   // P5
-  @Test func `a change from not reachable to not reachable delivers`() throws {
+  @Test func `a change between two unreachable states delivers`() throws {
     let person = Person()
     try watch(person, "friend.address.zip")
     person.friend = Person()
@@ -56,7 +56,7 @@ struct KeyPathTests {
   }
 
   // P6
-  @Test func `a replaced address is heard and the old one is silent`() throws {
+  @Test func `a replaced address is followed and the old one is ignored`() throws {
     let person = Person(address: Address("1"))
     let old = person.address!
     try person.observe("address.zip", in: loop) { [log] person in log.note(person.address!.zip) }
@@ -96,7 +96,7 @@ struct KeyPathTests {
   }
 
   // P6
-  @Test func `several elements replaced in one turn are followed once`() throws {
+  @Test func `several objects replaced in one turn are followed once`() throws {
     let person = Person(address: Address("1", city: City("A")))
     let (address, city) = (person.address!, person.address!.city!)
     try watch(person, "address.city.name")
@@ -114,7 +114,7 @@ struct KeyPathTests {
   }
 
   // P7
-  @Test func `a path may pass into a string and is silent beyond it`() throws {
+  @Test func `a path may pass into a string and reports nothing beyond it`() throws {
     let person = Person("Ann")
     try watch(person, "name.length.anything")
     person.name = "Bob"
@@ -154,7 +154,7 @@ struct KeyPathTests {
   }
 
   // P8
-  @Test func `cutting one of two routes to an object leaves the other whole`() throws {
+  @Test func `cutting one of two routes to an object keeps the other`() throws {
     let (person, shared) = (Person(), Address("1"))
     let friend = Person(address: shared)
     person.address = shared
@@ -207,7 +207,7 @@ struct KeyPathTests {
   }
 
   // P3, P8
-  @Test func `an object under a wildcard twice is heard until it is gone from both`() throws {
+  @Test func `an object under a wildcard twice is observed until it is gone from both`() throws {
     let (person, shared) = (Person(), Person())
     person.friend = shared
     person.boss = shared
@@ -255,7 +255,7 @@ struct KeyPathTests {
   }
 
   // P9
-  @Test func `a failed registration leaves nothing observed and tells no hook`() {
+  @Test func `a failed registration observes nothing and calls no hook`() {
     let person = Person(address: Address())
     person.onObserved(in: loop) { [log] key, isObserved in log.note("\(key) \(isObserved)") }
     #expect(throws: PathError.self) { try watch(person, "address.zpi") }
@@ -265,13 +265,13 @@ struct KeyPathTests {
   }
 
   // P9
-  @Test func `an element of a list is no property of a model`() {
+  @Test func `an element of a list is not a property of a model`() {
     let error = #expect(throws: PathError.self) { try watch(Person(), "#1") }
     #expect(error?.code == .unsupported)
   }
 
   // P9
-  @Test func `a misspelt name of an object that comes later is reported once`() throws {
+  @Test func `a misspelt name of an object that appears later is reported once`() throws {
     let person = Person()
     loop.onError = { [log] error in log.note("\(error)") }
     try person.observe("friend.nmae.x", in: loop, options: WatcherOptions(name: "typo")) {
@@ -292,7 +292,7 @@ struct KeyPathTests {
   }
 
   // P9
-  @Test func `an object that lacks the name and turns up later is silent`() throws {
+  @Test func `an object without the name that appears later is silent`() throws {
     let person = Person()
     loop.onError = { [log] error in log.note("\(error)") }
     try watch(person, "friend.salary")
@@ -309,7 +309,7 @@ struct KeyPathTests {
   }
 
   // P9
-  @Test func `a subclass has the properties of its parent and its own`() throws {
+  @Test func `a subclass has the inherited properties and additional ones`() throws {
     let employee = Employee("Ann")
     try watch(employee, "name", "name")
     try watch(employee, "salary", "salary")
@@ -337,7 +337,7 @@ struct KeyPathTests {
   }
 
   // L5
-  @Test func `several paths are added to a watcher and taken away by one call`() throws {
+  @Test func `several paths can be added to a watcher and removed by one call`() throws {
     let person = Person("Ann", address: Address("1"))
     let watcher = try watch(person, "friend", "w")
     try watcher.observe("name", "address.zip")
@@ -351,7 +351,7 @@ struct KeyPathTests {
   }
 
   // P9
-  @Test func `where one of several paths is wrong none of them is added`() throws {
+  @Test func `if one of several paths is wrong none of them is added`() throws {
     let person = Person("Ann")
     let watcher = try watch(person, "name", "w")
     #expect(throws: PathError.self) { try watcher.observe("name", "age", "nmae") }

@@ -3,7 +3,7 @@ import Observables
 import TestSupport
 import Testing
 
-/// L1–L5: who holds whom, and how watchers end.
+/// L1–L5: ownership, and the ends of watchers.
 struct LifetimeTests {
   private let loop = Loop()
   private let log = Log()
@@ -33,7 +33,7 @@ struct LifetimeTests {
   }
 
   // L1
-  @Test func `what a callback captured goes with the observed object`() throws {
+  @Test func `objects captured by a callback are released with the observed object`() throws {
     var person: Person? = Person(probe: probe)
     let captured = Person(probe: probe)
     try person!.observe("name", in: loop) { [captured] _ in captured.age += 1 }
@@ -44,7 +44,7 @@ struct LifetimeTests {
   }
 
   // L1
-  @Test func `what a callback captured goes when the watcher is stopped`() throws {
+  @Test func `objects captured by a callback are released when the watcher is stopped`() throws {
     let person = Person(probe: probe)
     let watcher = try { [probe] in
       let captured = Person(probe: probe)
@@ -56,7 +56,7 @@ struct LifetimeTests {
   }
 
   // L1, L5
-  @Test func `what a callback captured may stop other watchers of the object when it goes`() throws
+  @Test func `a captured object may stop other watchers of the object when it is released`() throws
   {
     let person = Person()
     let others = Others()
@@ -65,7 +65,7 @@ struct LifetimeTests {
       try person.observe("name", in: loop) { _ in _ = last }
       others.watchers.append(try watch(person, "name"))
     }
-    // The first watcher takes the others along: they are not counted.
+    // The first watcher releases the others when it ends: they are not counted.
     #expect(person.stopObserving() == 3)
     #expect(others.watchers.isEmpty)
     person.name = "x"
@@ -74,7 +74,7 @@ struct LifetimeTests {
   }
 
   // L1, L5
-  @Test func `a watcher that is made when the only one goes is not stopped in its place`() throws {
+  @Test func `a watcher made while the only one ends is not stopped in its place`() throws {
     let person = Person()
     try {
       let last = Ending { [log, loop] in
@@ -117,7 +117,7 @@ struct LifetimeTests {
   }
 
   // L2
-  @Test func `a pending watcher that is stopped lets go of its object`() throws {
+  @Test func `a stopped pending watcher releases its object`() throws {
     var person: Person? = Person(probe: probe)
     let watcher = try watch(person!, "name")
     person!.name = "Ann"
@@ -144,7 +144,7 @@ struct LifetimeTests {
   }
 
   // L3
-  @Test func `the observer dies and its watchers end silently`() throws {
+  @Test func `watchers end silently with their observer`() throws {
     let person = Person()
     var observer: Log? = Log()
     try person.observe("name", in: loop, options: WatcherOptions(observer: observer!)) { [log] _ in
@@ -208,7 +208,7 @@ struct LifetimeTests {
       for _ in 0..<1000 { try useLoop() }
       let before = try pages()
       for _ in 0..<5000 { try useLoop() }
-      // A pool of records that is not freed takes a page for each loop.
+      // If a pool of records is not freed, it takes a page for each loop.
       let growth = try pages() - before
       exit(growth < 500 ? EXIT_SUCCESS : EXIT_FAILURE)
     }
@@ -229,7 +229,7 @@ struct LifetimeTests {
   }
 
   // L3
-  @Test func `keys whose observer died are not observed any more`() throws {
+  @Test func `keys are unobserved after the death of their observer`() throws {
     let person = Person()
     var observer: Log? = Log()
     try person.observe("name", in: loop, options: WatcherOptions(observer: observer!)) { _ in }
@@ -240,7 +240,7 @@ struct LifetimeTests {
   }
 
   // L3
-  @Test func `the observed dies and on_end is told the path in the next turn`() throws {
+  @Test func `the end of the observed object calls on_end with the path in the next turn`() throws {
     var person: Person? = Person(address: Address())
     let options = WatcherOptions(onEnd: { [log] path in log.note("end \(path)") })
     try person!.observe("address.zip", in: loop, options: options) { [log] _ in log.note("w") }
@@ -251,7 +251,7 @@ struct LifetimeTests {
   }
 
   // L3
-  @Test func `a turn of the program's own tells on_end, too`() throws {
+  @Test func `a turn made by the program also calls on_end`() throws {
     var (person, friend): (Person?, Person?) = (Person(), Person())
     let options = WatcherOptions(onEnd: { [log] path in log.note("end \(path)") })
     try person!.observe("name", in: loop, options: options) { _ in }
@@ -269,7 +269,7 @@ struct LifetimeTests {
   }
 
   // L3
-  @Test func `on_end is not told of a watcher that was stopped`() throws {
+  @Test func `on_end is not called for a stopped watcher`() throws {
     let person = Person()
     let options = WatcherOptions(onEnd: { [log] path in log.note("end \(path)") })
     let watcher = try person.observe("name", in: loop, options: options) { _ in }
@@ -279,7 +279,7 @@ struct LifetimeTests {
   }
 
   // L3
-  @Test func `closing a loop tells nobody and ends everything`() throws {
+  @Test func `closing a loop ends everything and calls nothing`() throws {
     let person = Person()
     var inner: Loop? = Loop()
     let options = WatcherOptions(onEnd: { [log] path in log.note("end \(path)") })
@@ -302,7 +302,7 @@ struct LifetimeTests {
   }
 
   // L4
-  @Test func `an object in the middle that dies because it was held weakly is a change`() throws {
+  @Test func `the death of a weakly held object in the middle is a change`() throws {
     let person = Person()
     var boss: Person? = Person("Eve")
     person.boss = boss
@@ -316,7 +316,7 @@ struct LifetimeTests {
   }
 
   // L4
-  @Test func `an immediate watcher is told in the flush that the middle died`() throws {
+  @Test func `an immediate watcher is called in the flush for a death in the middle`() throws {
     let person = Person()
     var boss: Person? = Person("Eve")
     person.boss = boss
@@ -400,7 +400,7 @@ struct LifetimeTests {
   }
 
   // T12
-  @Test func `a path along twenty thousand objects is made, heard, cut and released`() throws {
+  @Test func `a path along twenty thousand objects is made, observed, cut and released`() throws {
     var people = (0..<20_000).map { Person("\($0)", probe: probe) }
     for (person, next) in zip(people, people.dropFirst()) { person.boss = next }
     let names = Array(repeating: "boss", count: 19_999) + ["name"]
@@ -423,7 +423,7 @@ struct LifetimeTests {
   }
 
   // L5
-  @Test func `a hundred thousand watchers of one key come and go`() throws {
+  @Test func `a hundred thousand watchers of one key are registered and stopped`() throws {
     let person = Person()
     let total = Size.of(100_000, light: 5_000)
     var count = 0
@@ -433,7 +433,7 @@ struct LifetimeTests {
     person.name = "x"
     loop.endTurn()
     #expect(count == total)
-    // Inside out: neither end of the list is where they are.
+    // An order that begins at neither end of the list.
     watchers = watchers.enumerated().sorted { $0.offset % 1_000 < $1.offset % 1_000 }.map(\.element)
     for watcher in watchers { watcher.stop() }
     loop.endTurn()
@@ -475,7 +475,7 @@ struct LifetimeTests {
   }
 
   // L1
-  @Test func `a loop goes with everything that was registered in it`() throws {
+  @Test func `a loop releases everything that was registered in it`() throws {
     weak var engine: Loop?
     do {
       let inner = Loop()
@@ -490,13 +490,13 @@ struct LifetimeTests {
   }
 
   // L2
-  @Test func `what a model writes while it dies keeps nothing, and ends its watchers`() throws {
+  @Test func `writes of a dying model keep nothing alive, and end its watchers`() throws {
     final class Owner: ObservableModel {
       static let properties = ModelProperties(for: Owner.self) {
         Property("person", get: { $0.person }, set: { $0.person = $1 })
         Property("count", get: { $0.count }, set: { $0.count = $1 })
       }
-      // Goes before the observation.
+      // It is deallocated before the observation.
       var person: Person? { didSet { observation.didSet(0, from: oldValue, to: person) } }
       var count = 0 { didSet { observation.didSet(1, from: oldValue, to: count) } }
       let observation = ModelObservation()
@@ -536,7 +536,7 @@ struct LifetimeTests {
   }
 }
 
-/// Watchers that are stopped when any of the objects goes that know them.
+/// Watchers that are stopped when an object that refers to this one is deallocated.
 private final class Others {
   var watchers: [Watcher] = []
 }

@@ -7,7 +7,7 @@ import Testing
 struct RandomGraphTests {
   // P3–P8, T1, T3, T5, T7, T9
   @Test(arguments: 0..<20)
-  func `a random program calls whom the naive reference says`(block: Int) {
+  func `a random program calls the watchers that the naive reference expects`(block: Int) {
     let count = Size.of(200, light: 20)
     for seed in block * count..<(block + 1) * count {
       var generator = SeededGenerator(seed: seed)
@@ -31,7 +31,7 @@ private enum Step {
   case batch([Write])
   case flush
 
-  /// What a watcher writes when it is called, or a batch does.
+  /// A write that a watcher's callback or a batch makes.
   struct Write {
     let vertex: Int
     let name: String
@@ -90,13 +90,13 @@ private final class Run {
 
   init(_ program: [Step]) { self.program = program }
 
-  /// Nil when the engine did what the reference expects.
+  /// Returns nil if the engine agrees with the reference.
   func difference() -> String? {
     loop.onError = { [weak self] _ in self?.actual.append("error") }
     let expected = Reference(program).run()
     vertices = (0..<Step.vertices).map(Vertex.init)
     defer {
-      // Rings of strong references would stay, and watchers could close them again.
+      // Cuts rings of strong references; watchers could close them again, so they stop first.
       for watcher in watchers { watcher.stop() }
       for vertex in vertices { (vertex.a, vertex.b) = (nil, nil) }
     }
@@ -108,7 +108,7 @@ private final class Run {
     return "expected \(expected), got \(actual), differing at \(index ?? -1)"
   }
 
-  /// The path of these components; `*` is a wildcard.
+  /// The path with these components; `*` is a wildcard.
   private func text(_ components: [String]) -> Path {
     try! Path(components.joined(separator: "."))
   }
@@ -178,7 +178,7 @@ private final class Reference {
     let isImmediate: Bool
     let write: Step.Write?
     var paths: [[String]]
-    /// For each path the (object, key) pairs on it.
+    /// The (object, key) pairs on each path.
     var touched: [Set<[String]>] = []
     var isPending = false
     var isPaused = false
@@ -213,7 +213,7 @@ private final class Reference {
     return log
   }
 
-  /// Every (object, key) pair on the paths of the entry, as the graph is now.
+  /// All (object, key) pairs on the paths of the entry, in the current graph.
   private func walk(_ entry: Entry) -> Set<[String]> {
     var pairs: Set<[String]> = []
     for path in entry.paths {
@@ -233,8 +233,8 @@ private final class Reference {
   }
 
   private func wrote(_ object: Object, _ key: String, _ change: () -> Void) {
-    // Coalesced watchers that are pending already need no more news; the others are wired as the
-    // graph was before the write.
+    // Pending coalesced watchers need no further notification; the others are wired according to
+    // the graph before the write.
     var hit: [Entry] = []
     for entry in entries where entry.isActive {
       let pairs = walk(entry)
@@ -247,8 +247,9 @@ private final class Reference {
     makeCalls(hit.filter(\.isImmediate))
   }
 
-  /// Calls each once, in order; whoever is called by a nested write was called before for what
-  /// lists around it still have for it.
+  /// Calls each entry once, in order.
+  ///
+  /// If a nested write calls an entry that outer lists still contain, those calls come first.
   private func makeCalls(_ entries: [Entry]) {
     lists.append(entries)
     let top = lists.count - 1

@@ -15,7 +15,7 @@ struct ThrowingCallbackTests {
   init() { loop.onError = { [log] in log.note("\($0)") } }
 
   // T10
-  @Test func `what a callback throws is reported with its watcher, and the others are called`()
+  @Test func `an error of a callback is reported with its watcher, and the others are called`()
     throws
   {
     let person = Person("Ann")

@@ -2,7 +2,7 @@ import Observables
 import TestSupport
 import Testing
 
-/// T1–T7, T11, T12: who is called in a turn, how often, and in which order.
+/// T1–T7, T11, T12: the calls of a turn, their number and their order.
 struct TurnTests {
   private let loop = Loop()
   private let log = Log()
@@ -54,7 +54,7 @@ struct TurnTests {
   }
 
   // T2
-  @Test func `the callback is told the observed object, and the observer is there`() throws {
+  @Test func `the callback receives the observed object, and the observer exists`() throws {
     let (person, observer) = (Person("Ann"), Person("Bob"))
     try person.observe("age", in: loop, options: WatcherOptions(observer: observer)) {
       [log, unowned observer] person in
@@ -66,7 +66,7 @@ struct TurnTests {
   }
 
   // T3
-  @Test func `the earliest registered is called first, whatever was written first`() throws {
+  @Test func `the earliest registered watcher is called first, in any order of writes`() throws {
     let (a, b) = (Person(), Person())
     try watch(a, "name", "1")
     try watch(b, "name", "2")
@@ -79,7 +79,7 @@ struct TurnTests {
   }
 
   // T3, T4
-  @Test func `what a watcher triggers runs in the same flush, in order of registration`() throws {
+  @Test func `triggered watchers run in the same flush, in order of registration`() throws {
     let person = Person()
     try watch(person, "name", "1") { person.age = 1 }
     try watch(person, "score", "2")
@@ -92,7 +92,7 @@ struct TurnTests {
   }
 
   // T4
-  @Test func `an earlier one that did not run yet is called in the same flush`() throws {
+  @Test func `an earlier watcher that did not run yet is called in the same flush`() throws {
     let person = Person()
     try watch(person, "age", "1")
     try watch(person, "name", "2") { person.age = 1 }
@@ -103,7 +103,7 @@ struct TurnTests {
   }
 
   // T4
-  @Test func `one that ran already waits for the next flush, which is the next turn`() throws {
+  @Test func `a watcher that has run waits for the next flush, which is the next turn`() throws {
     let person = Person()
     try watch(person, "age", "age") { if person.age < 3 { person.age += 1 } }
     person.age = 1
@@ -116,7 +116,7 @@ struct TurnTests {
   }
 
   // T4
-  @Test func `two that trigger each other settle without recursion`() throws {
+  @Test func `two watchers that trigger each other settle without recursion`() throws {
     let person = Person()
     try watch(person, "age", "age") { person.score = Double(person.age) }
     try watch(person, "score", "score") { person.age = min(5, Int(person.score) + 1) }
@@ -158,7 +158,7 @@ struct TurnTests {
   }
 
   // T4
-  @Test func `a watcher whose calls were dropped hears the next change`() throws {
+  @Test func `a watcher whose calls were dropped is called for the next change`() throws {
     let person = Person()
     loop.onError = { [log] _ in log.note("error") }
     var isEndless = true
@@ -196,7 +196,7 @@ struct TurnTests {
   }
 
   // T5
-  @Test func `there and back within a turn delivers once`() throws {
+  @Test func `a change that is reverted within a turn delivers once`() throws {
     let person = Person("A")
     try watch(person, "name", "w")
     person.name = "B"
@@ -215,7 +215,7 @@ struct TurnTests {
   }
 
   // T7
-  @Test func `a stopped watcher is not called for what was pending`() throws {
+  @Test func `a stopped watcher gets no pending calls`() throws {
     let person = Person()
     let watcher = try watch(person, "name", "w")
     person.name = "x"
@@ -226,7 +226,7 @@ struct TurnTests {
   }
 
   // T7
-  @Test func `a watcher stopped by an earlier one is not called in the flush under way`() throws {
+  @Test func `a watcher stopped by an earlier one is not called in the current flush`() throws {
     let person = Person()
     var second: Watcher?
     try watch(person, "name", "1") { second?.stop() }
@@ -250,7 +250,7 @@ struct TurnTests {
   }
 
   // T7, T11
-  @Test func `a watcher may stop itself and be triggered by what it does then`() throws {
+  @Test func `a watcher may stop itself, and its own writes do not call it again`() throws {
     let person = Person()
     var watcher: Watcher?
     watcher = try watch(person, "name", "w") {
@@ -279,7 +279,7 @@ struct TurnTests {
   }
 
   // T11
-  @Test func `a watcher added during a flush hears what is written after that in it`() throws {
+  @Test func `a watcher added during a flush is called for later writes in it`() throws {
     let person = Person()
     try watch(person, "name", "1") { [unowned person] in
       try person.observe("age", in: loop) { [log] _ in log.note("new") }
@@ -320,7 +320,7 @@ struct TurnTests {
   }
 
   // L5, T1
-  @Test func `one stop by path ends both registrations of it and nothing else`() throws {
+  @Test func `a stop by path ends both registrations of it and nothing else`() throws {
     let person = Person()
     try watch(person, "name", "1")
     try watch(person, "name", "2")
@@ -334,7 +334,7 @@ struct TurnTests {
   }
 
   // L5
-  @Test func `stop by path takes only that path from a watcher that has others`() throws {
+  @Test func `a stop by path removes only that path from a watcher with others`() throws {
     let person = Person()
     let watcher = try watch(person, "name", "w")
     try watcher.observe("age")
@@ -412,7 +412,7 @@ struct TurnTests {
     #expect(log.take() == ["w"])
   }
 
-  @Test func `pausing takes back a call that was pending until resume`() throws {
+  @Test func `pausing holds a pending call back until resume`() throws {
     let person = Person()
     let watcher = try watch(person, "name", "w")
     person.name = "x"
@@ -455,7 +455,7 @@ struct TurnTests {
     #expect(log.take() == ["w"])
   }
 
-  @Test func `a run that writes what it watches is called again in the flush`() throws {
+  @Test func `a run that writes the watched value is called again in the flush`() throws {
     let person = Person()
     let watcher = try watch(person, "age", "w") { if person.age < 1 { person.age += 1 } }
     watcher.run()
@@ -481,7 +481,7 @@ struct TurnTests {
   }
 
   // T5, C9
-  @Test func `equals compares what operators and sizes give with the value told last`() throws {
+  @Test func `equals compares operators and sizes with the value delivered last`() throws {
     let numbers = ObservableArray([1, 2])
     var asked: [String] = []
     for path: Path in ["@sum", "count"] {
@@ -500,7 +500,7 @@ struct TurnTests {
   }
 
   // T5
-  @Test func `equals that is never true hears also the same value`() throws {
+  @Test func `equals that is never true delivers even the same value`() throws {
     let person = Person("Ann")
     try watch(person, "name", "w", WatcherOptions(equals: { _, _ in false }))
     person.name = "Ann"
@@ -526,7 +526,7 @@ struct TurnTests {
   }
 
   // W1
-  @Test func `statistics count what happened`() throws {
+  @Test func `statistics count the events`() throws {
     let person = Person()
     try watch(person, "name", "w")
     person.name = "x"

@@ -2,7 +2,7 @@ import Observables
 import TestSupport
 import Testing
 
-/// W1: which keys are observed, and who is told.
+/// W1: observed keys, and the hooks that report them.
 struct WatchingTests {
   private let loop = Loop()
   private let log = Log()
@@ -19,7 +19,7 @@ struct WatchingTests {
   }
 
   // W1
-  @Test func `observed keys are those that some path passes`() throws {
+  @Test func `observed keys are the keys on some path`() throws {
     let person = Person(address: Address())
     try watch(person, "address.zip")
     try watch(person, "name")
@@ -52,7 +52,7 @@ struct WatchingTests {
   }
 
   // W1
-  @Test func `the hook hears the first and the last watcher of a key`() throws {
+  @Test func `the hook reports the first and the last watcher of a key`() throws {
     let person = Person()
     hook(person)
     let first = try watch(person, "name")
@@ -65,7 +65,7 @@ struct WatchingTests {
   }
 
   // W1
-  @Test func `the hook hears a path that arrives through a replaced object`() throws {
+  @Test func `the hook reports a path that arrives through a replaced object`() throws {
     let (person, friend) = (Person(), Person())
     hook(friend)
     try watch(person, "friend.name")
@@ -97,7 +97,7 @@ struct WatchingTests {
   }
 
   // W1
-  @Test func `a hook that drops its object is the last one told`() throws {
+  @Test func `a hook that drops its object is called last`() throws {
     var person: Person? = Person()
     let watcher = try watch(person!, "age")
     try watcher.observe("name")
@@ -112,7 +112,7 @@ struct WatchingTests {
   }
 
   // W1
-  @Test func `a hook that was taken away is silent`() throws {
+  @Test func `a removed hook is silent`() throws {
     let person = Person()
     hook(person)
     person.onObserved(in: loop, nil)
@@ -131,7 +131,7 @@ struct WatchingTests {
     #expect(try properties.value(of: "address", in: person) == nil)
   }
 
-  @Test func `writes by name that cannot be are errors that name the property`() {
+  @Test func `invalid writes by name are errors that name the property`() {
     let person = Person()
     let properties = Person.properties
     var errors: [String] = []

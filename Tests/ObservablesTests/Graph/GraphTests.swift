@@ -28,7 +28,7 @@ import Testing
   }
 
   @Test
-  func `lazy properties are shown whether anybody has read them or not, and none is computed`()
+  func `lazy properties are shown whether they were read or not, and none is computed`()
     throws
   {  // W2
     let loop = Loop()
@@ -55,7 +55,7 @@ import Testing
     #expect(graph.contains("[\"#35;0: Address\"]") && graph.contains("[\"#35;1: Address\"]"))
   }
 
-  @Test func `JSON can be read, whatever the names are`() throws {  // W2
+  @Test func `JSON is valid for any names`() throws {  // W2
     let loop = Loop()
     let person = Person("Ada")
     let text = try loop.turn {
@@ -68,7 +68,7 @@ import Testing
     #expect(graph["edges"]?.count == 1)
   }
 
-  @Test func `a graph keeps nobody alive`() throws {  // W2
+  @Test func `a graph keeps no object alive`() throws {  // W2
     let loop = Loop()
     var person: Person? = Person("Ada", address: Address("10115"))
     weak let address = person?.address

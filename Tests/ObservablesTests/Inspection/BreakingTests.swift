@@ -1,7 +1,7 @@
 import Observables
 import Testing
 
-/// W3: stopping where something is written.
+/// W3: stopping at writes.
 struct BreakingTests {
   @Test func `without a debugger each change is a line on the standard error stream`() async {
     let outcome = await #expect(
@@ -23,7 +23,7 @@ struct BreakingTests {
   }
 
   // P9
-  @Test func `a name that there is not is an error`() {
+  @Test func `an unknown name is an error`() {
     #expect(throws: PathError.self) { try Person("Ann").breakOnChange("nmae", in: Loop()) }
   }
 }

@@ -1,13 +1,13 @@
 import Observables
 import Testing
 
-/// W2, W4: what a Swift program can ask about its watchers.
+/// W2, W4: inspecting watchers from a Swift program.
 struct InspectionTests {
   private let loop = Loop(clock: .virtual)
   private let person = Person("Ann", address: Address("1"))
 
   // W2
-  @Test func `describe tells who observes what, from where, and the whole path`() throws {
+  @Test func `describe lists observers, their places, and the whole path`() throws {
     #expect(person.describe() == "Person is not observed")
     let line = #line + 1
     try person.observe("address.zip", in: loop) { _ in }
@@ -26,7 +26,7 @@ struct InspectionTests {
   }
 
   // W2
-  @Test func `describe tells what lazy properties depend on, and computes nothing`() throws {
+  @Test func `describe lists dependencies of lazy properties, and computes nothing`() throws {
     let cell = Cell(1)
     try cell.observe("source", in: loop) { _ in }
     #expect(cell.describe().contains("value (lazy, invalid)"))
@@ -43,7 +43,7 @@ struct InspectionTests {
   }
 
   // W4
-  @Test func `why tells the writes behind the last call`() throws {
+  @Test func `why lists the writes behind the last call`() throws {
     let watcher = try person.observe("address.zip", in: loop) { _ in }
     loop.turn { person.address!.zip = "2" }
     #expect(watcher.why().isEmpty)
@@ -75,7 +75,7 @@ struct InspectionTests {
   }
 
   // W4
-  @Test func `whyNot says what kept a watcher silent`() throws {
+  @Test func `whyNot gives the reason for a watcher's silence`() throws {
     loop.record(true)
     let watcher = try person.observe("friend.name", in: loop) { _ in }
     #expect(watcher.whyNot().reason == .unreachable)
@@ -93,7 +93,7 @@ struct InspectionTests {
   }
 
   // W4
-  @Test func `a log tells what happened, when the turn is over`() throws {
+  @Test func `a log lists the events when the turn is over`() throws {
     var events: [String] = []
     loop.log { events.append("\($0)") }
     let line = #line + 1
@@ -150,7 +150,7 @@ struct InspectionTests {
   }
 
   // W4
-  @Test func `why says which writes went to an object that had left the path`() throws {
+  @Test func `why marks writes to an object that had left the path`() throws {
     loop.record(true)
     let watcher = try person.observe("address.zip", in: loop) { _ in }
     let (first, second) = (person.address!, Address("2"))
@@ -210,7 +210,7 @@ struct InspectionTests {
   }
 
   // W5
-  @Test func `a log tells the values of lazy properties`() throws {
+  @Test func `a log contains the values of lazy properties`() throws {
     let cell = Cell(1)
     let watcher = try cell.observe("value", in: loop) { _ in }
     var events: [String] = []
@@ -225,7 +225,7 @@ struct InspectionTests {
     watcher.stop()
   }
 
-  @Test func `a host's record and the loop's own are apart`() throws {
+  @Test func `a host's record and the loop's record are separate`() throws {
     let other = Loop(clock: .virtual)
     loop.record(true)
     other.record(true)

@@ -1,10 +1,10 @@
 import Observables
 import TestSupport
 
-/// An element of long chains: its value is one more than that of the cell on its left, or its
-/// source.
+/// An element of long chains.
 ///
-/// The left one is held weakly: chains of strong references overflow the stack by themselves.
+/// Its value is one more than the value of the cell on its left, or its source. The left cell is
+/// held weakly: chains of strong references overflow the stack by themselves.
 class Cell: ObservableModel {
   class var properties: ModelProperties { declared }
   private static let declared = ModelProperties(for: Cell.self) {
@@ -40,7 +40,7 @@ class Cell: ObservableModel {
   private var storedSource: Int
   private weak var storedLeft: Cell?
   private let probe: LifetimeProbe?
-  /// What the getter does before it computes.
+  /// Code that the getter runs before it computes.
   var habit: ((Cell) throws -> Void)?
   private(set) var runs = 0
 
@@ -67,7 +67,7 @@ class Cell: ObservableModel {
   }
 }
 
-/// The same; its dependencies are found by tracking.
+/// A cell whose dependencies are found by tracking.
 final class TrackedCell: Cell {
   override class var properties: ModelProperties { tracked }
   private static let tracked = ModelProperties(for: TrackedCell.self) {

@@ -3,7 +3,7 @@ import Testing
 
 /// Properties that are the entries of a store (Z6).
 @Suite struct DictionaryModelTests {
-  /// A store that counts how it is used.
+  /// A store that logs its uses.
   private final class Disk {
     var values: [String: Int]
     var log: [String] = []
@@ -38,7 +38,7 @@ import Testing
     #expect(disk.log == ["load zoom", "load theme"] && settings.isValid("theme"))
   }
 
-  @Test func `assignments are written through, and loaded by nobody`() {
+  @Test func `assignments are written through, and not loaded again`() {
     let disk = Disk()
     let settings = disk.model()
     settings.zoom = 3
@@ -83,7 +83,7 @@ import Testing
     #expect(settings.observedKeys == ["zoom"])
   }
 
-  @Test func `immediate watchers are told name and values`() throws {
+  @Test func `immediate watchers receive name and values`() throws {
     let (loop, disk) = (Loop(), Disk(["zoom": 2]))
     let settings = disk.model()
     var log: [String] = []
@@ -97,7 +97,7 @@ import Testing
     #expect(log == ["zoom 2 3"])
   }
 
-  @Test func `'*' hears of every property`() throws {
+  @Test func `'*' reports every property`() throws {
     let (loop, settings) = (Loop(), Disk(["zoom": 2]).model())
     var calls = 0
     try loop.turn { try settings.observe("*") { _ in calls += 1 } }
@@ -107,7 +107,7 @@ import Testing
     #expect(calls == 2)
   }
 
-  @Test func `changes of an observable dictionary are heard`() throws {
+  @Test func `changes of an observable dictionary are reported`() throws {
     let loop = Loop()
     let store = ObservableDictionary(["zoom": 2])
     let settings = DictionaryModel(store)
@@ -133,7 +133,7 @@ import Testing
     #expect(settings.zoom == 3)
   }
 
-  @Test func `paths go on through the values`() throws {
+  @Test func `paths continue through the values`() throws {
     let loop = Loop()
     let people = DictionaryModel<Person>(load: { Person($0) }, store: { _, _ in })
     var calls: [String?] = []
@@ -144,7 +144,7 @@ import Testing
     #expect(calls == ["Grace", "Eve", "Zoe"])
   }
 
-  @Test func `properties of a model may depend on one`() {
+  @Test func `properties of a model may depend on a dictionary model`() {
     let loop = Loop()
     let disk = Disk(["zoom": 2])
     let view = View(disk.model())
@@ -174,7 +174,7 @@ import Testing
     init(_ settings: DictionaryModel<Int>) { self.settings = settings }
   }
 
-  @Test func `what cannot be loaded is thrown to those who ask, and tried again`() {  // Z8
+  @Test func `a failed load throws to its callers, and is tried again`() {  // Z8
     let disk = Disk(["zoom": 2])
     let settings = disk.model()
     disk.isBroken = true
@@ -187,7 +187,7 @@ import Testing
     #expect(settings.zoom == 2 && !settings.isValid("zoom"))
   }
 
-  @Test func `loading that reads what it loads is a cycle, observed or not`() throws {  // Z6, Z11
+  @Test func `a load that reads its own property is a cycle, observed or not`() throws {  // Z6, Z11
     final class Mirror {
       weak var model: DictionaryModel<Int>?
     }
@@ -203,13 +203,13 @@ import Testing
         if isObserved { try settings.observe("zoom") { _ in } }
         #expect(throws: LazyError.cycle(names: ["zoom", "zoom"])) { try settings.get("zoom") }
         #expect(settings.zoom == nil)
-        // Reading another one is fine.
+        // Reading another property works.
         #expect(settings.near == 1)
       }
     }
   }
 
-  @Test func `a cycle is named in full where it is noticed only while the loader runs`() throws {
+  @Test func `a cycle is named in full if only the running loader meets it`() throws {
     final class Reader: ObservableModel {
       static let properties = ModelProperties(for: Reader.self) {
         Property("zoom", tracked: { $0.$zoom }) { try $0.settings?.get("zoom") }
@@ -230,7 +230,7 @@ import Testing
     }
   }
 
-  @Test func `any name is a property, also 'count'`() throws {
+  @Test func `any name is a property, even 'count'`() throws {
     let (loop, disk) = (Loop(), Disk(["count": 7, "a.b": 1]))
     let settings = disk.model()
     var calls = 0
@@ -246,7 +246,7 @@ import Testing
     #expect(calls == 2)
   }
 
-  @Test func `it goes with its watchers`() throws {
+  @Test func `a dictionary model is released with its watchers`() throws {
     let loop = Loop()
     let store = ObservableDictionary(["zoom": 2])
     weak var gone: DictionaryModel<Int>?

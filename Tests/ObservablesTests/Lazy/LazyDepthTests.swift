@@ -3,14 +3,14 @@ import Observables
 import TestSupport
 import Testing
 
-/// Z13: chains of computed properties that are longer than a stack is deep.
+/// Z13: chains of computed properties that would overflow a stack.
 @Suite struct LazyDepthTests {
   private let loop = Loop()
   private let long = Size.of(50_000, light: 20_000)
   /// The thread sanitizer follows no more than 65,536 calls.
   private let deep = Size.of(10_000, light: 1_000)
 
-  @Test func `a long chain of declared properties computes, is invalidated and is told`() throws {
+  @Test func `a long chain of declared properties is computed, invalidated and delivered`() throws {
     try loop.turn { () throws in
       let cells = Cell.chain(long)
       #expect(try cells[long - 1].$value.get() == long)
@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  @Test func `a chain that is observed before it is computed`() throws {
+  @Test func `a long chain can be observed before it is computed`() throws {
     try loop.turn { () throws in
       let cells = Cell.chain(long)
       var values: [Int] = []
@@ -84,7 +84,7 @@ import Testing
       cells[0].source = 2
       #expect(try cells[deep - 1].$value.get() == deep + 1)
       let more = TrackedCell.chain(long)
-      // Cold ones are read in steps.
+      // Cold getters are read in steps.
       for index in stride(from: deep / 2, to: long, by: deep / 2) {
         _ = try more[index].$value.get()
       }
@@ -104,7 +104,7 @@ import Testing
       #expect("\(error!)".contains("'value'"))
       #expect("\(error!)".contains("deep"))
       #expect(!cells[29_999].$value.isValid)
-      // Others still work, and so does this one, a part at a time.
+      // Other chains still work, and so does this one, a part at a time.
       for index in stride(from: step, to: 30_000, by: step) { _ = try cells[index].$value.get() }
       #expect(try cells[29_999].$value.get() == 30_000)
     }

@@ -2,7 +2,8 @@ import Observables
 import TestSupport
 import Testing
 
-/// L1–L6 with lazy properties: what nobody holds is released, and what nobody needs is not linked.
+/// L1–L6 with lazy properties: unreferenced objects are released, and unneeded properties have no
+/// links.
 @Suite struct LazyLifetimeTests {
   private let loop = Loop()
   private let probe = LifetimeProbe()
@@ -36,7 +37,7 @@ import Testing
     #expect(probe.alive == 0)
   }
 
-  @Test(arguments: [false, true]) func `what is pending lives until it was told`(
+  @Test(arguments: [false, true]) func `an object lives until its pending change is delivered`(
     isTracked: Bool
   ) throws {
     try loop.turn { () throws in
@@ -55,7 +56,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [false, true]) func `a dependency does not keep what depends on it`(
+  @Test(arguments: [false, true]) func `a dependency does not keep its dependents alive`(
     isTracked: Bool
   ) throws {
     try loop.turn { () throws in
@@ -71,7 +72,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [false, true]) func `what depends on an object notices that it went`(
+  @Test(arguments: [false, true]) func `a property notices the death of its dependency`(
     isTracked: Bool
   ) throws {
     try loop.turn { () throws in
@@ -80,7 +81,7 @@ import Testing
       #expect(try cell.$value.get() == 1)
       source = nil
       loop.endTurn()
-      // A weak reference is nil without a word.
+      // A weak reference becomes nil without a report.
       #expect(cell.left == nil)
       cell.$value.invalidate()
       #expect(try cell.$value.get() == 0)
@@ -128,7 +129,7 @@ import Testing
     #expect(probe.alive == 0)
   }
 
-  @Test func `nothing stays of rounds of computing, watching and dropping`() throws {
+  @Test func `rounds of computing, watching and dropping leave nothing`() throws {
     try loop.turn { () throws in
       let source = Cell()
       for round in 0..<Size.of(20_000, light: 1_000) {

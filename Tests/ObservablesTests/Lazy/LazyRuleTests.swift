@@ -1,7 +1,7 @@
 import Observables
 import Testing
 
-/// What getters of Swift models may do, and what callers are told.
+/// Rules for getters of Swift models, and the errors that callers receive.
 @Suite struct LazyRuleTests {
   private let loop = Loop()
   private struct Failure: Error, Equatable {
@@ -44,7 +44,7 @@ import Testing
     try loop.turn { () throws in
       try cell.observe("value", in: loop) { _ in calls += 1 }
       source.habit = { source in
-        // What was read before the error is a dependency.
+        // Values read before the error are dependencies.
         _ = source.source
         throw Failure(number: 7)
       }
@@ -60,7 +60,7 @@ import Testing
   }
 
   // Z8
-  @Test func `force computes all it can, then throws the first error`() {
+  @Test func `force computes as many properties as possible, then throws the first error`() {
     loop.turn {
       let poet = Poet()
       #expect(throws: LazyError.self) { try poet.force() }
@@ -70,7 +70,7 @@ import Testing
   }
 
   // T12
-  @Test(arguments: [false, true]) func `a getter that writes what it depends on is told so`(
+  @Test(arguments: [false, true]) func `a getter that writes its own dependency gets an error`(
     isTracked: Bool
   ) throws {
     try loop.turn { () throws in
@@ -132,7 +132,7 @@ import Testing
           }
         }
         #expect(depth < 1_000)
-        // And whatever it did, it computes again.
+        // Whatever the getter did, it computes again.
         cell.habit = nil
         cell.left = source
         source.source = 10
@@ -143,7 +143,7 @@ import Testing
   }
 
   // Z14
-  @Test func `names that a model does not have are errors with a suggestion`() {
+  @Test func `unknown names are errors with a suggestion`() {
     loop.turn {
       let poet = Poet()
       for body: (String) throws -> Void in [
@@ -158,7 +158,7 @@ import Testing
   }
 
   // Z5
-  @Test func `a read-only property refuses by name`() {
+  @Test func `a write to a read-only property by name is refused`() {
     loop.turn {
       let poet = Poet()
       #expect(throws: ModelError.self) { try Poet.properties.set("both", of: poet, to: "x") }
@@ -169,7 +169,7 @@ import Testing
   }
 
   // Z3
-  @Test func `a dependency that is rooted elsewhere`() throws {
+  @Test func `a dependency with another root`() throws {
     try loop.turn { () throws in
       let settings = Cell(2)
       final class Shown: ObservableModel {
@@ -199,7 +199,7 @@ import Testing
   }
 
   // W1
-  @Test func `dependencies are no observers`() throws {
+  @Test func `dependencies are not counted as observers`() throws {
     try loop.turn { () throws in
       let (source, cell) = pair(false)
       var log: [String] = []
@@ -220,7 +220,7 @@ import Testing
     var calls = 0
     try loop.turn { try cell.observe("value", in: loop) { _ in calls += 1 } }
     loop.turn { cell.observation.didChange(0) }
-    // The value is what it was.
+    // The value is the same as before.
     #expect(calls == 0 && cell.runs == 2)
   }
 }

@@ -14,8 +14,7 @@ import Testing
     }
   }
 
-  @Test func `a computed property is invalid as soon as something it is computed from is written`()
-  {
+  @Test func `a computed property is invalid as soon as one of its sources is written`() {
     // Z2
     let loop = Loop()
     loop.turn {
@@ -81,7 +80,7 @@ import Testing
     }
   }
 
-  @Test func `what is created is configured once, and nil arms it again`() {  // Z7
+  @Test func `a created object is configured once, and nil arms the property again`() {  // Z7
     let loop = Loop()
     loop.turn {
       let person = Poet()
@@ -93,7 +92,7 @@ import Testing
     }
   }
 
-  @Test func `a property without a value of its own announces`() throws {  // Z3
+  @Test func `an uncached property reports changes`() throws {  // Z3
     let loop = Loop()
     let person = Poet()
     var calls = 0
@@ -117,7 +116,7 @@ import Testing
       ])
   }
 
-  @Test func `assigning what is read-only traps, and names the class`() async {
+  @Test func `assigning a read-only property traps, and names the class`() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       Poet().both = "nobody"
     }
@@ -136,7 +135,7 @@ import Testing
     }
   }
 
-  @Test func `a getter fails with the error that a plain read of it meets`() {  // Z8
+  @Test func `a getter fails with the error of a plain read in it`() {  // Z8
     struct Failure: Error {}
     final class Risk: ObservableModel {
       static let properties = ModelProperties(for: Risk.self) {
@@ -161,7 +160,7 @@ import Testing
     }
   }
 
-  @Test func `what a getter gives that disturbs its property is no value`() {  // Z8
+  @Test func `the result of a getter that disturbs its own property is discarded`() {  // Z8
     let loop = Loop()
     loop.turn {
       let cell = Cell(1)

@@ -14,7 +14,7 @@ import Testing
     @Lazy var loaded: Int
   }
 
-  @Test func `hears of each value that is assigned`() throws {
+  @Test func `reports each assigned value`() throws {
     let (loop, box) = (Loop(), Box())
     var calls = 0
     try loop.turn { try box.observe("*") { _ in calls += 1 } }
@@ -22,7 +22,7 @@ import Testing
     #expect(calls == 3)
   }
 
-  @Test func `hears of a value that is another one after an invalidation`() throws {
+  @Test func `reports a value that differs after an invalidation`() throws {
     for isReadBefore in [true, false] {
       let (loop, box) = (Loop(), Box())
       var calls = 0

@@ -1,9 +1,9 @@
 import Observables
 import Testing
 
-/// What is left of tracked properties whose objects are gone.
+/// Tracked properties of deallocated objects leave nothing behind.
 @Suite struct TrackedLifetimeTests {
-  @Test func `a tracked property that dies leaves nothing in any of the objects that it read`() {
+  @Test func `a tracked property that dies leaves nothing in the objects that it read`() {
     // Z10, L3
     let loop = Loop()
     let (first, second) = (Reading(), Reading())
@@ -16,7 +16,7 @@ import Testing
   }
 }
 
-/// What a tracked getter that reads through a key path depends on.
+/// Dependencies of a tracked getter that reads through a key path.
 @Suite struct TrackedPathTests {
   @Test func `a getter depends on the elements below an operator that is observed already`() throws
   {
@@ -59,10 +59,10 @@ private final class Basket: ObservableModel {
   @Lazy var first: Int
 }
 
-/// Objects that go away while one of their properties is computed.
+/// Objects that are deallocated while one of their properties is computed.
 @Suite struct LeavingTests {
   @Test(arguments: [false, true])
-  func `a getter that drops the last reference to its object goes on with it`(isObserved: Bool)
+  func `a getter that drops the last reference to its object finishes with it`(isObserved: Bool)
     throws
   {
     // L2, Z8

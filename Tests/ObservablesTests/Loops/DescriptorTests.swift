@@ -2,9 +2,9 @@ import Foundation
 import Observables
 import Testing
 
-/// Q2: callbacks of descriptors that are ready.
+/// Q2: callbacks for ready descriptors.
 struct DescriptorTests {
-  /// A pipe, closed with the test.
+  /// A pipe that is closed with the test.
   private final class Pipe {
     private(set) var input: Int32
     private(set) var output: Int32
@@ -41,7 +41,7 @@ struct DescriptorTests {
 
   private let pipe = Pipe()
 
-  @Test func `a handler is called while there is something to read, and at the end`() throws {
+  @Test func `a handler is called while there is data to read, and at the end`() throws {
     let loop = Loop()
     var texts: [String] = []
     pipe.write("a")
@@ -75,7 +75,7 @@ struct DescriptorTests {
     handler.stop()
   }
 
-  @Test func `one that nobody waits for does not keep the loop running`() throws {
+  @Test func `an unreferenced handler does not keep the loop running`() throws {
     let loop = Loop()
     let handler = try loop.onReadable(pipe.input) {}
     #expect(loop.isAlive)
@@ -105,7 +105,7 @@ struct DescriptorTests {
     #expect(calls == 1)
   }
 
-  @Test func `a descriptor that can be written calls again and again`() throws {
+  @Test func `a writable descriptor calls again and again`() throws {
     let loop = Loop()
     var calls = 0
     var handler: DescriptorHandler?
@@ -132,7 +132,7 @@ struct DescriptorTests {
     #expect(loop.statistics.errors == 1)
   }
 
-  @Test func `virtual time waits until what is there was read`() throws {
+  @Test func `virtual time waits until available data was read`() throws {
     let loop = Loop(clock: .virtual)
     var log: [String] = []
     pipe.write("a")
@@ -148,7 +148,7 @@ struct DescriptorTests {
   }
 
   // T13
-  @Test func `a loop that lives in another one is asked for a turn`() async throws {
+  @Test func `a driven loop asks for a turn when a descriptor is ready`() async throws {
     let text = try await onOwnThread { () throws -> String in
       let asked = DispatchSemaphore(value: 0)
       let works = Shared([@Sendable () -> Void]())
@@ -167,7 +167,7 @@ struct DescriptorTests {
         asked.wait()
         works.withLock { $0.removeFirst() }()
       }
-      // The first step has nothing to read yet: from then on the descriptor is waited for.
+      // The first step finds nothing to read; from then on the loop waits for the descriptor.
       step()
       pipe.write("a")
       while log.withLock({ $0 }) != "a" { step() }

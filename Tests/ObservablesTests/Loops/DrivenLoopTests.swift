@@ -2,16 +2,16 @@ import Foundation
 import Observables
 import Testing
 
-/// T13: loops that get their turns from somebody else's.
+/// T13: loops that get their turns from a driver.
 struct DrivenLoopTests {
-  /// What the driver was asked for, and is to do.
+  /// A driver that records requests for turns, with the work to do.
   private final class Queue: Sendable {
     private let works = Shared([(seconds: Double, work: @Sendable () -> Void)]())
     var driver: LoopDriver {
       LoopDriver { [works] seconds, work in works.withLock { $0.append((seconds, work)) } }
     }
     var asked: [Double] { works.withLock { $0.map(\.seconds) } }
-    /// Does what it was asked for, once, and says how much that was.
+    /// Does the requested work once, and returns the number of requests.
     @discardableResult
     func run() -> Int {
       let due = works.withLock { works in
@@ -44,7 +44,7 @@ struct DrivenLoopTests {
   }
 
   // T4
-  @Test func `what watchers trigger is in the same turn, or in one of its own`() throws {
+  @Test func `triggered calls come in the same turn, or in one that they ask for`() throws {
     let loop = Loop(driver: queue.driver)
     var ages: [Int] = []
     try person.observe("age", in: loop) { person in
@@ -83,7 +83,7 @@ struct DrivenLoopTests {
     #expect(calls == 1)
   }
 
-  @Test func `work inside of a callback waits for its end`() throws {
+  @Test func `work inside a callback waits for the end of the callback`() throws {
     let loop = Loop(driver: queue.driver)
     var events: [String] = []
     try person.observe("name", in: loop) { [queue] person in
@@ -99,7 +99,7 @@ struct DrivenLoopTests {
     #expect(events == ["begin", "end", "age"])
   }
 
-  @Test func `a loop that is gone is driven no more`() {
+  @Test func `a deallocated loop gets no turns`() {
     var loop: Loop? = Loop(driver: queue.driver)
     loop!.after(0) { Issue.record("called") }
     loop = nil
@@ -144,7 +144,7 @@ struct MainQueueTests {
   }
 
   // T8
-  @Test func `writes of other threads wake it`() async {
+  @Test func `writes on other threads wake the loop`() async {
     let tally = Tally()
     await withCheckedContinuation { continuation in
       let watcher = Shared(SharedWatcher?.none)
@@ -158,7 +158,7 @@ struct MainQueueTests {
       Thread { for _ in 0..<100 { tally.increment() } }.start()
     }
     #expect(tally.count == 100)
-    // What is left in the queue when the process ends would stay.
+    // Items left in the queue at the end of the process would leak.
     await withCheckedContinuation { continuation in
       Loop.main.inbox.post { continuation.resume() }
     }

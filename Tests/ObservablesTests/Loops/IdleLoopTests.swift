@@ -4,7 +4,7 @@ import Testing
 
 struct IdleLoopTests {
   // T8
-  @Test func `a loop of a thread that has nothing to do sleeps`() {
+  @Test func `a loop thread without work sleeps`() {
     let thread = LoopThread { _ in }
     defer { thread.stop() }
     let times = Shared([Double]())
@@ -19,7 +19,7 @@ struct IdleLoopTests {
       done.wait()
     }
     note()
-    // Nobody signals: the other thread has this time for itself.
+    // Nothing signals: the wait gives the other thread this time.
     _ = done.wait(timeout: .now() + 0.2)
     note()
     let used = times.withLock { $0[1] - $0[0] }

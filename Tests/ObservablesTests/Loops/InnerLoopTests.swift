@@ -3,9 +3,9 @@ import Testing
 
 @testable import Observables
 
-/// Q1: the loop of a library that runs inside of another one.
+/// Q1: a library's loop that runs inside another loop.
 struct InnerLoopTests {
-  /// A loop of a library with a number of things to do, one in each iteration.
+  /// A library's loop with a number of work items, one in each iteration.
   private final class Library: InnerLoop {
     var works: [() -> Void] = []
     var secondsToNext: Double?
@@ -37,7 +37,7 @@ struct InnerLoopTests {
   private let library = Library()
 
   // T1
-  @Test func `each iteration is a turn, and the loop runs until nothing is left`() throws {
+  @Test func `each iteration is a turn, and the loop runs until no work is left`() throws {
     let loop = Loop()
     let person = Person("Ann")
     var ages: [Int] = []
@@ -54,7 +54,7 @@ struct InnerLoopTests {
     #expect(!loop.isAlive)
   }
 
-  @Test func `timers of both are served`() {
+  @Test func `timers of both loops are served`() {
     let loop = Loop()
     var log: [String] = []
     loop.after(0) { log.append("timer") }
@@ -65,7 +65,7 @@ struct InnerLoopTests {
     #expect(log == ["timer", "a", "b"])
   }
 
-  @Test func `the library knows whether the loop goes on without it`() {
+  @Test func `the library knows whether the loop continues without it`() {
     let loop = Loop()
     loop.run(inside: library)
     loop.step()
@@ -74,7 +74,7 @@ struct InnerLoopTests {
     #expect(library.isNeeded == [false, true])
   }
 
-  @Test func `virtual time passes as real time while the library has something to do`() {
+  @Test func `virtual time passes as real time while the library is busy`() {
     let loop = Loop(clock: .virtual)
     var reached = -1.0
     library.secondsToNext = 0.01

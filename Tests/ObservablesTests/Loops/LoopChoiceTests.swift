@@ -1,14 +1,14 @@
 import Observables
 import Testing
 
-/// Which loop observes an object where none is named.
+/// The loop that observes an object if none is named.
 struct LoopChoiceTests {
   private func check(_ outcome: ExitTest.Result?, _ sentences: String...) {
     let errors = String(decoding: outcome?.standardErrorContent ?? [], as: UTF8.self)
     for sentence in sentences { #expect(errors.contains(sentence), "\(errors)") }
   }
 
-  @Test func `it is the one that observes the object already, whatever turn is under way`()
+  @Test func `the loop that already observes the object is chosen in any turn`()
     async throws
   {
     let counts = try await onOwnThread {
@@ -25,7 +25,7 @@ struct LoopChoiceTests {
     #expect(counts == [4, 0])
   }
 
-  @Test func `of several that observe it, it is the one whose turn is under way`() async throws {
+  @Test func `of several loops that observe an object, the one in a turn is chosen`() async throws {
     let counts = try await onOwnThread {
       let (first, second) = (Loop(), Loop())
       let person = Person("Ann")
@@ -36,7 +36,7 @@ struct LoopChoiceTests {
     #expect(counts == [2, 1])
   }
 
-  @Test func `else it is the one whose turn or callback is under way`() async throws {
+  @Test func `otherwise the loop in a turn or callback is chosen`() async throws {
     let counts = try await onOwnThread {
       let (first, second) = (Loop(), Loop())
       let person = Person("Ann")
@@ -45,14 +45,14 @@ struct LoopChoiceTests {
         _ = try Person().observe("age", options: WatcherOptions(initial: true)) { _ in }
       }
       person.name = "Bob"
-      // No turn is under way, and yet a callback of the loop is.
+      // No turn is under way, but a callback of the loop is.
       second.flush()
       return [first.statistics.turns, second.statistics.calls]
     }
     #expect(counts == [1, 2])
   }
 
-  @Test func `else it is the only one of the thread`() async throws {
+  @Test func `otherwise the only loop of the thread is chosen`() async throws {
     let counts = try await onOwnThread {
       let loop = Loop()
       let person = Person("Ann")
@@ -65,7 +65,7 @@ struct LoopChoiceTests {
   }
 
   // Z10
-  @Test func `a tracked property depends on what it reads, whichever loop computes it`()
+  @Test func `a tracked property depends on its reads, whichever loop computes it`()
     async throws
   {
     let values = try await onOwnThread {
@@ -74,7 +74,7 @@ struct LoopChoiceTests {
       cell.left = left
       var values: [Int] = []
       try cell.observe("value", in: first) { values.append($0.value) }
-      // The cell on the left is observed by nobody, or by another loop.
+      // The cell on the left is unobserved, or observed by another loop.
       let second = Loop()
       first.turn { left.source = 2 }
       try left.observe("source", in: second) { _ in }
@@ -103,7 +103,7 @@ struct LoopChoiceTests {
     #expect(calls == 1)
   }
 
-  @Test func `on the main thread, where there is none, it is the main loop`() async {
+  @Test func `the main thread without a loop uses the main loop`() async {
     await #expect(processExitsWith: .success) {
       try await MainActor.run {
         try Person().observe("name") { _ in }
@@ -114,7 +114,7 @@ struct LoopChoiceTests {
     }
   }
 
-  @Test func `two that are meant alike are an error that names both`() async {
+  @Test func `two equally suited loops are an error that names both`() async {
     check(
       await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
         let (first, second) = (Loop(), Loop(file: "other", line: 5))
@@ -136,7 +136,7 @@ struct LoopChoiceTests {
       }, "the object, Loop.main or the loop made at ObservablesTests/LoopChoiceTests.swift:")
   }
 
-  @Test func `two turns within each other are an error that names both`() async {
+  @Test func `two nested turns are an error that names both`() async {
     check(
       await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
         let (first, second) = (Loop(), Loop())

@@ -8,7 +8,7 @@ import Testing
 struct LoopTests {
   private let log = Log()
 
-  @Test func `the loop made last on a thread is the current one`() {
+  @Test func `the latest loop of a thread is the current one`() {
     let outer = Loop()
     do {
       let inner = Loop()
@@ -24,7 +24,7 @@ struct LoopTests {
   }
 
   // T1
-  @Test func `each callback of a step is a turn of its own`() throws {
+  @Test func `each callback of a step is a separate turn`() throws {
     let loop = Loop()
     let person = Person()
     try person.observe("age", in: loop) { [log] in log.note("\($0.age)") }
@@ -36,7 +36,7 @@ struct LoopTests {
   }
 
   // T1
-  @Test func `what was pending before a step is delivered first`() throws {
+  @Test func `changes pending before a step are delivered first`() throws {
     let loop = Loop()
     let person = Person()
     try person.observe("age", in: loop) { [log] in log.note("\($0.age)") }
@@ -74,7 +74,7 @@ struct LoopTests {
     #expect(loop.now == 3)
   }
 
-  @Test func `a repeating timer goes on until it is stopped`() {
+  @Test func `a repeating timer continues until it is stopped`() {
     let loop = Loop(clock: .virtual)
     var timer: LoopTimer?
     timer = loop.every(10) { [log] in
@@ -87,13 +87,13 @@ struct LoopTests {
     timer?.stop()
   }
 
-  @Test func `a repeating timer keeps its pace where its calls are late`() {
+  @Test func `a repeating timer keeps its pace if its calls are late`() {
     let loop = Loop()
     var timer: LoopTimer?
     var (due, calls) = (0.0, 0)
     timer = loop.every(0.001) {
       if let next = timer?.due {
-        // Only a call that is late by a whole interval puts the ones behind it off.
+        // Only a call that is late by a whole interval delays the calls after it.
         #expect(next == due + 0.001 || loop.now >= due + 0.001)
         due = next
       }
@@ -105,7 +105,7 @@ struct LoopTests {
     #expect(calls == 20)
   }
 
-  @Test func `a stopped timer is not called, also when both were due`() {
+  @Test func `a stopped timer is not called, even if both were due`() {
     let loop = Loop(clock: .virtual)
     var second: LoopTimer?
     loop.after(1) { [log] in
@@ -117,7 +117,7 @@ struct LoopTests {
     #expect(log.events == ["1"])
   }
 
-  @Test func `a timer that does not keep the loop running does not`() {
+  @Test func `a timer need not keep the loop running`() {
     let loop = Loop(clock: .virtual)
     let timer = loop.every(1) { [log] in log.note("tick") }
     timer.keepsLoopRunning = false
@@ -131,7 +131,7 @@ struct LoopTests {
     #expect(!loop.isAlive)
   }
 
-  @Test func `a timer of no time that makes another lets messages through`() {
+  @Test func `a timer of zero seconds that makes another lets messages through`() {
     let loop = Loop(clock: .virtual)
     var count = 0
     func again() {
@@ -158,7 +158,7 @@ struct LoopTests {
     #expect(loop.now == 0)
   }
 
-  @Test func `virtual time passes also for what callbacks ask for`() {
+  @Test func `virtual time also passes for timers made in callbacks`() {
     let loop = Loop(clock: .virtual)
     loop.after(1) { [log] in
       loop.after(1) { log.note("\(loop.now)") }
@@ -168,7 +168,7 @@ struct LoopTests {
     #expect(log.events == ["next 1.0", "2.0"])
   }
 
-  @Test func `stop makes run return after the turn under way, and what is left comes later`() {
+  @Test func `stop makes run return after the current turn, and the rest comes later`() {
     let loop = Loop(clock: .virtual)
     loop.nextTurn { [log] in
       log.note("1")
@@ -227,7 +227,7 @@ struct LoopTests {
 
 }
 
-/// T8: loops on threads of their own, and on the main thread.
+/// T8: loops on separate threads, and on the main thread.
 struct LoopThreadTests {
   @Test func `a loop whose inbox is full of messages handles each`() async {
     let thread = LoopThread { _ in }
@@ -242,7 +242,7 @@ struct LoopThreadTests {
     thread.stop()
   }
 
-  @Test func `a loop thread prepares its loop there, and ends`() async {
+  @Test func `a loop thread prepares its loop on that thread, and ends`() async {
     let events = Shared<[String]>([])
     let thread = LoopThread { loop in
       events.withLock { $0.append(Loop.current === loop ? "prepared" : "elsewhere") }
@@ -260,7 +260,7 @@ struct LoopThreadTests {
   }
 
   // T8
-  @Test func `what a loop thread prepares is there when it was made`() async {
+  @Test func `a loop thread has finished its preparation when its initializer returns`() async {
     for count in 1...100 {
       let tally = Tally()
       let (counts, heard) = AsyncStream.makeStream(of: Int.self)
@@ -273,7 +273,7 @@ struct LoopThreadTests {
     }
   }
 
-  @Test func `a loop thread that nobody keeps ends by itself`() async {
+  @Test func `an unreferenced loop thread ends by itself`() async {
     await withCheckedContinuation { done in
       let ending = Ending(done)
       _ = LoopThread { loop in loop.onError = { _ in _ = ending } }
@@ -283,12 +283,12 @@ struct LoopThreadTests {
 
 /// Carries a value to code that runs on the thread it belongs to.
 final class Box<Value>: @unchecked Sendable {
-  // Only touched on the thread of the loop that the test made.
+  // Used only on the thread of the test's loop.
   let value: Value
   init(_ value: Value) { self.value = value }
 }
 
-/// Tells when the last reference went.
+/// Resumes its continuation when its last reference is released.
 private final class Ending: Sendable {
   private let continuation: CheckedContinuation<Void, Never>
   init(_ continuation: CheckedContinuation<Void, Never>) { self.continuation = continuation }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Runs `body` on a thread of its own, which has no loop of another test.
+/// Runs `body` on a new thread, which has no loop of another test.
 func onOwnThread<Result: Sendable>(
   _ body: @escaping @Sendable () throws -> Result
 ) async throws -> Result {

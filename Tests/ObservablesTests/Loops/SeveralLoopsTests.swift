@@ -32,7 +32,7 @@ struct SeveralLoopsTests {
     #expect(events == ["one Eve", "two Bob", "two 2", "one Bob"])
   }
 
-  @Test func `immediate watchers of all of them are told the values`() throws {
+  @Test func `immediate watchers of all loops receive the values`() throws {
     var events: [String] = []
     for (name, loop) in [("one", one), ("two", two)] {
       try person.observeImmediately("age", in: loop) { _, change in
@@ -45,7 +45,7 @@ struct SeveralLoopsTests {
   }
 
   @Test(arguments: [true, false])
-  func `those of one loop go on when those of the other end`(isFirst: Bool) throws {
+  func `watchers of one loop continue when those of the other end`(isFirst: Bool) throws {
     var events: [String] = []
     let watchers = [
       try person.observe("name", in: one) { events.append("one \($0.name)") },
@@ -64,7 +64,7 @@ struct SeveralLoopsTests {
   }
 
   // L3
-  @Test func `all of them hear of its end`() throws {
+  @Test func `all loops report the end of the object`() throws {
     var person: Person? = Person("Ann")
     var ends: [String] = []
     for (name, loop) in [("one", one), ("two", two)] {
@@ -79,7 +79,7 @@ struct SeveralLoopsTests {
   }
 
   // L5
-  @Test func `stopping by object or path ends those of all loops, and counts are of all`() throws {
+  @Test func `stopping by object or path, and counts, apply to all loops`() throws {
     try person.observe("name", in: one) { _ in }
     try person.observe("name", in: two) { _ in }
     try person.observe("age", in: two) { _ in }
@@ -90,7 +90,7 @@ struct SeveralLoopsTests {
     #expect(one.statistics.watchers == 0 && two.statistics.watchers == 0)
   }
 
-  @Test func `what one loop computes the other cannot hear, which is an error`() throws {
+  @Test func `observing a property that another loop computes is an error`() throws {
     let cell = Cell(1)
     try cell.observe("value", in: one) { _ in }
     #expect(message { try cell.observe("value", in: two) { _ in } }.contains("another loop"))
@@ -125,7 +125,7 @@ struct SeveralLoopsTests {
 
   // T11
   @Test(arguments: [true, false])
-  func `a watcher of one loop may end those of the other, in the write`(isShared: Bool) throws {
+  func `a watcher of one loop may end watchers of the other, in the write`(isShared: Bool) throws {
     var events: [String] = []
     func watch<Model: ObservableModel>(_ model: Model, _ path: Path) throws {
       let other = try model.observeImmediately(path, in: two) { _, _ in events.append("two") }
@@ -136,7 +136,7 @@ struct SeveralLoopsTests {
       }
     }
     let (tally, person) = (Tally(), person)
-    // The first loop that is told is that which has observed the model first.
+    // The loop that observed the model first is notified first.
     try tally.observe("count", in: one) { _ in }
     try person.observe("age", in: one) { _ in }
     try isShared ? watch(tally, "count") : watch(person, "age")
@@ -160,14 +160,14 @@ struct SeveralLoopsTests {
 
   // MARK: Collections
 
-  @Test func `a collection belongs to one loop, which an error says`() throws {
+  @Test func `a collection belongs to one loop, and an error names it`() throws {
     let list = ObservableArray([1])
     try list.observe("*", in: one) { _ in }
     #expect(message { try list.observe("*", in: two) { _ in } }.contains("another loop"))
     #expect(two.statistics.watchers == 0)
   }
 
-  @Test func `a path that comes to one is an error that names the component`() throws {
+  @Test func `a path to another loop's collection is an error that names the component`() throws {
     let shop = Shop()
     try shop.items.observe("*", in: one) { _ in }
     let error = message { try shop.observe("items.*", in: two) { _ in } }
@@ -175,7 +175,7 @@ struct SeveralLoopsTests {
     #expect(two.statistics.watchers == 0)
   }
 
-  @Test func `one that comes later is reported, and the rest of the path is heard`() throws {
+  @Test func `another loop's collection that appears later is reported, and skipped`() throws {
     var errors: [String] = []
     two.onError = { errors.append("\($0)") }
     let (shop, list) = (Shop(), ObservableArray([1]))
@@ -190,7 +190,7 @@ struct SeveralLoopsTests {
     #expect(calls == 3 && errors.count == 1)
   }
 
-  @Test func `when nobody observes it any more, another loop may`() throws {
+  @Test func `an unobserved collection may be observed by another loop`() throws {
     let list = ObservableArray([1])
     let watcher = try list.observe("*", in: one) { _ in }
     watcher.stop()

@@ -2,7 +2,7 @@ import Observables
 
 /// A model that several threads use.
 final class Tally: ObservableModel, @unchecked Sendable {
-  // What is stored is only touched inside of `observation.locked`.
+  // Stored values are only accessed inside `observation.locked`.
   static let properties = ModelProperties(for: Tally.self) {
     Property("count", get: { $0.count }, set: { $0.count = $1 })
     Property("name", get: { $0.name }, set: { $0.name = $1 })
@@ -64,7 +64,7 @@ final class Tally: ObservableModel, @unchecked Sendable {
   }
 }
 
-/// Counts what is alive, on any thread.
+/// Counts live objects, on any thread.
 final class SharedProbe: Sendable {
   private let count = Shared(0)
   var alive: Int { count.withLock { $0 } }

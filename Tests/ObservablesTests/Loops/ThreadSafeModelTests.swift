@@ -8,7 +8,7 @@ struct ThreadSafeModelTests {
   private let loop = Loop()
   private let tally = Tally()
 
-  /// Runs `body` on another thread, to its end.
+  /// Runs `body` on another thread, and waits for its end.
   private func elsewhere(_ body: @escaping @Sendable () -> Void) {
     let done = DispatchSemaphore(value: 0)
     Thread {
@@ -20,7 +20,7 @@ struct ThreadSafeModelTests {
 
   @Test func `eight threads write, and every last value is delivered on the loop's thread`() throws
   {
-    // The watchers, which stop it, belong to it.
+    // The loop owns its watchers, which stop it.
     unowned let loop = self.loop
     let writes = Size.of(100_000, light: 5_000)
     let tallies = (0..<8).map { _ in Tally() }
@@ -56,7 +56,7 @@ struct ThreadSafeModelTests {
     #expect(loop.statistics.calls <= 9 * loop.statistics.turns)
   }
 
-  @Test func `a write on the loop's own thread belongs to the turn under way`() throws {
+  @Test func `a write on the loop's own thread belongs to the current turn`() throws {
     var counts: [Int] = []
     var changes: [String] = []
     try tally.observe("count", in: loop) { counts.append($0.count) }
@@ -71,7 +71,7 @@ struct ThreadSafeModelTests {
     #expect(changes == ["0 → 1", "1 → 2"])
   }
 
-  @Test func `writes elsewhere that arrive together are one call, and one change without values`()
+  @Test func `writes elsewhere that arrive together are one call, without values`()
     throws
   {
     var counts: [Int] = []
@@ -93,7 +93,7 @@ struct ThreadSafeModelTests {
   }
 
   // T5
-  @Test func `writing the same value elsewhere wakes nobody`() throws {
+  @Test func `writing the same value on another thread wakes no loop`() throws {
     tally.count = 1
     var calls = 0
     try tally.observe("count", in: loop) { _ in calls += 1 }
@@ -107,7 +107,7 @@ struct ThreadSafeModelTests {
   }
 
   // P6
-  @Test func `paths follow objects that are replaced elsewhere`() throws {
+  @Test func `paths follow objects that other threads replace`() throws {
     var counts: [Int?] = []
     try tally.observe("next.count", in: loop) { counts.append($0.next?.count) }
     let (first, second) = (Tally(), Tally())
@@ -126,7 +126,7 @@ struct ThreadSafeModelTests {
   }
 
   // Z2
-  @Test func `what is computed from one is computed again`() throws {
+  @Test func `properties computed from a thread-safe model are computed again`() throws {
     var values: [Int] = []
     try tally.observe("doubled", in: loop) { values.append($0.doubled) }
     elsewhere { [tally] in tally.count = 4 }
@@ -135,7 +135,7 @@ struct ThreadSafeModelTests {
   }
 
   // L2
-  @Test func `one that goes right after a write elsewhere has told its watchers`() throws {
+  @Test func `a model released right after a write elsewhere has called its watchers`() throws {
     let probe = SharedProbe()
     var tally: Tally? = Tally(probe: probe)
     var counts: [Int] = []
@@ -156,7 +156,7 @@ struct ThreadSafeModelTests {
   }
 
   // L3
-  @Test func `one that goes elsewhere ends its watchers in a turn of the loop`() throws {
+  @Test func `a model released elsewhere ends its watchers in a turn of the loop`() throws {
     var ended: [String] = []
     let here = pthread_self()
     var tally: Tally? = Tally()
@@ -175,7 +175,7 @@ struct ThreadSafeModelTests {
   }
 
   // L4
-  @Test func `a path through one that goes elsewhere changes to nil`() throws {
+  @Test func `a path through a model released elsewhere changes to nil`() throws {
     final class Holder: ObservableModel {
       static let properties = ModelProperties(for: Holder.self) {
         Property("tally", get: { $0.tally }, set: { $0.tally = $1 })
@@ -198,7 +198,7 @@ struct ThreadSafeModelTests {
     #expect(counts == [nil])
   }
 
-  @Test func `it may be made, watched, written and dropped by many threads at once`() {
+  @Test func `many threads may make, watch, write and drop models at once`() {
     let probe = SharedProbe()
     let threads = (0..<4).map { _ in LoopThread { _ in } }
     let done = DispatchSemaphore(value: 0)
@@ -217,7 +217,8 @@ struct ThreadSafeModelTests {
     }
     for _ in 0..<8 { done.wait() }
     for thread in threads {
-      // Messages come in order: what was posted before is handled, and what that lets go of.
+      // Messages come in order: this handles all messages posted before, and messages that those
+      // cause.
       for _ in 0..<4 {
         let idle = DispatchSemaphore(value: 0)
         thread.inbox.post { idle.signal() }
@@ -253,7 +254,7 @@ struct SharedWatcherTests {
   }
 
   // T7
-  @Test func `stopped means stopped, also for a call that is pending`() {
+  @Test func `a stopped watcher is never called, even for a pending call`() {
     let calls = Shared(0)
     let watcher = tally.observe("count", on: loop.inbox) { _ in calls.withLock { $0 += 1 } }
     loop.step()
@@ -267,7 +268,7 @@ struct SharedWatcherTests {
     #expect(loop.statistics.watchers == 0)
   }
 
-  @Test func `one that is stopped before the loop has heard of it never begins`() {
+  @Test func `a watcher stopped before the loop has received it never begins`() {
     let watcher = tally.observe("count", on: loop.inbox, initial: true) { _ in
       Issue.record("called")
     }
@@ -277,7 +278,7 @@ struct SharedWatcherTests {
   }
 
   // P9
-  @Test func `a misspelt name is told to the loop`() {
+  @Test func `a misspelt name is reported to the loop`() {
     var errors: [String] = []
     loop.onError = { errors.append("\($0)") }
     tally.observe("cuont", on: loop.inbox) { _ in }
@@ -286,7 +287,7 @@ struct SharedWatcherTests {
   }
 
   // L3
-  @Test func `it may have several paths, an observer, and be immediate`() {
+  @Test func `a watcher may have several paths, an observer, and be immediate`() {
     final class View: Sendable {}
     let log = Shared<[String]>([])
     var view: View? = View()
@@ -329,7 +330,7 @@ struct SharedWatcherTests {
     #expect(loop.statistics.watchers == 3)
   }
 
-  @Test func `an observer that is gone before the loop has heard of it registers nothing`() {
+  @Test func `an observer gone before the loop has received it registers nothing`() {
     final class View: Sendable {}
     tally.observe("count", on: loop.inbox, observer: View()) { _ in Issue.record("called") }
     loop.step()

@@ -5,7 +5,7 @@ import Testing
 
 /// T8, L3: many loops and threads that observe, write, stop and drop in any order.
 struct ThreadStressTests {
-  /// What the threads share: objects that any of them replaces, and where to leave messages.
+  /// State shared by the threads: objects that any of them replaces, and inboxes for messages.
   private final class World: Sendable {
     let probe = SharedProbe()
     let tallies: [Shared<Tally?>]
@@ -19,7 +19,7 @@ struct ThreadStressTests {
     }
   }
 
-  /// One thread: its loop, which it makes anew now and then, and what it watches there.
+  /// One thread: its loop, which it replaces now and then, and its watchers there.
   private struct Player {
     let world: World
     let index: Int
@@ -82,7 +82,7 @@ struct ThreadStressTests {
         if pthread_equal(here, pthread_self()) == 0 { strayCalls.withLock { $0 += 1 } }
       }
       let path = any(["count", "next.count", "next.next.name", "*", "next.*", "doubled"])
-      // What one loop computes cannot tell another one.
+      // A value computed by one loop cannot notify another loop.
       let watcher =
         Bool.random(using: &generator)
         ? try? tally.observe(
@@ -105,7 +105,7 @@ struct ThreadStressTests {
     }
   }
 
-  @Test func `whatever they do, all calls come on the loop's thread and nothing is left`() {
+  @Test func `in any case calls come on the loop's thread and nothing is left`() {
     let environment = ProcessInfo.processInfo.environment
     let seed = environment["OBS_SEED"].flatMap(UInt64.init) ?? 1
     let rounds = environment["OBS_COUNT"].flatMap(Int.init) ?? Size.of(200, light: 40)

@@ -3,7 +3,7 @@ import Observables
 import Synchronization
 import Testing
 
-/// Counts calls of any thread.
+/// Counts calls on any thread.
 private final class Calls: Sendable {
   private let count = Atomic(0)
   func add() { count.add(1, ordering: .sequentiallyConsistent) }
@@ -54,7 +54,7 @@ private final class Calls: Sendable {
     }
   }
 
-  @Test func `a watcher that another thread has stopped is called no more`() async throws {
+  @Test func `a watcher stopped by another thread is not called again`() async throws {
     let (stage, calls) = (Stage(), Calls())
     let watcher = try await stage.turn { person, loop in
       try person.observe("age", in: loop, options: WatcherOptions(name: "age")) { _ in calls.add() }
@@ -71,7 +71,7 @@ private final class Calls: Sendable {
     watcher.stop()
   }
 
-  @Test func `a pending call of it is not made`() async throws {
+  @Test func `pending calls of a stopped watcher are not made`() async throws {
     let (stage, calls) = (Stage(), Calls())
     let watchers = try await stage.turn { person, loop in
       [
@@ -94,7 +94,7 @@ private final class Calls: Sendable {
     #expect(try await stage.turn { _, loop in loop.statistics.watchers } == 0)
   }
 
-  @Test func `on the loop's thread it ends at once, also where another thread was first`()
+  @Test func `on the loop's thread a watcher ends at once, even if another thread was first`()
     async throws
   {
     let stage = Stage()
@@ -113,7 +113,7 @@ private final class Calls: Sendable {
     #expect(paths == [2, 0])
   }
 
-  @Test func `no end is told of a watcher that another thread has stopped`() async throws {
+  @Test func `a watcher stopped by another thread does not report its end`() async throws {
     let (stage, calls) = (Stage(), Calls())
     try await stage.turn { _, loop in
       var person: Person? = Person("Bob")
@@ -131,7 +131,7 @@ private final class Calls: Sendable {
     #expect(calls.value == 0)
   }
 
-  @Test func `many threads stop the watchers of a loop that goes on calling them`() async throws {
+  @Test func `many threads stop the watchers of a loop that keeps calling them`() async throws {
     let stage = Stage()
     let made: [(Watcher, Calls)] = try await stage.turn { person, loop in
       try (0..<400).map { number in
@@ -177,7 +177,7 @@ private final class Calls: Sendable {
     #expect(made.map(\.1.value) == counts)
   }
 
-  @Test func `it may be stopped while its loop ends`() async throws {
+  @Test func `a watcher may be stopped while its loop ends`() async throws {
     for _ in 0..<50 {
       let stage = Stage()
       let watchers = try await stage.turn { person, loop in
@@ -191,7 +191,7 @@ private final class Calls: Sendable {
     }
   }
 
-  // B: models of several threads in tasks of any thread.
+  // B: thread-safe models in tasks of any thread.
   @Test func `a task of any thread gets the values of a model by the inbox of a loop`() async throws
   {
     let thread = LoopThread { _ in }
@@ -206,7 +206,7 @@ private final class Calls: Sendable {
       return seen
     }.value
     #expect(seen == [0, 3])
-    // The watcher behind the stream is over.
+    // The watcher behind the stream has ended.
     let watchers = await withCheckedContinuation { continuation in
       thread.inbox.post {
         Loop.current!.nextTurn {
@@ -221,7 +221,7 @@ private final class Calls: Sendable {
     }
   }
 
-  @Test func `an error in its path is reported to the loop, and ends it`() async throws {
+  @Test func `an error in a stream's path goes to the loop, and ends the stream`() async throws {
     let errors = Shared([String]())
     let thread = LoopThread { loop in
       loop.onError = { error in errors.withLock { $0.append("\(error)") } }
@@ -235,7 +235,7 @@ private final class Calls: Sendable {
       ])
   }
 
-  @Test func `such a model in a task without a loop is an error, and no trap`() async throws {
+  @Test func `observing in a task without a loop is an error, and no trap`() async throws {
     let tally = Tally()
     await Task.detached {
       tally.count += 1
@@ -253,7 +253,7 @@ private final class Calls: Sendable {
   }
 
   // T7
-  @Test func `a loop that only makes turns lets go of watchers that other threads stop`() {
+  @Test func `a loop that only makes turns releases watchers that other threads stop`() {
     let (loop, person, tally) = (Loop(), Person("Ann"), Tally())
     let counts = (0..<3).map { _ in
       for _ in 0..<100 {
@@ -268,7 +268,7 @@ private final class Calls: Sendable {
         withExtendedLifetime(values) {}
       }
       loop.turn {}
-      // Stopped by the other thread, and by the stream that nobody reads any more.
+      // Stopped by the other thread, and by the unread stream.
       return loop.statistics.watchers
     }
     #expect(counts == [0, 0, 0])

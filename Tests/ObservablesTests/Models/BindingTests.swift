@@ -45,7 +45,7 @@ private final class Window: Titled {
   var fixed: Int { 1 }
 }
 
-/// K4: properties of one object that follow those of another.
+/// K4: properties of one object that follow another object's properties.
 struct BindingTests {
   private let loop = Loop(clock: .virtual)
   private let document = Document()
@@ -69,7 +69,7 @@ struct BindingTests {
     #expect(titles == ["a", "c"])
   }
 
-  @Test func `what is set locally lasts until the source changes`() throws {
+  @Test func `a local value lasts until the source changes`() throws {
     try window.bind(["title", "size"], to: document, in: loop)
     loop.turn { window.title = "local" }
     loop.turn { document.size = 3 }
@@ -84,7 +84,7 @@ struct BindingTests {
     #expect(window.title == "new")
   }
 
-  @Test func `bindings chain, also in a ring`() throws {
+  @Test func `bindings can form chains and rings`() throws {
     let (second, third) = (Window(), Window())
     try second.bind(["title"], to: window, in: loop)
     try third.bind(["title"], to: second, in: loop)
@@ -109,7 +109,7 @@ struct BindingTests {
   }
 
   // L3
-  @Test func `a binding ends with either object, and keeps none of them`() throws {
+  @Test func `a binding ends with either object, and keeps neither alive`() throws {
     var other: Window? = Window()
     weak let gone = other
     let watcher = try other!.bind(["title"], to: document, in: loop)
@@ -126,14 +126,14 @@ struct BindingTests {
     #expect(!second.isActive)
   }
 
-  @Test func `objects are told apart by identity, and are not kept`() throws {
+  @Test func `objects are compared by identity, and not kept alive`() throws {
     try window.bind(["owner"], to: document, in: loop)
     let probe = LifetimeProbe()
     loop.turn { document.owner = Person("one", probe: probe) }
     #expect(window.owner?.name == "one")
     for name in ["two", "three", "four"] {
       loop.turn {
-        // The next one may get the address of the one before.
+        // The next object may get the address of the previous one.
         document.owner = nil
         document.owner = Person(name, probe: probe)
         #expect(probe.alive == 1)
@@ -145,8 +145,7 @@ struct BindingTests {
   }
 
   // Z8
-  @Test func `a lazy property is bound by its value, and keeps the last one when it fails`() throws
-  {
+  @Test func `a lazy property is bound by its value, and keeps the last value on failure`() throws {
     var errors: [String] = []
     loop.onError = { errors.append("\($0)") }
     document.size = 2
@@ -159,7 +158,7 @@ struct BindingTests {
     #expect(window.half == 4 && errors.count == 1)
   }
 
-  @Test func `what cannot be bound is an error, and nothing is bound`() throws {
+  @Test func `an invalid binding is an error, and binds nothing`() throws {
     func message(_ names: [String], to source: some ObservableModel) -> String {
       do {
         try window.bind(names, to: source, in: loop)
@@ -173,7 +172,7 @@ struct BindingTests {
     #expect(loop.statistics.watchers == 0)
   }
 
-  @Test func `a value that cannot be set later is reported, and the binding goes on`() throws {
+  @Test func `a later value that cannot be set is reported, and the binding continues`() throws {
     var errors: [String] = []
     loop.onError = { errors.append("\($0)") }
     document.subtitle = "s"

@@ -31,7 +31,7 @@ struct HeldCollectionTests {
   private let bob = Person("Bob")
 
   @Test
-  func `a path through an array hears its elements, and follows what is put in and taken out`()
+  func `a path through an array reports its elements, and follows insertions and removals`()
     throws
   {
     var events: [String] = []
@@ -45,7 +45,7 @@ struct HeldCollectionTests {
     #expect(events == ["Ann", "AnnBob", "AnnBen", "Ben", "Bob"])
   }
 
-  @Test func `also after further writes in the turn in which it was replaced`() throws {
+  @Test func `elements are followed after several writes in one turn`() throws {
     var calls = 0
     try shelf.observe("people.*.age", in: loop) { _ in calls += 1 }
     loop.turn {
@@ -84,11 +84,11 @@ struct HeldCollectionTests {
     loop.turn { ann.age = 4 }
     loop.turn { shelf.people.append(Person("Cy")) }
     loop.turn { shelf.people.removeFirst() }
-    // Another collection is a change, whatever the sum.
+    // A different collection is a change, whatever the sum.
     #expect(sums.map { $0 as? Int } == [4, 4, 0])
   }
 
-  @Test func `keys of a dictionary, members of a set, and what is optional`() throws {
+  @Test func `keys of a dictionary, members of a set, and an optional collection`() throws {
     var events: [String] = []
     try shelf.observe("prices.tea", in: loop) { events.append("tea \($0.prices["tea"] ?? 0)") }
     try shelf.observe("tags.count", in: loop) { events.append("tags \($0.tags.count)") }
@@ -111,7 +111,7 @@ struct HeldCollectionTests {
     #expect(calls == 0)
   }
 
-  @Test func `a value can be read through them, and through structures`() throws {
+  @Test func `a value can be read through collections and structures`() throws {
     shelf.people = [ann, bob]
     shelf.prices = ["tea": 3]
     #expect(try shelf.value(at: "people.1.name") as? String == "Bob")
@@ -124,7 +124,7 @@ struct HeldCollectionTests {
     #expect(throws: PathError.self) { try shelf.value(at: "size.widht") }
   }
 
-  @Test func `a path into a structure hears of its changes`() throws {
+  @Test func `a path into a structure reports its changes`() throws {
     var widths: [Int] = []
     try shelf.observe("size.width", in: loop) { widths.append($0.size.width) }
     loop.turn { shelf.size.width = 2 }
@@ -133,7 +133,7 @@ struct HeldCollectionTests {
   }
 
   // L3
-  @Test func `nothing is kept when nobody observes them any more`() throws {
+  @Test func `nothing is kept after the last watcher has ended`() throws {
     let probe = LifetimeProbe()
     shelf.people = [Person("Cy", probe: probe)]
     let watcher = try shelf.observe("people.*.name", in: loop) { _ in }

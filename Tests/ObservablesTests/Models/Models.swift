@@ -44,7 +44,7 @@ final class Employee: Person {
   var salary = 0 { didSet { observation.didSet(7, from: oldValue, to: salary) } }
 }
 
-/// Equal when the zips are: wiring must not care (P6).
+/// Addresses with the same zip are equal, which must not affect wiring (P6).
 final class Address: ObservableModel, Equatable {
   static let properties = ModelProperties(for: Address.self) {
     Property("zip", get: { $0.zip }, set: { $0.zip = $1 })

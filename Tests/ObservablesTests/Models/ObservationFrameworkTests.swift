@@ -31,17 +31,17 @@ private final class Thermostat: ObservableModel, Observation.Observable {
   @Lazy var text = ""
 }
 
-/// A class of that framework, which is no model.
+/// A class of that framework, which is not a model.
 @Observable private final class Settings {
   var target = 21.0
 }
 
-/// Our observation beside the toolchain's, of the same properties.
+/// Our observation and the toolchain's, of the same properties.
 struct ObservationFrameworkTests {
   private let loop = Loop(clock: .virtual)
   private let thermostat = Thermostat()
 
-  /// Counts changes of what `read` reads, the first one of each arming.
+  /// Counts changes of the values that `read` reads, at most one per call of this function.
   private func track(_ read: @escaping () -> Void) -> Box {
     let box = Box()
     withObservationTracking(read) { box.count.add(1, ordering: .relaxed) }
@@ -52,7 +52,7 @@ struct ObservationFrameworkTests {
     var value: Int { count.load(ordering: .relaxed) }
   }
 
-  @Test func `both hear a write, each in its own way`() throws {
+  @Test func `both frameworks report a write, each in its way`() throws {
     var values: [Double] = []
     try thermostat.observe("current", in: loop) { values.append($0.current) }
     let tracked = track { _ = thermostat.current }
@@ -61,18 +61,18 @@ struct ObservationFrameworkTests {
       #expect(tracked.value == 1)
       thermostat.current = 22
     }
-    // It was armed once; ours stays, and is called once per turn.
+    // Theirs reports once; ours stays, and is called once per turn.
     #expect(tracked.value == 1 && values == [22])
     let again = track { _ = thermostat.current }
     loop.turn { thermostat.current = 23 }
     #expect(again.value == 1 && values == [22, 23])
   }
 
-  @Test func `neither ends the other, nor is one by the other's callbacks`() throws {
+  @Test func `either observation survives the end and the callbacks of the other`() throws {
     var calls = 0
     let watcher = try thermostat.observe("current", in: loop) { thermostat in
       calls += 1
-      // Reading here is for nobody.
+      // Nothing tracks this read.
       _ = thermostat.current
     }
     let tracked = track { _ = thermostat.current }
@@ -86,15 +86,14 @@ struct ObservationFrameworkTests {
   }
 
   // Z10
-  @Test func `a computed property is tracked by what it reads through the other one's accessors`()
+  @Test func `Observation tracks a computed property by the properties that it reads`()
     throws
   {
     var texts: [String] = []
     try thermostat.observe("text", in: loop) { texts.append($0.text) }
     loop.turn { thermostat.current = 21 }
     #expect(texts == ["21.0 of 21.0"])
-    // What reads the computed property inside the other's tracking reads what that is computed
-    // from.
+    // A read of the computed property inside Observation's tracking also reads its sources.
     thermostat.$text.invalidate()
     let tracked = track { _ = thermostat.text }
     loop.turn { thermostat.current = 22 }
@@ -102,7 +101,7 @@ struct ObservationFrameworkTests {
   }
 
   // P7
-  @Test func `a class of the other one is a value at the end of a path`() throws {
+  @Test func `a class of that framework is a value at the end of a path`() throws {
     var calls = 0
     try thermostat.observe("settings", in: loop) { _ in calls += 1 }
     let tracked = track { [settings = thermostat.settings] in _ = settings.target }

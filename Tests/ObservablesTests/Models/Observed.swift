@@ -1,7 +1,8 @@
 import Observables
 
-/// A stored property of a model of the tests, in the slot of that number: its reads are tracked,
-/// and its writes reported.
+/// A stored property of a model of the tests, in the slot with that number.
+///
+/// Its reads are tracked, and its writes are reported.
 @propertyWrapper
 struct Observed<Value: Equatable> {
   private let slot: Int

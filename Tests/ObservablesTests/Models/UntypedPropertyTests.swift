@@ -5,7 +5,7 @@ private protocol Named: ObservableModel {
   var name: String { get set }
 }
 
-/// Two with the same number are equal, and are two objects all the same.
+/// Towns with the same number are equal, but they are separate objects.
 private final class Town: Named, Hashable {
   static let properties = ModelProperties(for: Town.self) {
     Property("name", get: { $0.name }, set: { $0.name = $1 })
@@ -44,7 +44,7 @@ private final class Crate<Value>: ObservableModel {
   init(_ value: Value) { self.value = value }
 }
 
-/// Generic, and stores its properties nowhere.
+/// A generic class that does not store its `properties`.
 private final class Loose<Value>: ObservableModel {
   static var properties: ModelProperties {
     ModelProperties(for: Loose.self) { Property("value", get: { $0.value }) }
@@ -55,7 +55,7 @@ private final class Loose<Value>: ObservableModel {
   init(_ value: Value) { self.value = value }
 }
 
-/// Its values have `==`, and may be objects.
+/// A generic class whose values have `==`, and may be objects.
 private final class EqualCrate<Value: Equatable>: ObservableModel {
   static var properties: ModelProperties {
     .shared(for: EqualCrate.self) {
@@ -94,7 +94,7 @@ private final class Map: ObservableModel {
   var size: (any Equatable)? { didSet { observation.didSet(9, from: oldValue, to: size) } }
 }
 
-/// Properties whose type does not tell that they hold a model: of generic classes, protocols,
+/// Properties whose types do not show that they hold a model: types of generic classes, protocols,
 /// superclasses.
 struct UntypedPropertyTests {
   private let loop = Loop(clock: .virtual)
@@ -126,7 +126,7 @@ struct UntypedPropertyTests {
   }
 
   // P9
-  @Test func `a misspelt name behind it is an error at registration`() {
+  @Test func `a misspelt name behind a protocol is an error at registration`() {
     map.named = oslo
     for register in [
       { try Crate(oslo).observe("value.nmae", in: loop) { _ in } },
@@ -157,7 +157,7 @@ struct UntypedPropertyTests {
   }
 
   // L4
-  @Test func `a weak one that dies is a change`() throws {
+  @Test func `the death of a weakly held object is a change`() throws {
     var city: Town? = Town("Bergen")
     map.weakly = city
     var names: [String?] = []
@@ -167,7 +167,7 @@ struct UntypedPropertyTests {
   }
 
   // P7
-  @Test func `a path goes through a property of a superclass where the object is a model`() throws {
+  @Test func `a path goes through a property of a superclass if the object is a model`() throws {
     var depths: [Int?] = []
     try map.observe("place.depth", in: loop) { depths.append(($0.place as? Harbor)?.depth) }
     let harbor = Harbor()
@@ -204,7 +204,7 @@ struct UntypedPropertyTests {
   }
 
   // L6
-  @Test func `what such a property has held goes when it holds something else`() throws {
+  @Test func `an object replaced by another value is released`() throws {
     weak var gone: Town?
     try map.observe("anything.*.name", in: loop) { _ in }
     do {
@@ -216,7 +216,7 @@ struct UntypedPropertyTests {
     #expect(gone == nil)
   }
 
-  @Test func `a class that makes its properties anew each time traps when it is observed`() async {
+  @Test func `observing a class that makes its properties anew each time traps`() async {
     #expect(Crate<Int>.properties === Crate<Int>.properties)
     #expect(Crate<Int>.properties !== Crate<Double>.properties)
     await #expect(processExitsWith: .failure) {
@@ -227,7 +227,7 @@ struct UntypedPropertyTests {
   // MARK: Equal values
 
   // T5
-  @Test func `the same object in a property of a protocol is no change, an equal one is`() throws {
+  @Test func `in a property of a protocol the same object is no change, an equal one is`() throws {
     (map.named, map.anything, map.place) = (oslo, oslo, Harbor())
     var calls = 0
     for path: Path in ["named", "anything", "place"] {
@@ -243,7 +243,7 @@ struct UntypedPropertyTests {
   }
 
   // T5
-  @Test func `values of a generic class and of a protocol are compared as what they are`() throws {
+  @Test func `values of generic classes and protocols are compared by their dynamic type`() throws {
     let (number, closure) = (Crate(Double.nan), Crate({}))
     var events: [String] = []
     try number.observe("value", in: loop) { events.append("\($0.value)") }
@@ -254,13 +254,13 @@ struct UntypedPropertyTests {
     loop.turn { (number.value, map.size) = (1, 1) }
     loop.turn { (number.value, map.size) = (1, 1) }
     loop.turn { map.size = "1" }
-    // What cannot be compared changes with each write.
+    // A value that cannot be compared changes with each write.
     loop.turn { closure.value = closure.value }
     #expect(events == ["1.0", "computed 1.0", "size", "size", "closure"])
   }
 
   // T5, P6
-  @Test func `an equal object is another one, although a generic class says only that it has ==`()
+  @Test func `an equal object is a change, even if a generic class requires only Equatable`()
     throws
   {
     let (box, list) = (EqualCrate<Town?>(oslo), EqualCrate([oslo]))
@@ -277,7 +277,7 @@ struct UntypedPropertyTests {
   }
 
   // T5, P6
-  @Test func `collections are the same where they hold the same objects`() throws {
+  @Test func `collections are the same if they contain the same objects`() throws {
     let twin = Town("Twin")
     func fill(_ city: Town) {
       (map.list, map.cities, map.byKey) = ([city], [city], ["a": city])

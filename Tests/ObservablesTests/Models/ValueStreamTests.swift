@@ -2,9 +2,9 @@ import Observables
 import TestSupport
 import Testing
 
-/// A person on a loop with a thread of its own: what is done there is a turn each.
+/// A person on a loop with its own thread: each piece of work there is a turn.
 private final class Stage: Sendable {
-  // Only used on the loop's thread.
+  // Used only on the loop's thread.
   private final class Objects {
     var person: Person? = Person("Ann", address: Address("1"))
     let things = ObservableDictionary<String, any Sendable>()
@@ -23,7 +23,7 @@ private final class Stage: Sendable {
     }
   }
 
-  /// Waits until the turn is over.
+  /// Runs `body` in a turn, and waits until the turn is over.
   func turn<Result: Sendable>(
     _ body: @escaping @Sendable (Person, Loop) throws -> Result
   ) async throws -> Result {
@@ -32,7 +32,7 @@ private final class Stage: Sendable {
     return result
   }
 
-  /// A turn with a dictionary, which dies where the loop lives.
+  /// A turn with a dictionary, which is deallocated on the loop's thread.
   func turnOfThings<Result: Sendable>(
     _ body: @escaping @Sendable (ObservableDictionary<String, any Sendable>, Loop) throws -> Result
   ) async throws -> Result {
@@ -44,7 +44,7 @@ private final class Stage: Sendable {
   var errors: [String] { get async throws { try await onThread { $0.errors } } }
   var watchers: Int { get async throws { try await onThread { $0.loop.statistics.watchers } } }
 
-  /// Takes another person, and drops it in the next turn; how many are alive then.
+  /// Replaces the person, drops it in the next turn, and returns the number of live persons then.
   func drop(_ body: @escaping @Sendable (Person, Loop) throws -> Void) async throws -> Int {
     try await onThread { objects in
       objects.person = Person("Bob", probe: objects.probe)
@@ -80,7 +80,7 @@ private final class Stage: Sendable {
     try await stage.turn { person, loop in try person.values(Path(path), as: type, in: loop) }
   }
 
-  @Test func `a stream gives the present value, and the latest of each turn`() async throws {
+  @Test func `a stream delivers the present value, and the latest of each turn`() async throws {
     var zips = try await stream("address.zip", as: String.self).makeAsyncIterator()
     #expect(await zips.next() == "1")
     try await stage.turn { person, _ in
@@ -88,7 +88,7 @@ private final class Stage: Sendable {
       person.address!.zip = "3"
     }
     #expect(await zips.next() == "3")
-    // P6: it follows the new object, and not the old one.
+    // P6: the path follows the new object, and not the old one.
     try await stage.turn { person, _ in
       let old = person.address!
       person.address = Address("4")
@@ -99,7 +99,7 @@ private final class Stage: Sendable {
     #expect(await zips.next() == "6")
   }
 
-  @Test func `who reads slower than turns end gets the latest value`() async throws {
+  @Test func `a slow reader gets the latest value`() async throws {
     var ages = try await stream("age", as: Int.self).makeAsyncIterator()
     for age in 1...10 { try await stage.turn { person, _ in person.age = age } }
     #expect(await ages.next() == 10)
@@ -107,7 +107,7 @@ private final class Stage: Sendable {
     #expect(await ages.next() == 11)
   }
 
-  @Test func `nil is a value where the type is optional, and left out otherwise`() async throws {
+  @Test func `nil is a value if the type is optional, and left out otherwise`() async throws {
     try await stage.turn { person, _ in person.address = nil }
     var optional = try await stream("address.zip", as: String?.self).makeAsyncIterator()
     var zips = try await stream("address.zip", as: String.self).makeAsyncIterator()
@@ -121,7 +121,7 @@ private final class Stage: Sendable {
     #expect(await zips.next() == "2")
   }
 
-  @Test func `a stream ends with its object, which it does not keep`() async throws {
+  @Test func `a stream ends with its object, and does not keep it alive`() async throws {
     let (names, continuation) = AsyncStream.makeStream(of: AsyncStream<String>.self)
     let alive = try await stage.drop { person, loop in
       continuation.yield(try person.values("name", as: String.self, in: loop))
@@ -153,12 +153,12 @@ private final class Stage: Sendable {
     #expect(try await stage.watchers == 0)
   }
 
-  @Test func `a stream that nobody reads any more ends its watcher`() async throws {
+  @Test func `an unread stream ends its watcher`() async throws {
     do { _ = try await stream("name", as: String.self) }
     #expect(try await stage.watchers == 0)
   }
 
-  @Test func `another type, and a name that is not there, are errors`() async throws {
+  @Test func `another type and an unknown name are errors`() async throws {
     func message(_ body: () async throws -> Void) async -> String {
       do {
         try await body()
@@ -173,7 +173,7 @@ private final class Stage: Sendable {
   }
 
   // Z8
-  @Test func `a value of another type later on is reported and left out`() async throws {
+  @Test func `a later value of another type is reported and left out`() async throws {
     let stream = try await stage.turnOfThings { things, loop in
       things["a"] = 1
       return try things.values("a", as: Int.self, in: loop)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Observables
 
-/// C9: operators keep what their members contributed.
+/// C9: operators keep the contributions of their members.
 struct AggregateTests {
   private func total(_ operands: [Operand], _ operation: Operation = .sum) -> Aggregate.Value {
     var aggregate = Aggregate(operation)
@@ -34,7 +34,7 @@ struct AggregateTests {
   }
 
   // C9
-  @Test func `of nothing there is a sum, but no average and no extreme`() {
+  @Test func `an empty collection has a sum, but no average and no extreme`() {
     #expect(total([]) == .integer(0))
     #expect(total([.none], .avg) == .none)
     #expect(total([], .min) == .none)
@@ -45,7 +45,7 @@ struct AggregateTests {
   }
 
   // C9
-  @Test func `the first value that is no number spoils a sum while it is there`() {
+  @Test func `the first value that is not a number spoils a sum while it is there`() {
     var aggregate = Aggregate(.sum)
     aggregate.add(.integer(1))
     for name in ["a", "b", "c"] { aggregate.add(.opaque(type: name)) }
@@ -70,7 +70,7 @@ struct AggregateTests {
   }
 
   // C9
-  @Test func `an extreme skips NaN and names what is in no order with the rest`() {
+  @Test func `an extreme skips NaN and names values that cannot be ordered`() {
     #expect(total([.float(.nan), .integer(3)], .min) == .integer(3))
     #expect(total([.float(.nan)], .min) == .none)
     #expect(total([.text([66]), .text([65, 1]), .text([65])], .min) == .text([65]))
@@ -80,7 +80,7 @@ struct AggregateTests {
   }
 
   // C9
-  @Test func `a distinct union changes when a value comes for the first time or goes for good`() {
+  @Test func `a distinct union changes when a value first appears or finally disappears`() {
     var union = Aggregate(.distinctUnionOfObjects)
     union.add(.integer(1))
     #expect(takeChange(&union))
@@ -112,7 +112,7 @@ struct AggregateTests {
 
   // C9
   @Test(arguments: 0..<20)
-  func `a random program gives what putting together anew gives`(block: Int) {
+  func `a random program gives the same as computing anew`(block: Int) {
     let count = Size.of(40, light: 4)
     for seed in block * count..<(block + 1) * count {
       var generator = SeededGenerator(seed: seed)
@@ -187,10 +187,10 @@ private enum Step {
   }
 }
 
-/// One operator, put together anew each time.
+/// One operator, computed anew each time.
 private struct Reference {
   let operation: Operation
-  /// In the order in which they came.
+  /// The members in the order of their arrival.
   var members: [Operand] = []
   private var isReordered = false
   private var delivered: [Operand: Int] = [:]
@@ -340,7 +340,7 @@ extension Operand {
     }
   }
 
-  /// In 2^-60 parts, exactly but for what is beyond all integers.
+  /// In units of 2^-60; exact, except beyond all integers.
   fileprivate var scaled: Int128 {
     switch self {
     case .integer(let number): Int128(number) << 60

@@ -6,7 +6,7 @@ import Testing
 /// Sums of floats that are rounded once (C9).
 struct ExactSumTests {
   // C9
-  @Test func `0.1 added and taken away a million times leaves exactly what was there`() {
+  @Test func `0.1 added and taken away a million times leaves the sum exactly unchanged`() {
     var sum = ExactSum()
     sum.add(0.3)
     for _ in 0..<1_000_000 { sum.add(0.1) }
@@ -14,7 +14,7 @@ struct ExactSumTests {
     #expect(value(of: sum) == 0.3)
   }
 
-  @Test func `infinities and NaN leave no trace once they are gone`() {
+  @Test func `infinities and NaN leave no trace after their removal`() {
     var sum = ExactSum()
     sum.add(1.5)
     sum.add(.infinity)
@@ -30,7 +30,7 @@ struct ExactSumTests {
     #expect(value(of: sum) == 1.5)
   }
 
-  @Test func `a sum may pass through what no double holds`() {
+  @Test func `a sum may pass through values beyond all doubles`() {
     #expect(sum([1e308, 1e308, -1e308]) == 1e308)
     #expect(sum([.greatestFiniteMagnitude, .greatestFiniteMagnitude]) == .infinity)
     #expect(sum([1, 1e100, -1e100]) == 1)
@@ -45,11 +45,11 @@ struct ExactSumTests {
   }
 
   @Test(arguments: 0..<20)
-  func `two of any doubles add up as the processor adds them`(block: Int) {
+  func `any two doubles add up as in the processor`(block: Int) {
     var generator = SeededGenerator(seed: block)
     for _ in 0..<Size.of(2_000, light: 100) {
       let a = anyDouble(using: &generator)
-      // Also of about the same size, where much is lost.
+      // Also values of about the same size, whose sum loses many digits.
       let b = Bool.random(using: &generator) ? anyDouble(using: &generator) : -a.nextUp * 1.25
       let (exact, expected) = (sum([a, b]), a + b)
       #expect(exact == expected || exact.isNaN && expected.isNaN, "block \(block): \(a) + \(b)")
@@ -57,7 +57,7 @@ struct ExactSumTests {
   }
 
   @Test(arguments: 0..<20)
-  func `multiples and quotients are rounded as the processor rounds them`(block: Int) {
+  func `multiples and quotients are rounded as in the processor`(block: Int) {
     var generator = SeededGenerator(seed: block)
     for _ in 0..<Size.of(2_000, light: 100) {
       let number = anyDouble(using: &generator)
@@ -106,7 +106,7 @@ struct ExactSumTests {
     return sum.value
   }
 
-  /// Of any size, also subnormal, infinite or not a number.
+  /// A value of any size: subnormal, infinite and NaN are included.
   private func anyDouble(using generator: inout SeededGenerator) -> Double {
     let bits = generator.next()
     // One in eight is subnormal.

@@ -35,7 +35,7 @@ struct DeepPathTests {
       try unit.observe(path, in: loop) { [unowned self] _ in count += 1 }
     }
 
-    /// How often watchers are called by what `body` does.
+    /// The number of watcher calls that `body` causes.
     func calls(_ body: () -> Void) -> Int {
       count = 0
       loop.turn(body)
@@ -43,7 +43,7 @@ struct DeepPathTests {
     }
   }
 
-  @Test func `any change below is heard`() throws {
+  @Test func `any change below is reported`() throws {
     let (root, deep, counter) = (Unit(), Unit(), Counter())
     let watcher = try counter.observe(root, "**")
     #expect(counter.calls { root.hp = 1 } == 1)
@@ -60,7 +60,7 @@ struct DeepPathTests {
     #expect(root.observedKeys.isEmpty && deep.observedKeys.isEmpty)
   }
 
-  @Test func `names are heard at any depth, and cycles count once`() throws {
+  @Test func `names are found at any depth, and cycles count once`() throws {
     let (root, other, counter) = (Unit(), Unit(), Counter())
     defer { (root.leader, other.leader) = (nil, nil) }
     let watcher = try counter.observe(root, "**.hp")
@@ -90,7 +90,7 @@ struct DeepPathTests {
     #expect(counter.calls { cache.hp = 2 } == 0)
   }
 
-  @Test func `objects that left are not kept alive`() throws {
+  @Test func `removed objects are not kept alive`() throws {
     let (root, counter) = (Unit(), Counter())
     let watcher = try counter.observe(root, "**")
     weak var gone: Unit?
@@ -118,7 +118,7 @@ struct DeepPathTests {
         == true)
   }
 
-  @Test func `it stands for many values`() {
+  @Test func `a deep path has many values`() {
     let unit = Unit()
     #expect(throws: PathError.self) { try unit.value(at: "**.hp") }
     #expect(Path("a.**.b").description == "a.**.b")

@@ -35,7 +35,7 @@ struct PathTests {
   }
 
   // P2
-  @Test func `every kind of component is told apart`() throws {
+  @Test func `all kinds of components differ`() throws {
     #expect(
       try components("a.*.#3.12.&id.@sum.count") == [
         "name:a", "every:*", "slot:3", "element:12", "member:id", "operation:sum", "name:count",
@@ -98,13 +98,13 @@ struct PathTests {
   }
 
   // P2
-  @Test func `names given as a list are taken as they are`() {
+  @Test func `a list of names is not parsed`() {
     let path = Path(names: ["a.b", "*"])
     #expect(path.components.map { "\($0.kind):\($0.name)" } == ["name:a.b", "name:*"])
   }
 
   // P2
-  @Test func `components are taken as they are, text is parsed`() {
+  @Test func `components are not parsed, text is`() {
     let path = Path("a.b", 3, .key(true), "*")
     #expect(
       path.components.map { "\($0.kind):\($0.name)" } == [

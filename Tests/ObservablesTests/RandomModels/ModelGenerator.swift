@@ -1,13 +1,13 @@
 import TestSupport
 
-/// What programs are kept away from, as the rules leave it open.
+/// Features that programs avoid, because the rules leave them open.
 enum Known {
-  /// When a `*` at the end of a path computes lazy properties that were valid once, is open.
+  /// It is open when a `*` at the end of a path computes lazy properties that were valid once.
   static let everyOfLazies = true
-  /// How long an assignment to a lazy property lasts that depends on others which are invalid, and
-  /// come out the same, is open: they are not computed for it (Z5).
+  /// It is open how long an assignment to a lazy property lasts if the property depends on invalid
+  /// ones whose values stay the same: the assignment does not compute them (Z5).
   static let overridesOfInvalid = true
-  /// What `equals` is asked about in an immediate watcher of several computed values, is open.
+  /// It is open which values an immediate watcher of several computed values passes to `equals`.
   static let equalsOfComputed = true
 }
 
@@ -15,7 +15,7 @@ enum Known {
 struct ModelGenerator {
   private var random: SeededGenerator
   private var depth = 0
-  /// By the numbers of the watchers: their roots, and whether they compare by themselves.
+  /// The roots of the watchers, by their numbers, and whether they have their own comparison.
   private var watchers: [(root: Int, isComparing: Bool)] = []
 
   private var hasLazies = true
@@ -29,7 +29,7 @@ struct ModelGenerator {
 
   mutating func program(_ count: Int) -> [Statement] {
     var program: [Statement] = [.flush]
-    // Things are connected from the start on.
+    // Things are connected from the start.
     for part in ThingKind.parts {
       program.append(.assign(part, "x", .int(number(3))))
       program.append(.assign(part, pick(Part.links), .none))
@@ -70,7 +70,8 @@ struct ModelGenerator {
       let root = thing()
       let path = pick(singles(of: ThingKind.world[root]))
       return .read(root, path)
-    // One that depends on no computed value: of others it is open when they become invalid.
+    // A property that depends on no computed value: it is open when other properties become
+    // invalid.
     case 37 where hasLazies: return .peek(part(), "total")
     case 38..<50: return .observe(registration())
     case 50..<56 where !watchers.isEmpty: return order()
@@ -227,7 +228,7 @@ struct ModelGenerator {
     }
   }
 
-  /// Paths that stand for one value.
+  /// Paths with one value.
   private func singles(of kind: ThingKind) -> [String] {
     let operators = [
       "@count", "@sum.x", "@max.y", "@min.x", "@sum.total", "@max.child.x", "@sum.items.@count",

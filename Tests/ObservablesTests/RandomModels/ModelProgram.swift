@@ -1,7 +1,7 @@
-/// What a property, a slot or a key holds; things are named by their numbers.
+/// The value of a property, a slot or a key; things are identified by numbers.
 enum Value: Hashable, CustomStringConvertible {
   case none, int(Int), thing(Int), several(Set<Value>)
-  /// A property that was never computed, or a path that stands for many values.
+  /// A property that was never computed, or a path with many values.
   case unknown
 
   var description: String {
@@ -15,7 +15,7 @@ enum Value: Hashable, CustomStringConvertible {
   }
 }
 
-/// What the numbers of things stand for: some parts, and collections of them.
+/// The kinds of things, by number: some parts, and collections of parts.
 enum ThingKind {
   case part, array, map, set
 
@@ -27,12 +27,12 @@ enum ThingKind {
 
 /// A change of a collection.
 ///
-/// Positions are taken modulo what there is, so that a program stays one when statements are left
+/// Positions are taken modulo the count, so that a program stays valid when statements are left
 /// out.
 enum Edit {
   case insert(Int, at: Int), remove(Int), replace(Int, Int), swap(Int, Int), move(Int, Int)
   case sort, reverse, clear
-  /// Of an array the elements at its end, of a set some members.
+  /// For an array, elements at its end; for a set, members.
   case add([Int]), subtract([Int]), become([Int])
   case put(String, Int?), merge([String: Int])
 }
@@ -48,7 +48,7 @@ indirect enum Statement {
   case flush, endTurn
 }
 
-/// What a watcher is told by its handle.
+/// A call of a method of a watcher's handle.
 enum Command {
   case stop, pause, resume, schedule, run
   case observe(String)
@@ -56,7 +56,7 @@ enum Command {
 
 /// A watcher of a program.
 struct Registration {
-  /// What a watcher takes for the same.
+  /// The values that a watcher considers equal.
   enum Comparison { case nothing, everything, parity }
 
   var id: Int
@@ -66,13 +66,13 @@ struct Registration {
   var isOnce = false
   var isInitial = false
   var comparison: Comparison?
-  /// What the callback does in its first `times` calls.
+  /// The statements of the callback in its first `times` calls.
   var body: [Statement] = []
   var times = 1
 }
 
 extension Statement {
-  /// The same statement with less in it, the least first.
+  /// Smaller variants of the statement, the smallest first.
   var shorter: [Statement] {
     switch self {
     case .batch(let body): Self.shorter(body).map(Statement.batch)

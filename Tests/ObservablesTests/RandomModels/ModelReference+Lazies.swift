@@ -1,7 +1,7 @@
 /// Lazy properties of the reference (Z1 …).
 ///
-/// A property knows the value that it had last, and what that was made of. Whether it is still
-/// right is asked when somebody reads it: all that it depends on is looked at again.
+/// A property knows its last value, and the values it was computed from. Each read checks whether
+/// the value is still right, by looking at all dependencies again.
 final class LazyProperty {
   struct Trace {
     var stored: [(thing: Int, key: ModelReference.Key)] = []
@@ -13,11 +13,11 @@ final class LazyProperty {
   let routes: [ModelReference.Route]
   var isTracked: Bool { name == Part.tracked }
   var value = Value.none
-  /// It has a value; it had one at some time; something stored that it depends on was written.
+  /// Whether it has a value; whether it ever had one; whether a stored dependency was written.
   var (isValid, isKnown, isStale) = (false, false, false)
-  /// What was computed on the way to what it depends on.
+  /// The computed values on the way to the dependencies.
   var madeOf: [ModelReference.Derived] = []
-  /// What a tracked one has read.
+  /// The reads of a tracked property.
   var trace = Trace()
 
   init(_ thing: Int, _ name: String) {
@@ -27,7 +27,7 @@ final class LazyProperty {
 }
 
 extension ModelReference {
-  /// What the getters of `Part` do.
+  /// The getters of `Part`.
   private func get(_ property: LazyProperty) -> Value {
     func value(_ name: String, of thing: Value = .thing(property.thing)) -> Value {
       if case .thing(let number) = thing { read(number, name) } else { .none }
@@ -82,7 +82,7 @@ extension ModelReference {
     }
   }
 
-  /// The same, where nothing may be kept.
+  /// The value, without keeping any computed value.
   func supposed(_ derived: Derived) -> Value { supposing { value(derived) } }
 
   private func supposing<Result>(_ body: () -> Result) -> Result {
@@ -92,7 +92,7 @@ extension ModelReference {
     return body()
   }
 
-  /// What is computed on the paths that a property depends on, as it is now.
+  /// The computed values on the paths that a property depends on, in the current state.
   private func dependencies(of property: LazyProperty) -> [Derived] {
     let read = property.trace.read.map { other in
       Derived(
@@ -102,7 +102,7 @@ extension ModelReference {
     return property.routes.flatMap { walk(property.thing, $0, value).derived } + read
   }
 
-  /// Whether the value that is kept is still right; computes what it depends on, as a read does.
+  /// Whether the kept value is still right; computes the dependencies, as a read does.
   private func isFresh(_ property: LazyProperty) -> Bool {
     if !property.isValid || property.isStale { return false }
     let now = dependencies(of: property)
@@ -112,7 +112,7 @@ extension ModelReference {
     }
   }
 
-  /// It has a value which is right.
+  /// Whether it has a value that is right.
   func isValid(_ property: LazyProperty) -> Bool {
     property.isValid && !property.isStale
       && property.madeOf.allSatisfy { supposed($0) == $0.value }
@@ -125,14 +125,14 @@ extension ModelReference {
     (property.value, property.madeOf) = (value, madeOf)
     (property.isValid, property.isKnown, property.isStale) = (true, true, false)
     if before == value { return }
-    // What was made of the value before is not right any more (Z2).
+    // Values computed from the previous one are no longer right (Z2).
     for other in things.flatMap(\.lazies.values) where other.isValid {
       for case .lazy(let source) in other.madeOf.filter({ $0.value != value }).map(\.source)
       where source === property { other.isStale = true }
     }
   }
 
-  /// The properties that depend on what is written, as they were made.
+  /// The properties that depended on the changed keys when they were computed.
   func dependents(on number: Int, _ changes: [Change]) -> [LazyProperty] {
     things.flatMap(\.lazies.values).filter { property in
       guard property.isKnown else { return false }
@@ -149,7 +149,7 @@ extension ModelReference {
     }
   }
 
-  /// Z5: assigning.
+  /// Z5: assigns a value.
   func override(_ property: LazyProperty, _ value: Value) {
     hear(property.thing, []) {
       keep(value, supposing { dependencies(of: property) }, as: property)

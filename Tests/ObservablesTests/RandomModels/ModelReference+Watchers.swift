@@ -4,12 +4,12 @@ final class WatcherModel {
   var root: Int { registration.root }
   var isImmediate: Bool { registration.isImmediate }
   var routes: [ModelReference.Route] = []
-  /// The computed values that it was told last.
+  /// The computed values that were delivered last.
   var base: [ModelReference.Derived] = []
   var (isActive, isDue, isPaused, isRunning) = (true, false, false, false)
-  /// The first change that it was not told yet, in a batch or a pause.
+  /// The first undelivered change, in a batch or a pause.
   var saved: ToldChange?
-  /// What it has set off itself.
+  /// Changes that its own callback has caused.
   var again: [ToldChange?] = []
   var times: Int
 
@@ -26,13 +26,13 @@ final class WatcherModel {
     base.first { $0.isSamePlace(as: place) }
   }
 
-  /// What came to be on its paths without a change of its own counts from now on.
+  /// Values that appeared on its paths without a change count from now on.
   func remember(_ entries: [ModelReference.Derived]) {
     for entry in entries where delivered(entry) == nil { base.append(entry) }
   }
 }
 
-/// What an immediate watcher may be told; nil where that is open.
+/// The change that an immediate watcher receives; `details` is nil if the rules leave it open.
 struct ToldChange { let details: Set<String>? }
 
 extension ModelReference {
@@ -42,7 +42,7 @@ extension ModelReference {
     let new: Value
     var isSame: Bool { old == new }
 
-    /// How it is told; which of several keys of a collection that is, is open.
+    /// The change as delivered; which of a collection's changed keys is delivered is open.
     func told(of kind: ThingKind) -> ToldChange {
       guard case .name(let name) = key, kind == .part else { return ToldChange(details: nil) }
       return ToldChange(details: ["\(name) \(old)→\(new)"])
@@ -71,7 +71,7 @@ extension ModelReference {
     watchers.removeAll { $0 === watcher }
   }
 
-  /// L5: a pending call stays pending while paths are left.
+  /// L5: a pending call stays pending while paths remain.
   func stop(_ number: Int, _ path: String) {
     var stopped = 0
     for watcher in watchers where watcher.root == number {
@@ -106,10 +106,11 @@ extension ModelReference {
     }
   }
 
-  // MARK: Hearing
+  // MARK: Notifying
 
-  /// The computed values of a watcher that are others than those delivered last (Z4), as a change,
-  /// and all of them.
+  /// Compares a watcher's computed values with the values delivered last (Z4).
+  ///
+  /// Returns the difference as a change, and all current values.
   private func difference(
     _ watcher: WatcherModel, of routes: [Route]? = nil, _ value: (Derived) -> Value
   ) -> (change: ToldChange?, now: [Derived]) {
@@ -119,13 +120,13 @@ extension ModelReference {
       guard let before = watcher.delivered(entry)?.value, before != entry.value else { continue }
       details.insert("\(entry.name) \(before)→\(entry.value)")
     }
-    // Of an operator the write that it comes from is told.
+    // An operator reports the write that caused its change.
     let isOpen = !(now + watcher.base).allSatisfy(\.isLazy)
     return (details.isEmpty ? nil : ToldChange(details: isOpen ? nil : details), now)
   }
 
-  /// The changes that lie on a watcher's paths, those of a key before those of all keys, and
-  /// whether there is something computed on these.
+  /// The changes on a watcher's paths, single keys before `*`, and whether the paths contain
+  /// computed values.
   private func heard(
     by watcher: WatcherModel, _ number: Int, _ changes: [Change]
   ) -> (changes: [Change], isDerived: Bool) {
@@ -138,7 +139,7 @@ extension ModelReference {
       }
       derived += walk.derived
     }
-    // Who is called anyway is told what is there then.
+    // A watcher that is due gets the values of the time of its call.
     if !watcher.isDue { watcher.remember(derived) }
     return (exact + every, !derived.isEmpty)
   }
@@ -148,8 +149,8 @@ extension ModelReference {
     return !comparison.isSame(change.old.number ?? 0, change.new.number ?? 0)
   }
 
-  /// Stores changes of a thing by `store`, and lets those know that hear them: coalesced watchers
-  /// are due, immediate ones are called (T9), in order of registration.
+  /// Stores changes of a thing by `store`, and notifies the watchers: coalesced watchers become
+  /// due, immediate ones are called (T9), in order of registration.
   func hear(_ number: Int, _ changes: [Change], _ store: () -> Void) {
     let heard = watchers.map { ($0, self.heard(by: $0, number, changes)) }
     let stale = dependents(on: number, changes)
@@ -175,8 +176,10 @@ extension ModelReference {
 
   // MARK: Calling
 
-  /// Makes calls in order; before it is told of a newer change, a watcher is told those that lists
-  /// under way still have for it.
+  /// Makes calls in order.
+  ///
+  /// Before a newer change, a watcher receives the changes that the lists under way still have for
+  /// it.
   private func make(_ calls: [(watcher: WatcherModel, change: ToldChange?)]) {
     lists.append(calls)
     let top = lists.count - 1
@@ -200,7 +203,7 @@ extension ModelReference {
     watcher.saved = watcher.saved ?? change
   }
 
-  /// T9: calls now; again, after it returned, for what it triggers of itself.
+  /// T9: calls a watcher now, and again after it returned for changes that it caused itself.
   private func call(_ watcher: WatcherModel, _ first: ToldChange?) {
     var change = first
     while watcher.isActive {
@@ -223,12 +226,12 @@ extension ModelReference {
     if watcher.registration.isOnce { finish(watcher) }
   }
 
-  /// What an immediate watcher was not told yet.
+  /// Takes the undelivered change of an immediate watcher.
   private func takeSaved(of watcher: WatcherModel) -> ToldChange? {
     let change: ToldChange?
     (change, watcher.base) = difference(watcher, value)
     defer { watcher.saved = nil }
-    // Which of them was the first, is not looked at.
+    // The order of the two is not checked.
     guard let saved = watcher.saved, let change else { return watcher.saved ?? change }
     guard let first = saved.details, let other = change.details else {
       return ToldChange(details: nil)
@@ -247,7 +250,7 @@ extension ModelReference {
 
   // MARK: Flushing
 
-  /// Calls a watcher in a flush if there is a reason to.
+  /// Calls a watcher in a flush if there is a reason.
   private func settle(_ watcher: WatcherModel) -> Bool {
     if watcher.isPaused { return false }
     var change: ToldChange?
@@ -258,7 +261,8 @@ extension ModelReference {
     return true
   }
 
-  /// T3, T4: the earliest registered of those that are due and did not run in this flush.
+  /// T3, T4: calls watchers that are due and did not run in this flush, always the earliest
+  /// registered one next.
   @discardableResult
   func flush() -> Int {
     var called: [WatcherModel] = []

@@ -1,8 +1,8 @@
 /// The world of a random program as plain data, with a list of watchers (see
 /// `ModelReference+Watchers`) and lazy properties (see `ModelReference+Lazies`).
 ///
-/// Nothing is wired: before each change all paths of all watchers and lazy properties are walked,
-/// to see who hears it; at the end of a turn they are walked again for what is computed.
+/// Nothing is wired: before each change all paths of all watchers and lazy properties are walked to
+/// find the affected ones; at the end of a turn they are walked again for computed values.
 final class ModelReference {
   enum Key: Hashable { case every, name(String), slot(Int), member(Int) }
 
@@ -15,16 +15,16 @@ final class ModelReference {
     init(_ kind: ThingKind) { self.kind = kind }
 
     var isList: Bool { kind == .array || kind == .set }
-    /// In the order of slots; that of entries and members is free.
+    /// In the order of slots; the order of entries and members is free.
     var elements: [Value] {
       kind == .array ? (0..<fields.count).map { fields[.slot($0)]! } : Array(fields.values)
     }
   }
 
-  /// What a path means at one step.
+  /// The meaning of one step of a path.
   enum Component {
     case every, count, slot(Int), name(String)
-    /// With all that is behind it.
+    /// An operator, with the components behind it.
     case operation(String, [Component])
   }
 
@@ -52,7 +52,7 @@ final class ModelReference {
     }
   }
 
-  /// What a path passes through that is computed: a lazy property, a size or an operator.
+  /// A computed value on a path: a lazy property, a size or an operator.
   struct Derived {
     enum Step: Hashable { case component(Int), property(String) }
     enum Source { case lazy(LazyProperty), size(Int), operation(Int, Component) }
@@ -63,7 +63,7 @@ final class ModelReference {
     let source: Source
     var value = Value.unknown
 
-    /// Of a lazy property its name.
+    /// The name of a lazy property.
     var name: String { if case .lazy(let property) = source { property.name } else { "" } }
     var isLazy: Bool { !name.isEmpty }
 
@@ -72,7 +72,7 @@ final class ModelReference {
     }
   }
 
-  /// All that a path passes through.
+  /// Everything that a path passes through.
   struct Walk {
     var stored: [(thing: Int, key: Key)] = []
     var derived: [Derived] = []
@@ -81,20 +81,20 @@ final class ModelReference {
   let things = ThingKind.world.map(Thing.init)
   var watchers: [WatcherModel] = []
   var handles: [Int: WatcherModel] = [:]
-  /// What is to be called, the outermost list first.
+  /// Pending calls, the outermost list first.
   var lists: [[(watcher: WatcherModel, change: ToldChange?)]] = []
   var batchDepth = 0
-  /// How many watchers were registered.
+  /// The number of watchers registered so far.
   var count = 0
   var log: [ModelEvent] = []
-  /// What the tracked getter that runs has read.
+  /// The reads of the running tracked getter.
   var trace: LazyProperty.Trace?
-  /// There was a lazy property on the path of a watcher.
+  /// Whether a watcher's path ever contained a lazy property.
   var hasWatchedLazies = false
-  /// Values are computed, but not kept.
+  /// Whether values are computed without being kept.
   var isSupposing = false
 
-  /// What the rules say that happens in a program.
+  /// The events of a program, according to the rules.
   static func log(of program: [Statement]) -> [ModelEvent] {
     let reference = ModelReference()
     for statement in program + [.endTurn] { reference.perform(statement) }
@@ -128,7 +128,7 @@ final class ModelReference {
       say("\(path) is \(follow(.thing(number), Route(path).components))")
     case .peek(let number, let name):
       let property = things[number].lazies[name]!
-      // What is watched, or what that depends on, may be computed at any time.
+      // Watched properties and their dependencies may be computed at any time.
       let answer: Set<String>? = hasWatchedLazies ? nil : ["\(isValid(property))"]
       log.append(ModelEvent(text: "\(name) is valid", details: answer))
     case .invalidate(let number, let name):
@@ -147,7 +147,7 @@ final class ModelReference {
     }
   }
 
-  /// Gives a collection other contents, by one change of all keys that differ.
+  /// Gives a collection new contents, as one change of all keys that differ.
   private func become(_ number: Int, _ new: [Key: Value]) {
     let old = things[number].fields
     let keys = Set(old.keys).union(new.keys).filter { old[$0] != new[$0] }
@@ -187,7 +187,7 @@ final class ModelReference {
 
   // MARK: Paths
 
-  /// All that a path passes through, where `value` gives what is computed.
+  /// Everything that a path passes through; `value` computes values.
   func walk(_ root: Int, _ route: Route, _ value: (Derived) -> Value) -> Walk {
     var walk = Walk()
     var seen: Set<[Int]> = []
@@ -229,7 +229,7 @@ final class ModelReference {
     return walk
   }
 
-  /// The one value behind `value` on a path.
+  /// The single value that a path leads to from `value`.
   func follow(_ value: Value, _ components: [Component]) -> Value {
     var value = value
     for component in components {

@@ -1,15 +1,15 @@
 import Observables
 
-/// What happened: a text, and where a watcher is told a change, what it may be told.
+/// An event: a text and, if a watcher receives a change, the allowed details.
 struct ModelEvent: CustomStringConvertible {
   let text: String
-  /// Nil where the rules leave open what is told.
+  /// Nil if the rules leave the details open.
   var details: Set<String>?
   var description: String {
     text + (details.map { " " + $0.sorted().joined(separator: " or ") } ?? "")
   }
 
-  /// Whether it is one that the reference expects.
+  /// Whether the reference expects this event.
   func fits(_ expected: ModelEvent) -> Bool {
     guard text == expected.text else { return false }
     guard let details, let allowed = expected.details else { return true }
@@ -26,7 +26,7 @@ final class ModelRun {
   private let sets = ThingKind.numbers(.set).map { _ in ObservableSet<Part>() }
   private var numbers: [ObjectIdentifier: Int] = [:]
   private var watchers: [Int: Watcher] = [:]
-  /// How many watchers were registered.
+  /// The number of watchers registered so far.
   private var count = 0
   /// The watchers whose callbacks are under way.
   private var running: [ObjectIdentifier] = []
@@ -34,7 +34,7 @@ final class ModelRun {
 
   private var things: [any KeyPathObservable] { parts + arrays + maps + sets }
 
-  /// What happens in a program.
+  /// The events of a program.
   static func log(of program: [Statement]) -> [ModelEvent] {
     let run = ModelRun()
     return run.run(program)
@@ -47,7 +47,7 @@ final class ModelRun {
   private func run(_ program: [Statement]) -> [ModelEvent] {
     loop.onError = { [unowned self] error in say("error \(error)") }
     for statement in program + [.endTurn] { perform(statement) }
-    // Rings of strong references would stay, and watchers could close them again.
+    // Cuts rings of strong references; watchers could close them again, so they stop first.
     for thing in things { thing.stopObserving() }
     for part in parts { (part.child, part.items, part.map, part.group) = (nil, nil, nil, nil) }
     for part in parts { part.leader = nil }

@@ -1,7 +1,7 @@
 import Observables
 
-/// What random programs over models are made of: stored properties of all kinds, and lazy ones that
-/// depend on them, on elements of collections and on each other.
+/// The object of random programs over models: stored properties of all kinds, and lazy properties
+/// that depend on them, on elements of collections and on each other.
 final class Part: ObservableModel, Hashable {
   static let properties = ModelProperties(for: Part.self) {
     Property("x", get: { $0.x }, set: { $0.x = $1 })

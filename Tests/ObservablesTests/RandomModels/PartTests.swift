@@ -2,7 +2,7 @@ import Observables
 import TestSupport
 import Testing
 
-/// What random programs over models have found, as short as it can be.
+/// Failures found by random programs over models, as short as possible.
 @Suite struct PartTests {
   private let loop = Loop()
   private let log = Log()
@@ -31,7 +31,7 @@ import Testing
   }
 
   // T9
-  @Test func `a write that needs a lazy property at first calls each once, in order`() throws {
+  @Test func `a write that needs a lazy property first makes each call once, in order`() throws {
     let (a, b) = (Part(), Part())
     b.x = 2
     try a.observeImmediately("deep", "child.leader.child", in: loop) { [log] _, change in
@@ -49,7 +49,7 @@ import Testing
   }
 
   // Z5, T9
-  @Test func `what follows an assignment is told with the value that it gave`() throws {
+  @Test func `a change after an assignment has the assigned value as its old one`() throws {
     let part = Part()
     part.x = 1
     try part.observeImmediately("total", in: loop) { [log] part, change in
@@ -61,7 +61,7 @@ import Testing
   }
 
   // C9
-  @Test func `an operator that is watched is read with the lazy properties below it`() throws {
+  @Test func `a watched operator is read with the lazy properties below it`() throws {
     let (parts, part) = (ObservableArray<Part>(), Part())
     try parts.observe("@sum.total", in: loop) { _ in }
     loop.turn { parts.append(part) }
@@ -74,8 +74,7 @@ import Testing
   }
 
   // T9
-  @Test func `a batch tells the write, and not what became invalid in it and is as before`() throws
-  {
+  @Test func `a batch reports the write, and not an invalidated but equal value`() throws {
     let (a, b) = (Part(), Part())
     (a.items, b.x) = ([b], 1)
     _ = a.deep
@@ -84,12 +83,12 @@ import Testing
     }
     loop.batch { (b.child, b.child) = (b, a) }
     #expect(log.take() == ["child"])
-    // Else they would keep each other.
+    // Otherwise the two objects would keep each other alive.
     b.child = nil
   }
 
   // Z4
-  @Test func `who was told a value in one flush is not called for it in the next`() throws {
+  @Test func `a value delivered in one flush is not delivered again in the next`() throws {
     let (a, b) = (Part(), Part())
     var step = 0
     try a.observe("total", in: loop) { [log] _ in log.note("1") }
@@ -103,12 +102,12 @@ import Testing
       log.note("4")
     }
     loop.turn { (a.x, b.x) = (1, 1) }
-    // The first was told 1, and it is 1 in the end; the third was told 2, then 1.
+    // The first received 1, and the last value is 1; the third received 2, then 1.
     #expect(log.take() == ["1", "2", "3", "4", "3"])
   }
 
   // Z5
-  @Test func `an assignment ends when a sum is another one than it was then`() {
+  @Test func `an assignment ends when a sum differs from its value at the assignment`() {
     let (a, b, c) = (Part(), Part(), Part())
     (b.x, a.items) = (1, [])
     #expect(a.load == 0)
@@ -117,7 +116,7 @@ import Testing
     #expect(a.load == 100)
     b.x = 0
     #expect(a.load == 0)
-    // It is 1 when the property is computed, and 0 from the assignment on.
+    // The sum is 1 when the property is computed, and 0 from the assignment on.
     b.x = 1
     #expect(a.load == 1)
     a.items![0] = c
@@ -127,7 +126,7 @@ import Testing
   }
 
   // Z5
-  @Test func `an assignment ends with a write below an invalid property that was led elsewhere`() {
+  @Test func `an assignment ends with a write below an invalid property with a new object`() {
     let (a, b) = (Part(), Part())
     #expect(a.deep == 0)
     a.child = b
@@ -137,7 +136,7 @@ import Testing
   }
 
   // T9
-  @Test func `a batch tells what replaced an object, and not what is as before below it`() throws {
+  @Test func `a batch reports a replaced object, and not unchanged values below it`() throws {
     let parts = (0..<4).map { _ in Part() }
     (parts[3].child, parts[1].child, parts[2].child) = (parts[1], parts[0], parts[0])
     try parts[3].observeImmediately("child.child.total", in: loop) { [log] _, change in

@@ -2,12 +2,12 @@ import TestSupport
 import Testing
 
 /// Random programs over models, collections and lazy properties, with callbacks that change them,
-/// against a naive reference.
+/// compared with a naive reference.
 ///
-/// `OBS_SEED=n` begins with another seed, `OBS_COUNT=n` takes that many.
+/// `OBS_SEED=n` sets the first seed, `OBS_COUNT=n` the number of programs.
 struct RandomModelTests {
   // P3–P8, T1–T5, T7, T9, T11, L5, C1–C9, C12, Z1–Z5, Z10, Z12
-  @Test func `a random program calls whom the reference of plain data says`() {
+  @Test func `a random program calls the watchers that the plain reference expects`() {
     for seed in Size.seeds(400, light: 40) {
       var generator = ModelGenerator(seed: seed)
       let program = generator.program(40)
@@ -17,7 +17,7 @@ struct RandomModelTests {
     }
   }
 
-  /// Nil where the engine does what the reference expects.
+  /// Returns nil if the engine agrees with the reference.
   private func difference(_ program: [Statement]) -> String? {
     let actual = ModelRun.log(of: program)
     let expected = ModelReference.log(of: program)
@@ -25,8 +25,8 @@ struct RandomModelTests {
     return isSame ? nil : "expected \(expected), got \(actual)"
   }
 
-  /// A program that fails, as short as it can be made behind its first statement: at first whole
-  /// statements go, then parts of them.
+  /// Shortens a failing program, except its first statement: first whole statements are removed,
+  /// then parts of them.
   private func smallest(_ program: [Statement]) -> [Statement] {
     var program = shrunk(program, keeping: 1) { difference($0) != nil }
     var hasChanged = true

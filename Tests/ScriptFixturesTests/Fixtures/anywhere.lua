@@ -1,4 +1,4 @@
--- Checks are called from anywhere: time passes or that is refused, and nothing traps.
+-- Checks work anywhere: time passes or `advance` is refused, and nothing traps.
 local obs = require "obs"
 
 local t = { n = 0 }
@@ -28,7 +28,7 @@ end)
 expect_equal(words, { "a", "b", "c" })
 expect_equal(("x"):gsub("x", function() pass() end), "x")
 
--- Finalizers run in the middle of anything.
+-- Finalizers run at any point of the program.
 for _ = 1, 100 do setmetatable({}, { __gc = pass }) end
 collectgarbage()
 collectgarbage()

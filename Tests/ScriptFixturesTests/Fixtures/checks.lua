@@ -1,7 +1,7 @@
--- What passes.
+-- Checks that pass.
 local obs = require "obs"
 
-case("the checks return what they are given", function()
+case("the checks return their arguments", function()
   assert(expect(7, "a number") == 7)
   assert(expect_equal({ 1, { x = "y" } }, { 1, { x = "y" } }) == true)
   assert(expect_error(function() error { code = 7 } end).code == 7)
@@ -25,7 +25,7 @@ case("an observed table is compared as a plain one", function()
   expect_equal(t, { a = 2, list = { 1, 2 } })
 end)
 
-case("collections and objects of models are compared by what is in them", function()
+case("collections and objects of models are compared by their contents", function()
   local list = obs.array { 1, { x = 2 } }
   obs.observe(list, "*", function() end)
   expect_equal(list, { 1, { x = 2 } })

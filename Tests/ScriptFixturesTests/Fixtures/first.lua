@@ -1,4 +1,4 @@
--- Each fixture has globals of its own: this is as true here as in second.lua.
+-- Each fixture has separate globals: this holds here and in second.lua.
 expect_equal(leaked, nil)
 expect_equal(package.loaded.leaked, nil)
 leaked, package.loaded.leaked, string.leaked = true, true, true

@@ -23,7 +23,7 @@ expect_log {}
 advance(1)
 expect_log { "a day later 86550.0" }
 
--- Refused where time cannot pass.
+-- Time cannot pass in a callback.
 obs.observe(t, "n", function() expect_error(function() advance(1) end, "in a callback") end)
 t.n = 2
 obs.flush()

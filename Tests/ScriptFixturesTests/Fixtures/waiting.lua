@@ -1,4 +1,4 @@
--- A function of Swift that answers from another thread, in real time.
+-- A Swift function that answers from another thread, in real time.
 local obs = require "obs"
 
 obs.task(function()

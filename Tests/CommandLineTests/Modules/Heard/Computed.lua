@@ -1,7 +1,7 @@
--- M1: a computed value never contradicts what C modules wrote raw, whoever reads it and when.
+-- M1: a computed value never contradicts the raw writes of C modules, whoever reads it and when.
 local obs, raw, check = require "obs", require "rawaccess", require "check"
 
--- Declared, tracked, a chain of them, without a value of its own, and through objects.
+-- Declared, tracked, chained, uncached, and through objects.
 local t = { size = 1, part = { size = 1 }, items = { { price = 1 }, { price = 2 } } }
 obs.computed(t, "double", { "size" }, function(self) return self.size * 2 end)
 obs.computed(t, "tracked", function(self) return self.size * 3 end)
@@ -52,7 +52,7 @@ check.equal({ t.total, t.number }, { 16, 3 }, "a longer list")
 raw.seti(t.items, 1, { price = 100 })
 check.equal({ t.first, t.total }, { 100, 115 }, "an element")
 
--- By obs.get, by next, by C, and by the functions of lazy properties.
+-- Reads by obs.get, by next, by C code, and by the functions of lazy properties.
 t.size = 1
 check.equal(values()[1], 2)
 raw.set(t, "size", 2)
@@ -67,7 +67,7 @@ end
 obs.force(t)
 check.equal(raw.get(t, "double"), 6, "obs.force")
 
--- What is the same is not computed again.
+-- An unchanged value is not computed again.
 local calls = 0
 local quiet = { a = 1 }
 obs.computed(quiet, "b", { "a" }, function(self)
@@ -95,7 +95,7 @@ raw.set(t, "size", 6)
 local forwarding = setmetatable({}, { __index = function(_, key) return t[key] end })
 check.equal(forwarding.double, 12, "through a function")
 
--- A lazy key that C assigns is what others are computed from, until it is invalid.
+-- Other properties are computed from a lazy key that C assigned, until that key becomes invalid.
 raw.set(t, "double", 99)
 check.equal({ t.chain, t.double }, { 100, 99 }, "of an assigned key")
 raw.set(t, "size", 7)
@@ -111,7 +111,7 @@ check.equal(#source.copy, 2)
 raw.seti(source.items, 3, 3)
 check.equal(#source.copy, 3, "a copy")
 
--- A getter that reads another property hears what was written before.
+-- A getter that reads another property sees all earlier raw writes.
 obs.computed(t, "outer", { "part.size" }, function(self)
   return self.part.size + self.tracked
 end)
@@ -130,7 +130,7 @@ check.equal(writer.sum, 3)
 writer.n = 5
 check.equal(writer.sum, 15, "C writes in a getter, which reads what depends on that")
 
--- Watchers hear what they always heard: once, in order, with the values from before.
+-- Watchers are called as usual: once, in order, with the old values.
 local log = {}
 local heard = { a = 1, b = 1 }
 obs.computed(heard, "sum", { "a", "b" }, function(self) return self.a + self.b end)
@@ -158,7 +158,7 @@ raw.set(heard, "a", 3)
 obs.flush()
 check.equal(table.concat(log, " ", 4), "sum:7>8 a:2>3 later", "unread")
 
--- A getter that calls functions of obs has not made the writes that they would report.
+-- Raw writes that obs functions discover inside a getter do not count as writes of the getter.
 local asking, told = { a = 1, b = 1 }, {}
 obs.computed(asking, "sum", { "a", "b" }, function(self)
   return obs.get(self, "a") + obs.get(self, "b")
@@ -177,7 +177,7 @@ raw.set(asking, "b", 8)
 heard.b = 0
 check.equal(table.concat(told, " "), "2>5 5>11 11>15", "a getter that asks obs")
 
--- Random: each value is what its dependencies make it, at any time.
+-- Random: each value follows from its dependencies at any time.
 local names = { "a", "b", "c" }
 for seed = 1, tonumber(os.getenv("OBS_COUNT")) or 150 do
   math.randomseed(seed)
@@ -213,7 +213,7 @@ for seed = 1, tonumber(os.getenv("OBS_COUNT")) or 150 do
           { immediate = math.random(2) == 1 })
       end
     end
-    -- What watchers of computed values know follows from what they knew before.
+    -- The changes that watchers of computed values receive are consecutive.
     for _, name in ipairs { "sum", "over", "total", "all" } do
       local kind = math.random(6)
       local known = { root, name, root[name] }
@@ -241,7 +241,7 @@ for seed = 1, tonumber(os.getenv("OBS_COUNT")) or 150 do
       if each[1] == root and each[2] == name then return each end
     end
   end
-  -- Computed without what is kept, in a copy of the stored properties.
+  -- Computed without cached values, in a copy of the stored properties.
   local function expected(of)
     local root, plain = of[1], setmetatable({}, {})
     getmetatable(plain).__index = function(self, key)

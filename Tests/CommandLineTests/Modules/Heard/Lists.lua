@@ -1,4 +1,4 @@
--- M1: raw writes to lists are heard as one edit each time, and no more than needed (C10).
+-- M1: each raw write to a list is reported as the fewest edits (C10).
 local obs, raw, check = require "obs", require "rawaccess", require "check"
 
 local function describe(edit)
@@ -43,7 +43,7 @@ for _, kind in ipairs { "plain", "array" } do
   heard("remove 1", "remove 1", "remove 1", "remove 1")
   raw.fill(list, 1, 2)
   heard("insert 1", "insert 2")
-  -- A script's edits come after what C wrote before them.
+  -- A script's edits come after earlier writes by C.
   raw.seti(list, 3, 3)
   table.insert(list, 1, 0)
   heard("insert 3", "insert 1")
@@ -82,7 +82,7 @@ for _, kind in ipairs { "plain", "array" } do
   check.equal(slots, { 20, 10 }, kind)
 end
 
--- Positions far apart, and keys of a list that is none.
+-- Positions far apart, and keys of a table that is not a list.
 local sparse = { 1, 2 }
 local calls = 0
 obs.observe(sparse, "*", function() calls = calls + 1 end)
@@ -101,7 +101,7 @@ local function fill_hole(write)
 end
 check.equal(fill_hole(raw.seti), fill_hole(rawset), "a hole that is filled, as by a script")
 
--- Random: what the edits say turns the last state into this one.
+-- Random: the edits turn the last state into the current one.
 for seed = 1, tonumber(os.getenv("OBS_COUNT")) or 200 do
   math.randomseed(seed)
   local list, copy = {}, {}

@@ -6,7 +6,7 @@ local names = { "a", "b", "c", 1, 2.5, true }
 for seed = 1, tonumber(os.getenv("OBS_COUNT")) or 150 do
   math.randomseed(seed)
   local tables, called = { {}, {}, obs.dictionary {} }, {}
-  -- What watchers know: at the last flush, and by the last immediate call.
+  -- The values that watchers know: at the last flush, and from the last immediate call.
   local flushed, told = {}, {}
   for number, t in ipairs(tables) do
     flushed[number], told[number], called[number] = {}, {}, {}
@@ -43,7 +43,7 @@ for seed = 1, tonumber(os.getenv("OBS_COUNT")) or 150 do
       for n, each in ipairs(tables) do
         for _, key in ipairs(names) do
           local place = string.format("seed %d, step %d, table %d, key %s", seed, step, n, key)
-          -- A value that was another one meanwhile may have been delivered, once (T5).
+          -- A value that was different in between may have been delivered, once (T5).
           local calls = called[n][key] or 0
           local is_changed = each[key] ~= flushed[n][key]
           check.equal(calls == 1 or calls == 0 and not is_changed, true, place)

@@ -1,4 +1,4 @@
--- M1: modules that are left alone, and what they wrote (M2).
+-- M1: a native module, which sees the raw tables, and its writes (M2).
 local obs, check = require "obs", require "check"
 
 obs.native { rawaccess = false }
@@ -13,7 +13,7 @@ check.equal(json.encode { t }:find('"a":1', 1, true) ~= nil, true, "other module
 raw.set(t, "a", 3)
 obs.flush()
 check.equal(calls, 0, "a raw write that nobody has met")
--- A module that sees tables meets it, and finds each key once.
+-- A module that sees observed tables finds the write, and each key once.
 local copy = json.decode(json.encode(t))
 check.equal({ copy.a, copy.b }, { 3.0, 2.0 })
 obs.flush()

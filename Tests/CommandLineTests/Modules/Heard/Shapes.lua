@@ -1,4 +1,5 @@
--- M1: whatever kind of table it is, C sees what `pairs`, `rawlen` and `debug.getmetatable` show.
+-- M1: for every kind of table, C code sees the contents that `pairs`, `rawlen` and
+-- `debug.getmetatable` show.
 local obs, raw, json, check = require "obs", require "rawaccess", require "cjson", require "check"
 
 local function ignore() end
@@ -68,7 +69,7 @@ check.equal(json.decode(json.encode(point)).sum, 7.0, "valid lazy keys")
 obs.invalidate(point, "sum")
 check.equal(json.decode(json.encode(point)).sum, nil, "invalid ones are not there")
 
--- Names of functions, also where the table of a module is observed.
+-- Names of functions, also if the table of a module is observed.
 local function why(f, ...)
   local _, text = xpcall(f, debug.traceback, ...)
   return text

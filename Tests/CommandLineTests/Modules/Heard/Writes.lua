@@ -1,4 +1,4 @@
--- M1: what C modules write raw is heard, later, as ordinary writes.
+-- M1: raw writes of C modules are reported later, as ordinary writes.
 local obs, raw, check = require "obs", require "rawaccess", require "check"
 local log
 
@@ -8,7 +8,7 @@ local function watch(t, path, options)
   end, options)
 end
 
--- Coalesced: at the flush, once, and only where the value differs (T5).
+-- Coalesced: at the flush, once, and only if the value differs (T5).
 local t = { a = 1, b = 2 }
 log = {}
 watch(t, "a")
@@ -53,7 +53,7 @@ raw.set(u, "a", 12)
 obs.stats()
 check.equal(log, { "a:11>12" }, "any of them")
 
--- What watchers write raw is heard, too, and there is an end to it.
+-- Raw writes of watchers are reported, too, and the calls come to an end.
 local ping = { n = 0 }
 log = {}
 watch(ping, "n")
@@ -65,7 +65,7 @@ check.equal(ping.n > 1, true, "a watcher's raw write")
 ping.n = 1000
 obs.flush() obs.flush()
 
--- A watcher that is registered afterwards does not hear what was before.
+-- A watcher that is registered afterwards is not called for earlier writes.
 local late = { a = 1 }
 log = {}
 watch(late, "b")
@@ -74,7 +74,7 @@ watch(late, "b")
 obs.flush()
 check.equal(log, { "b" }, "registered afterwards")
 
--- A table of which nobody knows but its watchers is kept until the write is heard (L2).
+-- A table that only its watchers refer to is kept until the write is delivered (L2).
 log = {}
 do
   local gone = { a = 1 }
@@ -132,7 +132,7 @@ check.equal({ person.size, obs.is_valid(person, "size") }, { nil, true }, "the l
 obs.lazy(person, { "loaded" }, { loader = function(self, name) raw.set(self, name, "by C") end })
 check.equal(person.loaded, "by C", "a loader in C")
 
--- Tracked getters see what C reads for them.
+-- Tracked getters depend on the values that C reads for them.
 local basket = { items = { 1, 2, 3 }, rebate = 1 }
 obs.computed(basket, "total", function(self)
   local total = raw.get(self, "rebate")
@@ -146,7 +146,7 @@ check.equal(basket.total, 8, "a key that C read")
 basket.items[2] = 10
 check.equal(basket.total, 16, "a table that C went through")
 
--- Properties that a store keeps.
+-- Properties kept in a store.
 local saved = {}
 local backed = {}
 obs.backed(backed, "volume", setmetatable({}, {
@@ -159,7 +159,7 @@ check.equal(saved.volume, nil, "nothing is called in a raw write")
 obs.flush()
 check.equal({ saved.volume, backed.volume }, { 7, 7 }, "written through")
 
--- Sets, arrays and copies take what they take from scripts.
+-- Sets, arrays and copies accept the same writes as from scripts.
 local set, array = obs.set_of { "a" }, obs.array { 1, 2, 3 }
 check.fails("a set has no fields", raw.set, set, "b", true)
 check.fails("an array has integer indices, got string 'x'", raw.set, array, "x", 1)
@@ -171,7 +171,7 @@ check.fails("read-only", raw.seti, source.copy, 1, 2)
 check.equal({ raw.len(set), raw.len(array), raw.get(set, "a") }, { 1, 3, "a" })
 check.fails("cannot change the metatable of an array", raw.setmetatable, array, {})
 
--- Who wrote it (W4): the line that called the C module, not the one at which it was heard.
+-- The origin of a write (W4): the line that called the C module, not the line that found the write.
 obs.record(true)
 local written = { a = 1 }
 local watcher = watch(written, "a")

@@ -1,4 +1,4 @@
--- Checks of scripts that run alone: they print "ok" and what they checked.
+-- Checks for scripts that run alone. At the end they print "ok" and the number of checks.
 local check = { count = 0 }
 
 local function text(value)

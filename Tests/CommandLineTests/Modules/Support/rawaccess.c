@@ -1,4 +1,4 @@
-/* A C module whose functions look into tables themselves, as those of other modules do. */
+/* A C module whose functions access tables directly, as other modules do. */
 #include <lua5.4/lauxlib.h>
 #include <lua5.4/lua.h>
 
@@ -70,7 +70,7 @@ static int all(lua_State *L) {
   return 3;
 }
 
-/* (table, values …): makes the list what the values are. */
+/* (table, values …): replaces the list with the values. */
 static int fill(lua_State *L) {
   int count = lua_gettop(L) - 1;
   lua_Integer old = (lua_Integer)lua_rawlen(L, 1);
@@ -107,7 +107,7 @@ static int set_metatable(lua_State *L) {
   return 1;
 }
 
-/* (key): of the table in the upvalue. */
+/* (key): reads a key of the table in the upvalue. */
 static int bound_get(lua_State *L) {
   lua_settop(L, 1);
   lua_rawget(L, lua_upvalueindex(1));
@@ -129,7 +129,7 @@ static int bind(lua_State *L) {
   return 2;
 }
 
-/* (table, f): calls f with each pair, in the loop. */
+/* (table, f): calls f with each pair, inside the loop. */
 static int each(lua_State *L) {
   lua_settop(L, 2);
   lua_pushnil(L);
@@ -154,7 +154,7 @@ static int unref(lua_State *L) {
   return 0;
 }
 
-/* (table, name): what luaL_getmetafield finds. */
+/* (table, name): the result of luaL_getmetafield. */
 static int field(lua_State *L) {
   if (luaL_getmetafield(L, 1, luaL_checkstring(L, 2)) == LUA_TNIL) lua_pushnil(L);
   return 1;

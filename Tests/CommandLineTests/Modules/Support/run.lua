@@ -1,9 +1,9 @@
 -- Runs a script that uses C modules: run.lua HOW script [arguments].
 --
--- HOW is `plain`, or says what is observed of each table that C code is given, however deep:
--- `whole` (all of its keys) or `keys` (one key of each, the last one that `next` gives).
--- Scripts give tables to the global function `O`; with `wrapped-` before HOW the functions of the C
--- modules are wrapped, and get all their tables observed.
+-- HOW is `plain`, or selects how each table passed to C code is observed, at any depth: `whole`
+-- (all of its keys) or `keys` (one key of each, the last one returned by `next`). Scripts pass
+-- tables to the global function `O`; with `wrapped-` before HOW the functions of the C modules are
+-- wrapped, and observe all tables that they get.
 local how, script = arg[1], arg[2]
 local is_wrapped = how:find("^wrapped%-") ~= nil
 how = how:gsub("^wrapped%-", "")
@@ -44,7 +44,7 @@ if is_wrapped then
   local function wrap(f)
     return function(...)
       for i = 1, select("#", ...) do observe((select(i, ...))) end
-      -- The tail call keeps the places in messages.
+      -- The tail call keeps the positions in messages.
       return f(...)
     end
   end
@@ -60,7 +60,7 @@ if is_wrapped then
       local module = loader(...)
       if type(module) == "table" then
         wrap_all(module)
-        -- The operators of patterns are functions of their metatable.
+        -- The operators of patterns are functions of the patterns' metatable.
         if type(module.P) == "function" then wrap_all(debug.getmetatable(module.P(1))) end
       end
       return module

@@ -2,7 +2,7 @@ import Testing
 
 /// The accessors of stored properties.
 struct AccessorExpansionTests {
-  @Test func `a property reports its writes, and copies nothing while nobody observes it`() {
+  @Test func `a property reports its writes, and copies nothing while it is unobserved`() {
     expectAccessors(
       """
       final class User {

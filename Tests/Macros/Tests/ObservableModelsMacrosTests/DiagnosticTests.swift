@@ -1,6 +1,6 @@
 import Testing
 
-/// What the macros say about what cannot work.
+/// Diagnostics for code that the macros cannot handle.
 struct DiagnosticTests {
   @Test func `a struct, which may become a class`() {
     expectDiagnostic(
@@ -71,7 +71,7 @@ struct DiagnosticTests {
       """)
   }
 
-  @Test func `a class that both macros would write accessors for`() {
+  @Test func `a class with accessors from both macros`() {
     expectDiagnostic(
       """
       @ObservableModel @Observable final class User {
@@ -126,7 +126,7 @@ struct DiagnosticTests {
       """)
   }
 
-  @Test func `a closure that several threads would call`() {
+  @Test func `a closure that several threads can call`() {
     expectDiagnostic(
       """
       @ObservableModel(.threadSafe) final class User {
@@ -148,7 +148,7 @@ struct DiagnosticTests {
   @Test(arguments: [
     "@Ignored var cache = 0", "private var cache = 0", "@Ignored weak var cache: A?",
   ])
-  func `a variable that nothing guards from several threads`(variable: String) {
+  func `an unguarded variable of a class for several threads`(variable: String) {
     let isHidden = variable.hasPrefix("private")
     expectDiagnostic(
       """
@@ -179,7 +179,7 @@ struct DiagnosticTests {
       """)
   }
 
-  @Test func `a lazy variable that several threads would be the first to read`() {
+  @Test func `a lazy variable that several threads can read first`() {
     expectDiagnostic(
       """
       @ObservableModel(.threadSafe) final class User {
@@ -198,7 +198,7 @@ struct DiagnosticTests {
     ("private class var", "modelProperties", ": Int { 0 }"),
     ("static var", "firstModelSlot", "= 0"), ("func", "observation", "() {}"),
   ])
-  func `names that the macro takes`(before: String, name: String, after: String) {
+  func `names that the macro uses`(before: String, name: String, after: String) {
     expectDiagnostic(
       """
       @ObservableModel(.threadSafe) final class User {
@@ -210,7 +210,7 @@ struct DiagnosticTests {
       "'\(name)' is declared by '@ObservableModel' in each model: it needs another name")
   }
 
-  @Test func `a variable that is called as the storage of a property`() {
+  @Test func `a variable with the name of a property's storage`() {
     expectDiagnostic(
       """
       @ObservableModel final class User {
@@ -264,7 +264,7 @@ struct DiagnosticTests {
       3, 16, "'makeSize()' computes 'size', which is 'Int', not 'Void'")
   }
 
-  @Test func `a loader that is given something else than it takes`() {
+  @Test func `a loader that receives something unexpected`() {
     expectDiagnostic(
       """
       @ObservableModel final class User {
@@ -279,7 +279,7 @@ struct DiagnosticTests {
       """)
   }
 
-  @Test func `a subclass for several threads, of a class of one`() {
+  @Test func `a subclass for several threads, of a class for one`() {
     expectDiagnostic(
       """
       @ObservableModel(.threadSafe) final class Employee: User {
@@ -292,7 +292,7 @@ struct DiagnosticTests {
       """)
   }
 
-  @Test func `a property that is there under a condition`() {
+  @Test func `a property that exists under a condition`() {
     expectDiagnostic(
       """
       @ObservableModel final class User {
@@ -336,7 +336,7 @@ struct DiagnosticTests {
       """)
   }
 
-  @Test func `something to configure that is not created`() {
+  @Test func `a configure method without a static create method`() {
     expectDiagnostic(
       """
       @ObservableModel final class User {

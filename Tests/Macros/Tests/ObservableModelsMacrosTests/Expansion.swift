@@ -27,7 +27,7 @@ private func specs(conformances: [String]) -> [String: MacroSpec] {
   ]
 }
 
-/// Expects what `source` expands to, without the accessors of the properties.
+/// Expects the expansion of `source`, without the accessors of the properties.
 func expectExpansion(
   _ source: String, isHeir: Bool = false, to expanded: String,
   location: Testing.SourceLocation = #_sourceLocation
@@ -35,7 +35,7 @@ func expectExpansion(
   expect(source, isHeir ? heirs : roots, to: expanded, at: location)
 }
 
-/// Expects what is said about `source`, and what the offered change makes of it.
+/// Expects a diagnostic for `source`, and the result of its fix.
 func expectDiagnostic(
   _ source: String, isHeir: Bool = false, _ line: Int, _ column: Int, _ message: String,
   fix: String? = nil,
@@ -48,7 +48,7 @@ func expectDiagnostic(
     source, isHeir ? heirsOfOneThread : roots, to: nil, [diagnostic], fixed: fixed, at: location)
 }
 
-/// Expects what the accessors of a property expand to.
+/// Expects the expansion of a property's accessors.
 func expectAccessors(
   _ source: String, to expanded: String, location: Testing.SourceLocation = #_sourceLocation
 ) {
@@ -56,7 +56,7 @@ func expectAccessors(
   expect(source, specs, to: expanded, at: location)
 }
 
-/// Without `expanded` the expansion doesn't matter.
+/// Expects an expansion, or any expansion if `expanded` is nil.
 private func expect(
   _ source: String, _ specs: [String: MacroSpec], to expanded: String?,
   _ diagnostics: [DiagnosticSpec] = [], fixed: String? = nil,

@@ -4,9 +4,9 @@ import Testing
 
 @testable import TestedMacros
 
-/// Which properties get an accessor for their first value.
+/// Properties that get an accessor for their first value.
 struct InitializedPropertyTests {
-  @Test func `those without a value, and those that an initializer mentions`() {
+  @Test func `properties without a value, and properties that an initializer mentions`() {
     expect(
       """
       class User {
@@ -40,7 +40,7 @@ struct InitializedPropertyTests {
       """, ["a"])
   }
 
-  @Test func `all of them, where a macro may initialize them`() {
+  @Test func `all properties, if a macro may initialize them`() {
     expect("@Memberwise class User { var a = 1 }", ["a"])
     expect("class User { var a = 1; init() { #make() } }", ["a"])
     expect("class User { var a = 1; @Body init() }", ["a"])

@@ -1,6 +1,6 @@
 import Testing
 
-/// What `@ObservableModel` adds to a class.
+/// Members that `@ObservableModel` adds to a class.
 struct ModelExpansionTests {
   @Test func `a final class`() {
     expectExpansion(
@@ -333,7 +333,7 @@ struct ModelExpansionTests {
         """#)
   }
 
-  @Test func `a class that others may inherit from, in an extension that says who sees it`() {
+  @Test func `an open class, in an extension with an access level`() {
     expectExpansion(
       """
       public extension Space {
@@ -393,7 +393,7 @@ struct ModelExpansionTests {
         """#)
   }
 
-  @Test func `a class inside of a function, which the compiler refuses`() {
+  @Test func `a class inside a function, which the compiler refuses`() {
     expectExpansion(
       """
       func run() {
@@ -411,7 +411,7 @@ struct ModelExpansionTests {
         """)
   }
 
-  @Test func `what several threads may use`() {
+  @Test func `a class for several threads`() {
     expectExpansion(
       """
       @ObservableModel(.threadSafe) final class Counter: Sendable {

@@ -2,7 +2,7 @@ import Testing
 
 /// `#path`.
 struct PathExpansionTests {
-  @Test func `names become components, and what they are applied to is checked`() {
+  @Test func `names become components, and their types are checked`() {
     expectExpansion(
       #"let path = #path(\.address?.zip)"#,
       to: #"""
@@ -11,7 +11,7 @@ struct PathExpansionTests {
         """#)
   }
 
-  @Test func `a root that is written stays`() {
+  @Test func `an explicit root stays`() {
     expectExpansion(
       #"let path = #path(\User.name)"#,
       to: #"""
@@ -19,7 +19,7 @@ struct PathExpansionTests {
         """#)
   }
 
-  @Test func `a type inside of the root is no component`() {
+  @Test func `a type inside the root is not a component`() {
     expectExpansion(
       #"let path = #path(\Shop<Int>.Item.name)"#,
       to: #"""
@@ -33,7 +33,7 @@ struct PathExpansionTests {
         """#)
   }
 
-  @Test func `indices, slots and keys are told apart from names`() {
+  @Test func `indices, slots and keys differ from names`() {
     expectExpansion(
       #"let path = #path(\User.items[0].`a.b`["*"])"#,
       to: #"""
@@ -50,7 +50,7 @@ struct PathExpansionTests {
         """#)
   }
 
-  @Test func `an index that is not known`() {
+  @Test func `an unknown index`() {
     expectDiagnostic(
       #"let path = #path(\User.items[index])"#, 1, 29,
       """
@@ -71,7 +71,7 @@ struct PathExpansionTests {
       "the key path is empty: it has to name a property")
   }
 
-  @Test func `a key path that is no literal`() {
+  @Test func `a key path that is not a literal`() {
     expectDiagnostic(
       "let path = #path(other)", 1, 18,
       "'#path' reads a key path as it is written: a literal such as '\\.address?.zip'")

@@ -1,6 +1,6 @@
 import Testing
 
-/// R1, R5: what the macro writes for rows of a table, and what it says about them.
+/// R1, R5: the macro's expansions and diagnostics for rows of a table.
 struct RecordExpansionTests {
   @Test func `columns, relations and initializers`() {
     expectExpansion(
@@ -248,7 +248,7 @@ struct RecordExpansionTests {
       """, 1, 30, "a record has one table, and is not generic")
   }
 
-  @Test func `relations and stored properties of a class that is no record`() {
+  @Test func `relations and stored properties of a class that is not a record`() {
     expectDiagnostic(
       """
       @ObservableModel final class Box {
@@ -285,7 +285,7 @@ struct RecordExpansionTests {
       """)
   }
 
-  @Test func `a stored property that comes from something else`() {
+  @Test func `a stored property with an unsupported source`() {
     expectDiagnostic(
       record("@Stored var total: Double = 0"), 3, 3,
       "'@Stored' is for properties that are '@Computed' from others")
@@ -327,7 +327,7 @@ struct RecordExpansionTests {
       """)
   }
 
-  @Test func `a property that a row does not give a value`() {
+  @Test func `a property without a value in new rows`() {
     expectDiagnostic(
       record("private var cache: Int"), 3, 15,
       "'cache' is no column: it needs a value in its declaration, as rows do not have it")

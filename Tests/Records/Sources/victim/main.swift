@@ -1,7 +1,7 @@
 import Glibc
 import ObservableRecords
 
-// A program that is killed: turn after turn it moves things between boxes, and counts.
+// A program to be killed: in each turn it moves things between boxes, and counts.
 
 @ObservableModel final class Box: ObservableRecord {
   var id: Int64?
@@ -71,8 +71,8 @@ var turn = counter.turns
 loop.every(0.0001) {
   turn += 1
   counter.turns = turn
-  // Weight goes from one thing to another, a thing to another box, one breaks into two, or two
-  // become one: the sum is the same.
+  // Weight moves from one thing to another, a thing moves to another box, a thing splits, or two
+  // things merge: the sum stays the same.
   let things = boxes.flatMap { $0.things.elements }.filter { $0.id != nil }
   guard things.count > 2 else { return }
   let (one, other) = (things[turn % things.count], things[(turn * 7 + 3) % things.count])
@@ -94,7 +94,7 @@ loop.every(0.0001) {
     one.weight += other.weight
     store.delete(other)
   }
-  // Written at once, for the one who kills.
+  // Written without a buffer, as a sign for the test that kills the process.
   var sign = UInt8(ascii: "t")
   write(STDOUT_FILENO, &sign, 1)
 }

@@ -30,7 +30,7 @@ import Testing
   var text: String
 }
 
-/// R6: scripts see rows as other objects of the host.
+/// R6: scripts use rows like other objects of the host.
 struct ScriptTests {
   private final class Output {
     var lines: [String] = []
@@ -78,7 +78,7 @@ struct ScriptTests {
       host.onError = { output.lines.append("script: \($0.error.message)") }
     }
 
-    /// What a script says; what it raises is the last line.
+    /// Runs a script and returns its output; an error is the last line.
     func run(_ text: String) -> [String] {
       output.lines = []
       do {
@@ -99,7 +99,7 @@ struct ScriptTests {
     }
   }
 
-  /// The customers that a condition finds, or the error without the place in the script.
+  /// The customers that match a condition, or the error without its position.
   private func find(_ desk: Desk, _ options: String) -> String {
     let said = desk.run(
       """
@@ -114,7 +114,7 @@ struct ScriptTests {
   }
 
   // R6: queries, properties, watchers.
-  @Test func `a script asks for rows, and observes them`() throws {
+  @Test func `a script queries rows, and observes them`() throws {
     let desk = try Desk()
     let said = desk.run(
       """
@@ -155,7 +155,7 @@ struct ScriptTests {
     #expect(try desk.rows("SELECT COUNT(*) FROM item WHERE invoiceID = 1") == ["0"])
   }
 
-  @Test func `a script gives a row to another one`() throws {
+  @Test func `a script assigns a row to another one`() throws {
     let desk = try Desk()
     let said = desk.run(
       """
@@ -293,7 +293,7 @@ struct ScriptTests {
     #expect(find(desk, "{ where = \"\(wide)\" }") == "Ann")
   }
 
-  // R5: what is stored is what it is computed from.
+  // R5: a stored property has its computed value.
   @Test func `a stored property cannot be assigned`() throws {
     let desk = try Desk()
     let said = desk.run(
@@ -364,8 +364,8 @@ struct ScriptTests {
     #expect(try desk.rows("SELECT COUNT(*) FROM item") == ["3"])
   }
 
-  // R6: what scripts may do is the host's choice for each class.
-  @Test func `scripts do what the host lets them do`() throws {
+  // R6: the host chooses the permissions of scripts for each class.
+  @Test func `scripts do only what the host permits`() throws {
     let desk = try Desk([ScriptRecord(Invoice.self, .query), ScriptRecord(Item.self, [.insert])])
     for (call, message) in [
       (
@@ -401,8 +401,8 @@ struct ScriptTests {
     #expect(try desk.rows("SELECT total FROM invoice WHERE id = 2") == ["201.0"])
   }
 
-  // R6: errors of saving come to the script that asks for it.
-  @Test func `a script can save, and hears why it cannot`() throws {
+  // R6: a script that asks for a save receives its errors.
+  @Test func `a script can save, and receives the reason for a failure`() throws {
     let desk = try Desk()
     try desk.database.write { try $0.execute(sql: "CREATE UNIQUE INDEX u ON invoice(customer)") }
     let said = desk.run(

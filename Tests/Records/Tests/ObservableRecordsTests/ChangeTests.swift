@@ -2,10 +2,10 @@ import Foundation
 import ObservableRecords
 import Testing
 
-/// R3: changes from elsewhere.
+/// R3: changes by other writers.
 struct ChangeTests {
   // R3: other writers in this process, as one turn.
-  @Test func `what others write in this process comes in as one turn`() throws {
+  @Test func `writes by others in this process arrive as one turn`() throws {
     let ledger = try Ledger()
     let invoice = try ledger.invoice(
       try ledger.addInvoice("Ann", [("tea", 1, 2), ("honey", 1, 3)]))
@@ -28,7 +28,7 @@ struct ChangeTests {
   }
 
   // R3: as one turn.
-  @Test func `one transaction of somebody else is one call`() throws {
+  @Test func `one transaction of another writer is one call`() throws {
     let ledger = try Ledger()
     let (a, b) = (try ledger.addInvoice("Ann"), try ledger.addInvoice("Bob"))
     let all = try ledger.store.query(Invoice.order(Column("id")))
@@ -44,7 +44,7 @@ struct ChangeTests {
   }
 
   // R3: triggers change rows, too.
-  @Test func `what a trigger changes comes in`() throws {
+  @Test func `changes by a trigger arrive`() throws {
     let ledger = try Ledger()
     try ledger.run(
       """
@@ -64,7 +64,7 @@ struct ChangeTests {
   }
 
   @Test(arguments: [RecordStore.Saving.synchronous, .asynchronous])
-  func `what a trigger makes of the row that was saved comes in`(
+  func `changes by a trigger to the saved row arrive`(
     _ saving: RecordStore.Saving
   ) throws {
     let ledger = try Ledger(saving: saving)
@@ -88,7 +88,7 @@ struct ChangeTests {
   }
 
   // R3: other processes; another connection counts as one.
-  @Test func `what another connection writes is found by looking`() throws {
+  @Test func `writes of another connection are found by polling`() throws {
     let folder = Folder()
     let ledger = try Ledger(DatabasePool(path: folder.file))
     let id = try ledger.addInvoice("Ann", [("tea", 1, 2)])
@@ -115,7 +115,7 @@ struct ChangeTests {
   }
 
   // R3: polled while something is observed.
-  @Test func `other processes are looked for only while something is observed`() throws {
+  @Test func `the store polls for other processes only while something is observed`() throws {
     let folder = Folder()
     let ledger = try Ledger(DatabasePool(path: folder.file))
     let id = try ledger.addInvoice("Ann")
@@ -140,8 +140,8 @@ struct ChangeTests {
     #expect(list.count == 1)
   }
 
-  // R3: the unsaved change here wins per column, and a hook is told.
-  @Test func `an unsaved change wins, column by column, and the program is told`() throws {
+  // R3: the unsaved change here wins per column, and a hook is called.
+  @Test func `an unsaved change wins, column by column, and the program is notified`() throws {
     let ledger = try Ledger(saving: .explicit)
     let item = try ledger.invoice(try ledger.addInvoice("Ann", [("tea", 1, 2)])).items[0]
     var told: [String] = []
@@ -157,7 +157,7 @@ struct ChangeTests {
   }
 
   // R3: a conflict that only the save finds.
-  @Test func `a change that was not heard of before the save is a conflict, too`() throws {
+  @Test func `a change that only the save finds is a conflict, too`() throws {
     let folder = Folder()
     let ledger = try Ledger(DatabasePool(path: folder.file), saving: .explicit)
     let item = try ledger.invoice(try ledger.addInvoice("Ann", [("tea", 1, 2)])).items[0]
@@ -174,8 +174,8 @@ struct ChangeTests {
     #expect(item.price == 9)
   }
 
-  // R3: a row that was deleted elsewhere.
-  @Test func `a changed object whose row is gone is deleted, and the program is told`() throws {
+  // R3: a row that another writer deleted.
+  @Test func `a changed object whose row is gone is deleted, and the program is notified`() throws {
     let folder = Folder()
     let ledger = try Ledger(DatabasePool(path: folder.file), saving: .explicit)
     let invoice = try ledger.invoice(try ledger.addInvoice("Ann", [("tea", 1, 2), ("salt", 1, 2)]))
@@ -196,8 +196,8 @@ struct ChangeTests {
     #expect(!ledger.store.hasUnsavedChanges)
   }
 
-  // R3: rows that do not fit stay as they were, and are reported.
-  @Test func `a row that does not fit any more is reported, and the others come in`() throws {
+  // R3: rows that do not fit keep their old state, and are reported.
+  @Test func `a row that does not fit any more is reported, and the others arrive`() throws {
     let ledger = try Ledger()
     let invoice = try ledger.invoice(try ledger.addInvoice("Ann", [("tea", 1, 2), ("salt", 1, 2)]))
     let (tea, salt) = (invoice.items[0], invoice.items[1])
@@ -212,7 +212,7 @@ struct ChangeTests {
       ])
   }
 
-  // R3: two stores on one database are others to each other.
+  // R3: two stores on one database treat each other as other writers.
   @Test func `two stores on one database follow each other`() throws {
     let ledger = try Ledger()
     let id = try ledger.addInvoice("Ann", [("tea", 1, 2)])
@@ -228,8 +228,8 @@ struct ChangeTests {
     #expect(ledger.errors.texts == [])
   }
 
-  // R3: SQLite reports the new number of a row only.
-  @Test func `a row whose key others have changed is another row`() throws {
+  // R3: SQLite reports only the new number of a row.
+  @Test func `a row whose key was changed by others is another row`() throws {
     let ledger = try Ledger()
     let note = Note(text: "a")
     try ledger.loop.turn { try ledger.store.insert(note) }
@@ -242,8 +242,8 @@ struct ChangeTests {
     #expect(all.map(\.id) == [7] && all[0].text == "b")
   }
 
-  // R3: a row that was read before the store has heard of it.
-  @Test func `a row that is found before it comes in is in the lists then`() throws {
+  // R3: a row that was read before the store has received its insertion.
+  @Test func `a row that is found before its insertion arrives appears in the lists`() throws {
     let folder = Folder()
     let ledger = try Ledger(DatabaseQueue(path: folder.file))
     let invoice = try ledger.invoice(try ledger.addInvoice("Ann", [("tea", 1, 2)]))
@@ -263,8 +263,8 @@ struct ChangeTests {
     #expect(invoice.note === note)
   }
 
-  // R3: the hook may read what the save has just written.
-  @Test func `a hook that reads meets the same objects`() throws {
+  // R3: the hook may read rows that the save has just written.
+  @Test func `a hook that reads receives the same objects`() throws {
     let ledger = try Ledger()
     let (a, b) = (Note(text: "a"), Note(text: "b"))
     try ledger.loop.turn { try ledger.store.insert(a) }

@@ -51,7 +51,7 @@ struct Spot: Codable, Equatable { var x = 0; var y = 0 }
   var spot: Spot = Spot()
 }
 
-/// R1 to R3: values as they cross to SQLite.
+/// R1 to R3: values on their way to SQLite and back.
 struct EdgeTests {
   private let ledger: Ledger
   private let composed = "\u{E9}"
@@ -75,7 +75,7 @@ struct EdgeTests {
       """)
   }
 
-  // R1: texts are their bytes.
+  // R1: texts are compared by their bytes.
   @Test func `keys that only look alike are two rows`() throws {
     let (one, two) = (Word(text: composed, note: "1"), Word(text: decomposed, note: "2"))
     try ledger.loop.turn {
@@ -93,7 +93,7 @@ struct EdgeTests {
     #expect(Set(try ledger.store.fetch(Word.all()).map(\.note)) == ["1", "3"])
   }
 
-  @Test func `a change of spelling is saved, and heard of`() throws {
+  @Test func `a change of spelling is saved, and reported`() throws {
     let word = Word(text: "w", note: composed)
     try ledger.loop.turn { try ledger.store.insert(word) }
     ledger.loop.turn { word.note = decomposed }
@@ -103,7 +103,7 @@ struct EdgeTests {
     #expect(word.note?.utf8.count == 2 && !word.hasUnsavedChanges)
   }
 
-  // R5: a key is compared as its column says.
+  // R5: keys are compared as their column declares.
   @Test func `relations follow the collation of the key`() throws {
     try ledger.run(
       """
@@ -127,8 +127,8 @@ struct EdgeTests {
     #expect(throws: RecordError.self) { try ledger.store.insert(other) }
   }
 
-  // R1: what is stored can be read again.
-  @Test func `a value that could not be read again is an error`() throws {
+  // R1: stored values can be read again.
+  @Test func `a value that cannot be read again is an error`() throws {
     let changes: [(String, (Mixed) -> Void)] = [
       ("day", { $0.day = Date(timeIntervalSince1970: .nan) }),
       ("day", { $0.day = Date(timeIntervalSince1970: .infinity) }),
@@ -160,7 +160,7 @@ struct EdgeTests {
     #expect(try ledger.rows("SELECT text FROM word") == ["good"])
   }
 
-  @Test func `values at their ends come back as they were`() throws {
+  @Test func `extreme values come back unchanged`() throws {
     try ledger.run("ALTER TABLE mixed RENAME COLUMN small TO text; ALTER TABLE mixed ADD small INT")
     let mixed = Mixed(
       day: Date(timeIntervalSince1970: -1e9), price: Decimal(string: "-1.25")!,
@@ -175,7 +175,7 @@ struct EdgeTests {
     #expect(found.bigger == mixed.bigger && found.label == "a7")
   }
 
-  // R3: only another value is a conflict.
+  // R3: only a different value is a conflict.
   @Test func `another spelling of the same value is no conflict`() throws {
     try ledger.run("ALTER TABLE mixed RENAME COLUMN small TO text; ALTER TABLE mixed ADD small INT")
     try ledger.run(
@@ -192,7 +192,7 @@ struct EdgeTests {
       mixed.price += 1
       mixed.spot.x += 1
       mixed.key = UUID()
-      // Others have changed something else of the row, which the store has not heard of.
+      // Another writer has changed a different column of the row, and the store does not know it.
       try? ledger.run("UPDATE mixed SET ratio = 7 WHERE id = 1")
     }
     ledger.loop.run()
@@ -201,7 +201,7 @@ struct EdgeTests {
     #expect(!mixed.hasUnsavedChanges)
   }
 
-  // A text ends at a NUL for SQLite.
+  // For SQLite a text ends at a NUL.
   @Test func `a text with a NUL finds no row`() throws {
     let word = Word(text: "a")
     try ledger.loop.turn { try ledger.store.insert(word) }

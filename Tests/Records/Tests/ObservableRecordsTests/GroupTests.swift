@@ -7,7 +7,7 @@ import Testing
   var number: Int?
 }
 
-/// R2: rows that cannot be saved keep back only those that depend on them.
+/// R2: a row that cannot be saved holds back only the rows that depend on it.
 struct GroupTests {
   private let ledger: Ledger
 
@@ -29,7 +29,7 @@ struct GroupTests {
     try ledger.rows("SELECT place, number FROM seat ORDER BY id")
   }
 
-  @Test func `what does not depend on a bad row is saved`() throws {
+  @Test func `rows that do not depend on a bad row are saved`() throws {
     let ann = try ledger.invoice(try ledger.addInvoice("Ann", [("tea", 1, 2), ("jam", 1, 1)]))
     let bob = try ledger.invoice(try ledger.addInvoice("Bob", [("salt", 1, 3)]))
     var errors: [SaveError] = []
@@ -48,7 +48,7 @@ struct GroupTests {
     #expect(try ledger.rows("SELECT quantity FROM item") == ["1", "1", "2"])
     #expect(note.id == 1 && !note.hasUnsavedChanges && !bob.hasUnsavedChanges)
     #expect(ann.items[0].hasUnsavedChanges && ann.items[1].hasUnsavedChanges)
-    // A later save goes on beside it.
+    // Later saves of other rows work.
     ledger.loop.turn { bob.customer = "Bob" }
     #expect(try ledger.rows("SELECT customer, total FROM invoice") == ["Ann 3.0", "Bob 6.0"])
     ledger.loop.turn { ann.items[0].quantity = 4 }
@@ -56,7 +56,7 @@ struct GroupTests {
     #expect(!ledger.store.hasUnsavedChanges)
   }
 
-  @Test func `a value that cannot be stored keeps back its own row`() throws {
+  @Test func `a value that cannot be stored holds back only its row`() throws {
     let rows = try seats("a", "b")
     ledger.loop.turn {
       rows[0].place = "x\0y"
@@ -67,7 +67,7 @@ struct GroupTests {
     #expect(rows[0].hasUnsavedChanges && !rows[1].hasUnsavedChanges)
   }
 
-  @Test func `each group has its error, and who waits hears of one`() throws {
+  @Test func `each group has its error, and a waiting caller receives one of them`() throws {
     let ledger = try Ledger(saving: .explicit)
     let ann = try ledger.invoice(try ledger.addInvoice("Ann", [("tea", 1, 2)]))
     let bob = try ledger.invoice(try ledger.addInvoice("Bob", [("salt", 1, 3)]))
@@ -90,7 +90,7 @@ struct GroupTests {
     try ledger.store.save()
   }
 
-  @Test func `a reference to nothing keeps back its own row`() throws {
+  @Test func `a reference to a missing row holds back only its row`() throws {
     let ann = try ledger.invoice(try ledger.addInvoice("Ann"))
     let bad = Item("bad", 1, 1, of: 99)
     try ledger.loop.turn {
@@ -104,7 +104,7 @@ struct GroupTests {
     #expect(try ledger.rows("SELECT customer, total FROM invoice") == ["Eve 1.0"])
   }
 
-  @Test func `a trigger that ends the transaction keeps back the row that it is for`() throws {
+  @Test func `a trigger that ends the transaction holds back only the row it fires for`() throws {
     try ledger.run(
       """
       CREATE TRIGGER no BEFORE UPDATE ON seat WHEN new.place = 'no' BEGIN
@@ -123,7 +123,7 @@ struct GroupTests {
 
   // R2: only the end of a turn counts, not the values on the way.
   @Test(arguments: [false, true])
-  func `rows swap unique values, two and in a chain`(_ isBesideBad: Bool) throws {
+  func `rows swap unique values, in pairs and in a chain`(_ isBesideBad: Bool) throws {
     let rows = try seats("a", "b", "c", "d", "e")
     let bad = try ledger.invoice(try ledger.addInvoice("Ann", [("tea", 1, 2)])).items[0]
     if isBesideBad { ledger.loop.turn { bad.quantity = -1 } }
@@ -133,7 +133,7 @@ struct GroupTests {
     // A chain: each takes the value of the next.
     ledger.loop.turn { for (row, place) in zip(rows, "acdef") { row.place = String(place) } }
     #expect(try self.rows() == ["a 0", "c 1", "d 2", "e 3", "f 4"])
-    // A circle of all, in both columns.
+    // A cycle of all rows, in both columns.
     ledger.loop.turn {
       for (place, row) in rows.enumerated() {
         row.place = ["c", "d", "e", "f", "a"][place]

@@ -1,7 +1,7 @@
 import ObservableRecords
 import Testing
 
-/// What the example of derived properties needs of its classes, wherever their objects live.
+/// The members that the example of derived properties uses, in memory and in a database.
 protocol ExampleItem: ObservableModel {
   var quantity: Int { get set }
   var price: Double { get set }

@@ -2,7 +2,7 @@ import Foundation
 import ObservableRecords
 import Testing
 
-/// R2: a process that is killed at any point leaves the database as after some whole turn.
+/// R2: a process that is killed at any point leaves the database in the state after a whole turn.
 struct KillTests {
   /// The program that is killed, beside the tests.
   private var program: URL {
@@ -35,7 +35,7 @@ struct KillTests {
   }
 
   @Test(arguments: [["queue"], ["pool"]])
-  func `whenever a process is killed, the database is as after a whole turn`(
+  func `whenever a process is killed, the database has the state after a whole turn`(
     _ kind: [String]
   ) throws {
     let folder = Folder()

@@ -56,7 +56,7 @@ func makeTables(_ db: Database) throws {
       """)
 }
 
-/// A loop in virtual time, a database, and a store that waits for it.
+/// A loop in virtual time, a database, and its store, which by default saves synchronously.
 struct Ledger {
   let loop = Loop(clock: .virtual)
   let database: any DatabaseWriter
@@ -115,9 +115,9 @@ struct Ledger {
     return invoice
   }
 
-  /// Looks for changes of other processes, and waits until they are there.
+  /// Looks for changes of other processes, and waits until they have arrived.
   func look() {
-    // What the database was asked for before is answered then.
+    // The second round waits for requests from before the first one.
     for _ in 0..<2 {
       store.lookForChanges()
       database.writeWithoutTransaction { _ in }
@@ -138,7 +138,7 @@ final class Statements: Sendable {
     }
   }
 
-  /// Those since the last call, with one of these words.
+  /// The statements since the last call that contain one of these words.
   func take(_ words: String...) -> [String] {
     texts.withLock { texts in
       defer { texts = [] }
@@ -147,7 +147,7 @@ final class Statements: Sendable {
   }
 }
 
-/// A folder for files, which goes with this object.
+/// A folder for files, which is removed with this object.
 final class Folder {
   let path: String
 
@@ -161,5 +161,5 @@ final class Folder {
   var file: String { path + "/ledger.sqlite" }
 }
 
-/// Objects that are told apart by their identity.
+/// Compares lists of objects by identity.
 func == (a: [Item], b: [Item]) -> Bool { a.elementsEqual(b, by: ===) }

@@ -37,9 +37,9 @@ import Testing
   private func makeUses() -> Int { lines.count }
 }
 
-/// Random programs in which everything happens at once, beside dictionaries of rows.
+/// Random programs that combine all features, compared with dictionaries of rows.
 ///
-/// Rows are named by a text that never changes, as their keys are not known before they are saved.
+/// A text that never changes names each row, as keys are not known before a save.
 struct MixedTests {
   private struct Generator: RandomNumberGenerator {
     var state: UInt64
@@ -76,7 +76,7 @@ struct MixedTests {
       branches[branch] = nil
       for id in orders.keys where orders[id]?.branch == branch { orders[id]?.branch = nil }
     }
-    /// A tag takes a name, and the place of another one that has it.
+    /// Gives a tag a name, and deletes another tag with this name.
     mutating func name(tag: Int64, _ name: String) {
       for (id, other) in tags where other == name && id != tag { delete(tag: id) }
       tags[tag] = name
@@ -114,7 +114,7 @@ struct MixedTests {
       tagID INTEGER REFERENCES tag(id) ON DELETE SET NULL);
     """
 
-  /// Writes as another program would that knows of stored properties, in one transaction.
+  /// Writes like another program that knows the stored properties, in one transaction.
   private static let totals = """
     UPDATE "order" SET total = (
       SELECT COALESCE(SUM(amount), 0) FROM line WHERE orderID = "order".id);
@@ -130,7 +130,7 @@ struct MixedTests {
   }
 
   @Test(arguments: seeds)
-  func `objects, lists, queries and the database say what the program has done`(
+  func `objects, lists, queries and the database agree with the program`(
     _ seed: Int
   ) throws {
     var random = Generator(state: UInt64(seed))
@@ -161,7 +161,7 @@ struct MixedTests {
       Order.filter(Column("total") >= low).order(Column("total").desc, Column("id")))
     let pages = try store.pages(of: Line.order(Column("amount"), Column("id")), size: 4)
     let all = try store.query(Tag.order(Column("name"), Column("id")))
-    // A list that is made of edits alone.
+    // A list that is built from edits alone.
     var mirror = large.elements
     var mirrorWatcher: Watcher?
     func follow() throws {
@@ -213,12 +213,12 @@ struct MixedTests {
     for step in 0..<40 {
       var added: [(object: any ObservableRecord, enter: (Int64, inout Rows) -> Void)] = []
       var moving: Set<Int64> = []
-      // Orders whose lists the program has changed, and whether it has given tags other names: what
-      // comes of two such changes depends on their order.
+      // Orders whose lists the program has changed, and whether it has renamed tags: the result of
+      // two such changes depends on their order.
       var edited: Set<Int64> = []
       var hasRenamed = false
       steps = ["seed \(seed), step \(step)"]
-      /// What the turn does to rows, both here and in the reference.
+      /// Applies a change of the turn to rows, both here and in the reference.
       func change(_ rows: inout Rows) throws {
         switch Int.random(in: 0..<17, using: &random) {
         case 0:
@@ -277,7 +277,7 @@ struct MixedTests {
           case 0: moved.orderID = other
           case 1: moved.order = try order(other)
           default:
-            // What it is given to next depends on when the list is looked at.
+            // The effect of its next move depends on when the list is read.
             let list = try order(other).lines
             list.append(moved)
             moving.insert(id)
@@ -306,7 +306,7 @@ struct MixedTests {
               (
                 tag,
                 { key, rows in
-                  // The key may be that of the tag whose place it takes.
+                  // The key may belong to the tag that it replaces.
                   for (id, other) in rows.tags where other == name { rows.delete(tag: id) }
                   rows.tags[key] = name
                   if rows.lines[id]?.tag == number { rows.lines[id]?.tag = key }
@@ -383,7 +383,7 @@ struct MixedTests {
         let count = Int.random(in: 1...3, using: &random)
         switch kind {
         case 0:
-          // What is taken back was never there.
+          // A reverted change never happened.
           if saving == .explicit || saving == .synchronous { try store.save() }
           loop.run()
           var lost = rows
@@ -395,7 +395,7 @@ struct MixedTests {
           added = []
           steps.append("reverted")
         case 1:
-          // A save that fails, and is mended.
+          // A save that fails, and is corrected.
           if let id = pick(rows.lines.keys) {
             let bad = try line(id)
             bad.amount = -1
@@ -409,7 +409,7 @@ struct MixedTests {
           }
           steps.append("failed")
         case 2:
-          // A transaction that is taken back.
+          // A transaction that is rolled back.
           var lost = rows
           struct Stop: Error {}
           #expect(throws: Stop.self) {
@@ -447,7 +447,7 @@ struct MixedTests {
       }
       for (id, line) in rows.lines where (line.tag ?? 0) < 0 { rows.lines[id]?.tag = nil }
 
-      // Others write, while changes of the last turn may still be on the way.
+      // Others write, while changes of the last turn may still be in transit.
       if kind >= 9 {
         loop.run()
         if saving == .explicit { try store.save() }
@@ -480,7 +480,7 @@ struct MixedTests {
           try db.execute(sql: MixedTests.totals)
         }
         steps.append("others wrote")
-        // Another change of ours on top, before the store has heard of that.
+        // Another local change on top, before the store knows of the other writes.
         if let id = pick(rows.lines.keys), let mine = try store.find(Line.self, id) {
           loop.turn { mine.amount += 1 }
           rows.lines[id]?.amount = mine.amount

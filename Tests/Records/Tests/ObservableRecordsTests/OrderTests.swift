@@ -41,7 +41,7 @@ struct OrderTests {
     return ledger
   }
 
-  // R2: rows before those that refer to them, also where that is both of them.
+  // R2: rows come before the rows that refer to them, even if both refer to each other.
   @Test func `new rows may refer to each other, and to themselves`() throws {
     let ledger = try company()
     let (ann, bob, cid) = (Worker(name: "Ann"), Worker(name: "Bob"), Worker(name: "Cid"))
@@ -62,7 +62,7 @@ struct OrderTests {
     #expect(try ledger.rows("SELECT bossID FROM worker WHERE name = 'Ann'") == ["\(cid.id!)"])
   }
 
-  @Test func `of two new rows that refer to each other, the one that needs the other is second`()
+  @Test func `of two new rows that refer to each other, the dependent one is second`()
     throws
   {
     let ledger = try company()
@@ -76,8 +76,8 @@ struct OrderTests {
     #expect(try ledger.rows("SELECT * FROM office, clerk") == ["1 1 1 1 a 7"])
   }
 
-  // R2: also those that it refers to, wherever they were put together.
-  @Test func `rows that were put together before are inserted together`() throws {
+  // R2: this includes the rows that it refers to, wherever they were connected.
+  @Test func `rows that were connected before are inserted together`() throws {
     let ledger = try company()
     let ann = Worker(name: "Ann")
     ann.boss = Worker(name: "Bob")
@@ -90,8 +90,8 @@ struct OrderTests {
     #expect(ann.boss?.boss?.name == "Cid" && ledger.errors.texts == [])
   }
 
-  // Bad input: a circle that no order of statements can write.
-  @Test func `new rows that need each other are an error, and lost by nobody`() throws {
+  // Bad input: a cycle that no order of statements can write.
+  @Test func `new rows that need each other are an error, and are not lost`() throws {
     let ledger = try company()
     let (office, a, b) = (Office(), Clerk(desk: "a"), Clerk(desk: "b"))
     try ledger.loop.turn {
@@ -111,9 +111,9 @@ struct OrderTests {
     #expect(try ledger.rows("SELECT desk, partnerID FROM clerk") == ["b 9", "a 1"])
   }
 
-  // R2: what a turn has done counts, not the order in which objects were changed first.
+  // R2: the result of a turn counts, not the order in which objects were changed.
   @Test(arguments: 0..<3)
-  func `a row that was moved away stays when the row that it belonged to goes`(
+  func `a row that was moved away stays when its former owner is deleted`(
     _ order: Int
   ) throws {
     let ledger = try Ledger()
@@ -145,7 +145,7 @@ struct OrderTests {
         == [order == 2 ? "tea New 2.0" : "tea Bob 2.0"])
   }
 
-  @Test func `rows that refer to each other are deleted, whichever is named first`() throws {
+  @Test func `rows that refer to each other can be deleted in any order`() throws {
     for isReversed in [false, true] {
       let ledger = try company()
       let (ann, bob) = (Worker(name: "Ann"), Worker(name: "Bob"))
@@ -162,8 +162,8 @@ struct OrderTests {
     }
   }
 
-  // What a foreign key does is the table's choice.
-  @Test func `a row that is given to one that is deleted then goes with it`() throws {
+  // The table chooses the effect of a foreign key.
+  @Test func `a row moved to a deleted owner is deleted with it`() throws {
     let ledger = try Ledger()
     let ann = try ledger.invoice(try ledger.addInvoice("Ann", [("tea", 1, 2)]))
     let bob = try ledger.invoice(try ledger.addInvoice("Bob"))
@@ -180,7 +180,7 @@ struct OrderTests {
     #expect(try ledger.rows("SELECT * FROM item") == [])
   }
 
-  @Test func `a row takes a value that a deleted one had`() throws {
+  @Test func `a row takes a value from a deleted one`() throws {
     let ledger = try company()
     let (ann, bob) = (Worker(name: "Ann"), Worker(name: "Bob"))
     try ledger.loop.turn {
@@ -196,8 +196,8 @@ struct OrderTests {
     #expect(ledger.errors.texts == [])
   }
 
-  // R2, R5: lists are looked at before their row goes.
-  @Test func `what was done to the lists of a row counts when it is deleted`() throws {
+  // R2, R5: lists are read before their row is deleted.
+  @Test func `changes to the lists of a row count when it is deleted`() throws {
     let ledger = try Ledger(saving: .explicit)
     let ann = try ledger.invoice(
       try ledger.addInvoice("Ann", [("tea", 1, 2), ("salt", 1, 3), ("pie", 1, 4)]))
@@ -221,8 +221,8 @@ struct OrderTests {
     #expect(try ledger.rows("SELECT customer, total FROM invoice") == ["Bob 0.0"])
   }
 
-  // R4: a deleted row leaves lists at once, also one that it was just put into.
-  @Test func `a row that was put into a list and deleted is gone`() throws {
+  // R4: a deleted row leaves all lists at once, even one that it was just added to.
+  @Test func `a row that was added to a list and deleted is gone`() throws {
     let ledger = try Ledger()
     let ann = try ledger.invoice(try ledger.addInvoice("Ann", [("tea", 1, 2), ("salt", 1, 3)]))
     let bob = try ledger.invoice(try ledger.addInvoice("Bob"))

@@ -1,7 +1,7 @@
 import ObservableRecords
 import Testing
 
-/// R4: queries are lists that are kept up to date.
+/// R4: queries are lists that stay up to date.
 struct QueryTests {
   private func names(_ invoices: ObservableArray<Invoice>) -> [String] { invoices.map(\.customer) }
 
@@ -18,7 +18,7 @@ struct QueryTests {
   private let large = Invoice.filter(Column("total") > 150).order(Column("total").desc)
 
   // R4: operators, counts and edits work.
-  @Test func `a query follows what is saved`() throws {
+  @Test func `a query follows saved changes`() throws {
     let ledger = try filled()
     let open = try ledger.store.query(large)
     #expect(names(open) == ["Cid", "Bob"])
@@ -65,8 +65,8 @@ struct QueryTests {
     #expect(ledger.errors.texts == [])
   }
 
-  // R4: re-run only when a table that is read was written, at most once per turn.
-  @Test func `a query is run again only when its tables were written, once per turn`() throws {
+  // R4: a query is re-run only after a write to a table that it reads, at most once per turn.
+  @Test func `a query runs again only after writes to its tables, once per turn`() throws {
     let ledger = try filled()
     let all = try ledger.store.query(Invoice.order(Column("customer")))
     let (ann, bob) = (all[0], all[1])
@@ -82,7 +82,7 @@ struct QueryTests {
     #expect(names(all) == ["Cid", "X", "Y"])
   }
 
-  @Test func `a query with another table in it is run again for that, too`() throws {
+  @Test func `a query with a second table runs again for that, too`() throws {
     let ledger = try filled()
     let request = Invoice.filter(
       sql: "(SELECT COUNT(*) FROM note WHERE note.invoiceID = invoice.id) > 0")
@@ -95,8 +95,7 @@ struct QueryTests {
     #expect(names(noted) == ["Cid"])
   }
 
-  // R4: deleted rows leave collections.
-  // R4: whichever database has the tables.
+  // R4: in any database that has the tables.
   @Test func `a query follows temporary and attached tables`() throws {
     let ledger = try Ledger()
     _ = try ledger.addInvoice("Ann")
@@ -134,8 +133,8 @@ struct QueryTests {
     #expect(try ledger.rows("SELECT COUNT(*) FROM item") == ["2"])
   }
 
-  // R4: a row with the key of a deleted one is another object.
-  @Test func `a row that takes the place of a deleted one is another object`() throws {
+  // R4: a row with the key of a deleted one is a different object.
+  @Test func `a row that replaces a deleted one is a different object`() throws {
     let ledger = try filled()
     let all = try ledger.store.query(Invoice.order(Column("id")))
     let cid = all[2]
@@ -146,8 +145,8 @@ struct QueryTests {
     #expect(all[2] === dan)
   }
 
-  // R4: nothing keeps a query.
-  @Test func `a query that nobody holds ends`() throws {
+  // R4: nothing keeps a query alive.
+  @Test func `an unreferenced query ends`() throws {
     let ledger = try filled()
     weak var list: ObservableArray<Invoice>?
     do {
@@ -161,7 +160,7 @@ struct QueryTests {
     #expect(statements.take("BEGIN DEFERRED") == [])
   }
 
-  // R4: paged ones for long results.
+  // R4: long results have pages.
   @Test func `a long result is shown page by page`() throws {
     let ledger = try Ledger()
     try ledger.database.write { db in
@@ -182,7 +181,7 @@ struct QueryTests {
   }
 
   // Bad input: a store closed while a query is live.
-  @Test func `a store that is closed leaves lists and objects as they are`() throws {
+  @Test func `a closed store leaves lists and objects unchanged`() throws {
     let ledger = try filled()
     let all = try ledger.store.query(Invoice.order(Column("customer")))
     let (ann, bob) = (all[0], all[1])

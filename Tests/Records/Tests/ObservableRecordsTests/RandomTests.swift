@@ -37,9 +37,9 @@ struct RandomTests {
     }
   }
 
-  // R1 to R5: whatever a program does, the database, the lists and the queries say the same.
+  // R1 to R5: after any program, the database, the lists and the queries agree.
   @Test(arguments: 0..<24, [RecordStore.Saving.synchronous, .asynchronous])
-  func `the database has what the program has done`(
+  func `the database contains the results of the program`(
     _ seed: Int, _ saving: RecordStore.Saving
   ) throws {
     var random = Generator(state: UInt64(seed) &* 977 &+ 13)
@@ -51,7 +51,7 @@ struct RandomTests {
     var reference = Reference()
     let dear = try ledger.store.query(
       Invoice.filter(Column("total") > 20).order(Column("total"), Column("id")))
-    // Some objects are held from turn to turn, others are fetched anew.
+    // Some objects are held across turns, others are fetched again.
     var held: [AnyObject] = []
     func invoice(_ id: Int64) throws -> Invoice {
       let invoice = try ledger.invoice(id)
@@ -126,7 +126,7 @@ struct RandomTests {
           reference.lines[id]!.price += 1
         }
         ledger.loop.run()
-        // Totals are not those of the other writer.
+        // The other writer does not update totals.
         try ledger.store.refreshStored(Invoice.self)
         ledger.loop.run()
       }

@@ -48,7 +48,7 @@ struct RelationTests {
     return try Ledger(database, records: records)
   }
 
-  // R5: one query for all when a path fans out over many parents.
+  // R5: one query for all parents when a path fans out over many.
   @Test func `a path over many rows asks the database once for each step`() throws {
     let ledger = try filled()
     let all = try ledger.store.query(Invoice.order(Column("id")))
@@ -64,7 +64,7 @@ struct RelationTests {
   }
 
   // R5: lazy.
-  @Test func `rows of other tables are loaded when they are asked for`() throws {
+  @Test func `rows of other tables are loaded on demand`() throws {
     let ledger = try filled()
     let statements = Statements(ledger.database)
     let all = try ledger.store.query(Invoice.order(Column("id")))
@@ -75,7 +75,7 @@ struct RelationTests {
   }
 
   // R5: @HasOne and @BelongsTo.
-  @Test func `a row that refers to another one is found from both sides`() throws {
+  @Test func `a reference between two rows can be read from both sides`() throws {
     let ledger = try filled()
     let (one, two) = (try ledger.invoice(1), try ledger.invoice(2))
     var heard: [String] = []
@@ -93,7 +93,7 @@ struct RelationTests {
   }
 
   // R4: to-one properties become nil.
-  @Test func `a row that is deleted leaves the properties that have it`() throws {
+  @Test func `a deleted row leaves the properties that held it`() throws {
     let ledger = try filled()
     let tea = try #require(try ledger.store.find(Product.self, 1))
     let item = try #require(
@@ -113,7 +113,7 @@ struct RelationTests {
     #expect(ledger.errors.texts == [])
   }
 
-  @Test func `a row that many refer to leaves all of them when it goes`() throws {
+  @Test func `a deleted row leaves all rows that referred to it`() throws {
     let ledger = try filled()
     let salt = try #require(try ledger.store.find(Product.self, 2))
     let items = try ledger.store.fetch(Item.filter(Column("productID") == 2))
@@ -149,8 +149,8 @@ struct RelationTests {
     #expect(ledger.errors.texts == [])
   }
 
-  // R5: lists have what is not saved yet.
-  @Test func `a list that is loaded late has what the turn has changed`() throws {
+  // R5: lists contain unsaved changes.
+  @Test func `a list that is loaded late contains the changes of the turn`() throws {
     let ledger = try filled()
     let (one, two) = (try ledger.invoice(1), try ledger.invoice(2))
     let items = try ledger.store.fetch(Item.filter(Column("invoiceID") == 1).order(Column("id")))
@@ -166,7 +166,7 @@ struct RelationTests {
   }
 
   // Bad input: a relation that cannot be read.
-  @Test func `rows that cannot be read are none, and an error`() throws {
+  @Test func `unreadable rows are left out, and an error`() throws {
     let ledger = try filled()
     let invoice = try ledger.invoice(1)
     try ledger.run("UPDATE item SET quantity = 'many' WHERE id = 1")
@@ -182,8 +182,8 @@ struct RelationTests {
 
   // MARK: Stored properties
 
-  // R5: written with what they depend on, also when the row was never shown.
-  @Test func `a stored property is saved with what it depends on, in one transaction`() throws {
+  // R5: written with their dependencies, even if the row was never shown.
+  @Test func `a stored property is saved with its dependencies, in one transaction`() throws {
     let ledger = try filled()
     let item = try #require(try ledger.store.find(Item.self, 1))
     let statements = Statements(ledger.database)
@@ -204,7 +204,7 @@ struct RelationTests {
     #expect(ledger.errors.texts.count == 1)
   }
 
-  @Test func `what a stored property does not depend on computes nothing`() throws {
+  @Test func `a change that no stored property depends on computes nothing`() throws {
     let ledger = try filled()
     let item = try #require(try ledger.store.find(Item.self, 1))
     let statements = Statements(ledger.database)
@@ -234,8 +234,8 @@ struct RelationTests {
     #expect(root.name == "R" && child.path == "R/c")
   }
 
-  // R5: refreshStored computes all anew.
-  @Test func `stored properties that others have left wrong can be computed anew`() throws {
+  // R5: refreshStored computes all of them again.
+  @Test func `stored properties that others have left wrong can be computed again`() throws {
     let ledger = try filled()
     try ledger.run("UPDATE item SET price = 10 WHERE id < 3")
     #expect(try ledger.rows("SELECT total FROM invoice WHERE id = 1") == ["5.0"])

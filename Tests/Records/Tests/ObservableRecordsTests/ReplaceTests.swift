@@ -17,13 +17,13 @@ import Testing
   @BelongsTo(\Member.squadID) var squad: Squad?
 }
 
-/// R2 to R5: rows that others replace, and rows that are in lists twice.
+/// R2 to R5: replaced rows, and rows that are added to lists twice.
 struct ReplaceTests {
   private let ledger: Ledger
   private let red = Squad(name: "red")
   private let blue = Squad(name: "blue")
 
-  /// Two squads; `unique` declares what of a member is unique.
+  /// Two squads; `unique` declares the unique columns of a member.
   private init(_ unique: String, saving: RecordStore.Saving = .synchronous) throws {
     ledger = try Ledger(saving: saving)
     try ledger.run(
@@ -51,7 +51,7 @@ struct ReplaceTests {
       """)
   }
 
-  // R2, R5: SQLite does not report what a constraint replaces.
+  // R2, R5: SQLite does not report rows that a constraint replaces.
   @Test(arguments: [RecordStore.Saving.synchronous, .asynchronous])
   func `a row that a new one replaces leaves lists and sizes`(
     _ saving: RecordStore.Saving
@@ -86,14 +86,14 @@ struct ReplaceTests {
     #expect(blue.size == 0 && blue.members.isEmpty)
   }
 
-  // R3: the statements of others.
+  // R3: statements of other writers.
   @Test(arguments: [
     "INSERT OR REPLACE INTO member(name, squadID) VALUES ('Ann', 1)",
     "REPLACE INTO member(id, name, squadID) VALUES (2, 'Ann', 1)",
     "UPDATE OR REPLACE member SET name = 'Ann' WHERE id = 2",
     "INSERT INTO member(id, name, squadID) VALUES (9, 'Ann', 1) ON CONFLICT(id) DO NOTHING",
   ])
-  func `a row that a statement of others replaces is gone`(_ sql: String) throws {
+  func `a row replaced by a statement of others is gone`(_ sql: String) throws {
     let isUpsert = sql.contains("ON CONFLICT")
     let tests = try ReplaceTests("UNIQUE(name)" + (isUpsert ? " ON CONFLICT REPLACE" : ""))
     let (ledger, red) = (tests.ledger, tests.red)
@@ -131,8 +131,8 @@ struct ReplaceTests {
     #expect(red.members.count == 1 && red.members[0] === second && ledger.errors.texts == [])
   }
 
-  // R5: what a row referred to before the turn counts less, wherever it was put in between.
-  @Test func `a row that was given to a new one, and deleted, leaves the stored size`() throws {
+  // R5: the row that it referred to before the turn loses it, wherever it was moved in between.
+  @Test func `a row moved to a new owner and deleted leaves the stored size`() throws {
     let ann = Member(name: "Ann")
     ledger.loop.turn { red.members.append(ann) }
     let green = Squad(name: "green")
@@ -143,8 +143,8 @@ struct ReplaceTests {
     #expect(try sizes() == ["0 0", "0 0", "0 0"])
   }
 
-  // R2: in a turn only the end counts.
-  @Test func `rows that swap what a constraint would replace stay both`() throws {
+  // R2: only the end of a turn counts.
+  @Test func `two rows that swap unique values both stay`() throws {
     let (ann, bob) = (Member(name: "Ann"), Member(name: "Bob"))
     ledger.loop.turn { red.members.append(contentsOf: [ann, bob]) }
     ledger.loop.turn { (ann.name, bob.name) = ("Bob", "Ann") }
@@ -153,7 +153,7 @@ struct ReplaceTests {
   }
 
   // R5: a to-many list holds each row once.
-  @Test func `a row that is put into a list twice is in it once`() throws {
+  @Test func `a row that is added to a list twice is in it once`() throws {
     let (ann, bob) = (Member(name: "Ann"), Member(name: "Bob"))
     var seen: [[String]] = []
     try red.members.observeEdits(in: ledger.loop) { list, _ in
@@ -179,7 +179,7 @@ struct ReplaceTests {
   }
 
   @Test(arguments: [false, true])
-  func `a row that is put into two lists is in the last one`(_ isSaved: Bool) throws {
+  func `a row that is added to two lists is in the last one`(_ isSaved: Bool) throws {
     let ann = Member(name: "Ann")
     if isSaved { ledger.loop.turn { red.members.append(ann) } }
     let green = Squad(name: "green")

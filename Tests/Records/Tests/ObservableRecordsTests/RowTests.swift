@@ -75,7 +75,7 @@ struct RowTests {
     #expect(try ledger.store.find(Invoice.self, 9) == nil)
   }
 
-  @Test func `a row that a request has twice is one object, whatever the order of columns`() throws
+  @Test func `a row that occurs twice in a request is one object, for any order of columns`() throws
   {
     let ledger = try Ledger()
     try ledger.run("INSERT INTO invoice(id, customer) VALUES (7, 'Ann'), (8, 'Bob')")
@@ -103,7 +103,7 @@ struct RowTests {
     var countries: [Int64: Country] = [:]
     for round in 0..<12 {
       for (place, key) in keys.enumerated() {
-        // Some rows are found again, some for the first time, and some go.
+        // Some rows are found again, some for the first time, and some are released.
         if (place * 7 + round * 5) % 3 == 0 {
           notes[key] = try ledger.store.find(Note.self, key)
           countries[key] = try ledger.store.find(Country.self, "\(key)")
@@ -122,7 +122,7 @@ struct RowTests {
   }
 
   // R1: another store has other objects.
-  @Test func `each store has objects of its own`() throws {
+  @Test func `each store has separate objects`() throws {
     let ledger = try Ledger()
     let id = try ledger.addInvoice("Ann")
     let other = try RecordStore(ledger.database, loop: ledger.loop)
@@ -131,7 +131,7 @@ struct RowTests {
     #expect(throws: RecordError.self) { try other.insert(own) }
   }
 
-  @Test func `a row that is not observed has no record of watchers`() throws {
+  @Test func `an unobserved row has no record of watchers`() throws {
     let ledger = try Ledger()
     try ledger.run("INSERT INTO note(text) VALUES ('a')")
     let note = try #require(try ledger.store.find(Note.self, 1))
@@ -148,7 +148,7 @@ struct RowTests {
     #expect(try ledger.rows("SELECT text FROM note") == ["e"])
   }
 
-  @Test func `an object is observed before it belongs to a store, and after`() throws {
+  @Test func `an object can be observed before it belongs to a store, and after`() throws {
     let ledger = try Ledger()
     let note = Note(text: "a")
     var log: [String] = []
@@ -162,8 +162,8 @@ struct RowTests {
     #expect(try ledger.rows("SELECT text FROM note") == ["c"])
   }
 
-  // R1: an object that goes is not kept by what its deinit writes and reads.
-  @Test func `an object writes and reads its properties while it goes`() throws {
+  // R1: writes and reads in its deinit do not keep an object alive.
+  @Test func `an object writes and reads its properties in its deinit`() throws {
     let ledger = try Ledger()
     try ledger.run("CREATE TABLE farewell(id INTEGER PRIMARY KEY, text TEXT NOT NULL)")
     try ledger.run("INSERT INTO farewell VALUES (1, 'a')")
@@ -183,7 +183,7 @@ struct RowTests {
   }
 
   // R1: held weakly.
-  @Test func `an object goes when nobody holds it`() throws {
+  @Test func `an unreferenced object is released`() throws {
     let ledger = try Ledger()
     let id = try ledger.addInvoice("Ann")
     weak let object = try ledger.invoice(id)
@@ -228,7 +228,7 @@ struct RowTests {
   }
 
   // R1: reading a computed property does not keep its object.
-  @Test func `an object whose computed properties were read goes`() throws {
+  @Test func `an object whose computed properties were read is released`() throws {
     let ledger = try Ledger()
     let id = try ledger.addInvoice("Ann", [("tea", 2, 1.5)])
     weak var object: Invoice?
@@ -292,8 +292,8 @@ struct RowTests {
 
   // MARK: Rows that do not fit
 
-  // R1: the error names table, column, row, and what was expected.
-  @Test func `a value of another type is an error that says where`() throws {
+  // R1: the error names table, column, row, and the expected type.
+  @Test func `a value of another type is an error that names its place`() throws {
     let ledger = try guests()
     _ = try ledger.addInvoice("Ann")
     try ledger.run("INSERT INTO item VALUES (5, 'tea', 'many', 1, 1, NULL)")
@@ -330,8 +330,8 @@ struct RowTests {
         == "table 'note', column 'text', row 1: a value of type 'String' was expected, not NULL")
   }
 
-  // Bad input: a text that is no UTF-8.
-  @Test func `a text that is no UTF-8 is an error, and a replacement character is none`() throws {
+  // Bad input: a text that is not UTF-8.
+  @Test func `a text that is not UTF-8 is an error, a replacement character is not`() throws {
     let ledger = try Ledger()
     try ledger.run("INSERT INTO note VALUES (1, CAST(X'61FF62' AS TEXT), NULL)")
     try ledger.run("INSERT INTO note VALUES (2, 'a\u{FFFD}b', NULL)")
@@ -363,9 +363,9 @@ struct RowTests {
     #expect(message { try ledger.store.insert(Guest(code: "a", mood: .calm)) }.contains("no such"))
   }
 
-  // R1: a class that does not match its table says so column by column. Bad input: a column of
-  // another type.
-  @Test func `a class that does not match its table says so for each column`() throws {
+  // R1: a class that does not match its table reports each column. Bad input: a column of another
+  // type.
+  @Test func `a class that does not match its table reports each column`() throws {
     let ledger = try Ledger()
     try ledger.run(
       """
@@ -394,8 +394,8 @@ struct RowTests {
         + "its changes")
   }
 
-  // Bad input: a text that is no UTF-8.
-  @Test func `JSON that is no UTF-8 is an error`() throws {
+  // Bad input: a text that is not UTF-8.
+  @Test func `JSON that is not UTF-8 is an error`() throws {
     let ledger = try Ledger()
     try ledger.run(
       """
@@ -409,7 +409,7 @@ struct RowTests {
   }
 
   // Bad input: a missing table of a class that another one leads to.
-  @Test func `classes that cannot be used leave no traces in others`() throws {
+  @Test func `unusable classes leave no traces in others`() throws {
     let ledger = try Ledger(records: [])
     try ledger.run(
       """

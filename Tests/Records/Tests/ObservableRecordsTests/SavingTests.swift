@@ -2,10 +2,10 @@ import Foundation
 import ObservableRecords
 import Testing
 
-/// R2: what a turn changed is saved at its end.
+/// R2: changes of a turn are saved at its end.
 struct SavingTests {
   // R2: only the columns that changed, in one transaction.
-  @Test func `a turn saves the columns that it changed, in one transaction`() throws {
+  @Test func `a turn saves the changed columns, in one transaction`() throws {
     let ledger = try Ledger()
     let (a, b) = (try ledger.addInvoice("Ann"), try ledger.addInvoice("Bob"))
     let (ann, bob) = (try ledger.invoice(a), try ledger.invoice(b))
@@ -23,8 +23,8 @@ struct SavingTests {
     #expect(!ann.hasUnsavedChanges && !bob.hasUnsavedChanges)
   }
 
-  // R2: a value that is as it was is no change.
-  @Test func `a value that was put back is not saved`() throws {
+  // R2: a restored value is no change.
+  @Test func `a restored value is not saved`() throws {
     let ledger = try Ledger()
     let invoice = try ledger.invoice(try ledger.addInvoice("Ann"))
     let statements = Statements(ledger.database)
@@ -37,7 +37,7 @@ struct SavingTests {
   }
 
   // R2: watchers' writes belong to the turn.
-  @Test func `what watchers write is saved with the turn`() throws {
+  @Test func `writes of watchers are saved with the turn`() throws {
     let ledger = try Ledger()
     let invoice = try ledger.invoice(try ledger.addInvoice("Ann"))
     let note = Note(text: "")
@@ -67,7 +67,7 @@ struct SavingTests {
     #expect(try ledger.store.find(Invoice.self, 1) === invoice)
   }
 
-  @Test func `rows that were deleted are gone, and their objects say so`() throws {
+  @Test func `deleted rows are gone, and their objects are marked as deleted`() throws {
     let ledger = try Ledger()
     let invoice = try ledger.invoice(try ledger.addInvoice("Ann"))
     #expect(!invoice.isDeleted)
@@ -78,7 +78,7 @@ struct SavingTests {
     ledger.store.delete(invoice)
   }
 
-  @Test func `a row that is deleted before it was saved is never written`() throws {
+  @Test func `a row that is deleted before its first save is never written`() throws {
     let ledger = try Ledger()
     let note = Note(text: "a")
     let statements = Statements(ledger.database)
@@ -93,7 +93,7 @@ struct SavingTests {
   // MARK: Lists
 
   // R2: append to and remove from a @HasMany.
-  @Test func `what is appended to a list is inserted, and what is removed is deleted`() throws {
+  @Test func `rows appended to a list are inserted, and removed ones are deleted`() throws {
     let ledger = try Ledger()
     let invoice = try ledger.invoice(
       try ledger.addInvoice("Ann", [("tea", 1, 2), ("honey", 1, 4)]))
@@ -110,7 +110,7 @@ struct SavingTests {
     #expect(ledger.errors.texts == [])
   }
 
-  @Test func `what goes from one list to another stays, in any order`() throws {
+  @Test func `a row moved from one list to another stays, in any order`() throws {
     let ledger = try Ledger()
     let ann = try ledger.invoice(try ledger.addInvoice("Ann", [("tea", 1, 2), ("honey", 1, 4)]))
     let bob = try ledger.invoice(try ledger.addInvoice("Bob", [("salt", 1, 8)]))
@@ -141,7 +141,7 @@ struct SavingTests {
     #expect(try ledger.rows("SELECT invoiceID FROM item") == ["2", "2"])
   }
 
-  @Test func `what is removed from a list stays where its column can be NULL`() throws {
+  @Test func `a row removed from a list stays if its column can be NULL`() throws {
     let ledger = try Ledger()
     try ledger.run("CREATE TABLE team(id INTEGER PRIMARY KEY)")
     try ledger.run("CREATE TABLE player(id INTEGER PRIMARY KEY, teamID INTEGER)")
@@ -159,8 +159,8 @@ struct SavingTests {
 
   // MARK: Errors
 
-  // R2: if it fails, nothing of it is saved; the objects stay changed and are tried again.
-  @Test func `a save that fails saves nothing, and is tried again`() throws {
+  // R2: a failed save writes nothing; the objects stay changed and are tried again.
+  @Test func `a failed save writes nothing, and is tried again`() throws {
     let ledger = try Ledger()
     let invoice = try ledger.invoice(try ledger.addInvoice("Ann", [("tea", 1, 2)]))
     let tea = invoice.items[0]
@@ -185,7 +185,7 @@ struct SavingTests {
     #expect(!invoice.hasUnsavedChanges)
   }
 
-  // R2: revert takes the changes back.
+  // R2: revert undoes the changes.
   @Test func `reverted objects have the values of the database`() throws {
     let ledger = try Ledger(saving: .explicit)
     let invoice = try ledger.invoice(
@@ -214,7 +214,7 @@ struct SavingTests {
     #expect(try ledger.rows("SELECT quantity FROM item") == ["1", "1"])
   }
 
-  @Test func `a revert gives lists the order that they had`() throws {
+  @Test func `a revert restores the order of lists`() throws {
     let ledger = try Ledger(saving: .explicit)
     let ann = try ledger.invoice(
       try ledger.addInvoice("Ann", [("tea", 1, 2), ("honey", 1, 4), ("salt", 1, 1)]))
@@ -236,7 +236,7 @@ struct SavingTests {
     ledger.loop.turn { ledger.store.delete(items[0]) }
     ledger.store.revert()
     #expect(ann.items.map(\.product) == ["tea", "honey", "salt"])
-    // What is saved counts from then on.
+    // Saved changes stay.
     ledger.loop.turn {
       ann.items.move(from: 0, to: 2)
       items[0].quantity = 5
@@ -246,7 +246,7 @@ struct SavingTests {
     #expect(ann.items.map(\.product) == ["honey", "salt", "tea"] && ledger.errors.texts == [])
   }
 
-  // R2: whichever loops the thread has besides.
+  // R2: in spite of other loops of the thread.
   @Test(arguments: [RecordStore.Saving.synchronous, .asynchronous, .explicit])
   func `a store saves by its own loop`(_ saving: RecordStore.Saving) throws {
     let ledger = try Ledger(saving: saving)
@@ -283,7 +283,7 @@ struct SavingTests {
     #expect(invoice.id == 1)
   }
 
-  @Test func `a new row with a key that is taken is an error`() throws {
+  @Test func `a new row with an existing key is an error`() throws {
     let ledger = try Ledger()
     _ = try ledger.addInvoice("Ann")
     let other = Invoice(customer: "Bob")
@@ -335,8 +335,8 @@ struct SavingTests {
     #expect(throws: SaveError.self) { try ledger.store.save() }
   }
 
-  // Threads: the loop goes on; the next turn's save waits for the last one.
-  @Test func `the loop goes on while a turn is saved, and turns are saved in order`() throws {
+  // Threads: the loop continues; the next turn's save waits for the last one.
+  @Test func `the loop continues during a save, and turns are saved in order`() throws {
     let folder = Folder()
     let ledger = try Ledger(DatabasePool(path: folder.file), saving: .asynchronous)
     let invoice = try ledger.invoice(try ledger.addInvoice("Ann"))
@@ -362,7 +362,7 @@ struct SavingTests {
     let ledger = try Ledger(saving: .asynchronous)
     let invoice = try ledger.invoice(try ledger.addInvoice("Ann", [("tea", 1, 2)]))
     let tea = invoice.items[0]
-    // What others have written is in memory.
+    // Rows written by others are in memory.
     ledger.loop.run()
     let gate = DispatchSemaphore(value: 0)
     ledger.database.asyncWriteWithoutTransaction { _ in gate.wait() }
@@ -382,7 +382,7 @@ struct SavingTests {
     #expect(!ledger.store.hasUnsavedChanges)
   }
 
-  @Test func `a row that is deleted while it is being inserted goes`() throws {
+  @Test func `a row that is deleted during its insertion is removed`() throws {
     let ledger = try Ledger(saving: .asynchronous)
     let note = Note(text: "a")
     let gate = DispatchSemaphore(value: 0)
@@ -397,7 +397,7 @@ struct SavingTests {
   }
 
   // Threads: store.flush() awaits.
-  @MainActor @Test func `a task waits until all is saved`() async throws {
+  @MainActor @Test func `a task waits until everything is saved`() async throws {
     let database = try DatabaseQueue()
     try await database.write { try makeTables($0) }
     let store = try RecordStore(database, loop: Loop.main)
@@ -417,8 +417,7 @@ struct SavingTests {
   // MARK: Transactions
 
   // R2, S8: a turn that cannot be saved is undone.
-  @Test func `a transaction that cannot be saved is taken back, and watchers hear nothing`() throws
-  {
+  @Test func `a transaction that cannot be saved is rolled back, and calls no watchers`() throws {
     let ledger = try Ledger()
     let invoice = try ledger.invoice(try ledger.addInvoice("Ann", [("tea", 1, 2)]))
     let tea = invoice.items[0]
@@ -445,7 +444,7 @@ struct SavingTests {
     #expect(try ledger.rows("SELECT customer FROM invoice") == ["Ida"])
   }
 
-  @Test func `a transaction whose body throws is taken back`() throws {
+  @Test func `a transaction whose body throws is rolled back`() throws {
     struct Stop: Error {}
     let ledger = try Ledger()
     let invoice = try ledger.invoice(try ledger.addInvoice("Ann"))

@@ -3,11 +3,11 @@ import ObservableRecords
 import Synchronization
 import Testing
 
-/// R2, R4: states that several things at once bring about.
+/// R2, R4: states caused by several events at once.
 struct StateTests {
   private struct Stop: Error {}
 
-  /// Keeps the thread of a database busy until it is told to go on.
+  /// Keeps the thread of a database busy until `open`.
   private final class Gate {
     private let semaphore = DispatchSemaphore(value: 0)
     init(_ database: any DatabaseWriter) {
@@ -26,7 +26,7 @@ struct StateTests {
 
   // MARK: While a save is under way
 
-  @Test func `all is reverted, also what a save under way cannot save`() throws {
+  @Test func `a revert also undoes changes that a running save cannot write`() throws {
     let ledger = try Ledger(saving: .asynchronous)
     let ann = try ledger.invoice(try ledger.addInvoice("Ann", [("tea", 1, 2)]))
     let tea = ann.items[0]
@@ -38,7 +38,7 @@ struct StateTests {
     #expect(ledger.errors.texts.count == 1)
   }
 
-  /// Counts the ends of such objects on other threads than the one that has made them.
+  /// Counts instances that are deallocated on another thread than they were made on.
   private final class Sentinel {
     private static let strays = Mutex(0)
     private let home = pthread_self()
@@ -48,7 +48,7 @@ struct StateTests {
     }
   }
 
-  @Test func `a store that is dropped while it saves ends on the thread of its loop`() throws {
+  @Test func `a store that is dropped during a save ends on the thread of its loop`() throws {
     let (database, loop) = (try DatabaseQueue(), Loop(clock: .virtual))
     try database.write { try makeTables($0) }
     for _ in 0..<300 {
@@ -61,12 +61,12 @@ struct StateTests {
       loop.run()
       #expect(note.id != nil)
     }
-    // What the thread of the database was given before is done then.
+    // After this, the thread of the database has done its earlier work.
     database.writeWithoutTransaction { _ in }
     #expect(Sentinel.count == 0)
   }
 
-  @MainActor @Test func `saving while a flush waits for the save before it`() async throws {
+  @MainActor @Test func `a save waits for the saves of earlier flushes`() async throws {
     let database = try DatabaseQueue()
     try await database.write { try makeTables($0) }
     let store = try RecordStore(database, loop: Loop.main)
@@ -89,7 +89,7 @@ struct StateTests {
     try store.close()
   }
 
-  @MainActor @Test func `a flush hears of its own save, not of the one before`() async throws {
+  @MainActor @Test func `a flush waits for its own save, not for the one before`() async throws {
     let database = try DatabaseQueue()
     try await database.write { try makeTables($0) }
     let store = try RecordStore(database, loop: Loop.main, saving: .explicit)
@@ -116,7 +116,7 @@ struct StateTests {
     try store.close()
   }
 
-  @Test func `a row that goes to another one while it is inserted with a new one`() throws {
+  @Test func `a row moves to another owner while it is inserted with a new one`() throws {
     let ledger = try Ledger(saving: .asynchronous)
     let bob = try ledger.invoice(try ledger.addInvoice("Bob"))
     let (ann, tea) = (Invoice(customer: "Ann"), Item("tea", 1, 2))
@@ -136,7 +136,7 @@ struct StateTests {
     #expect(told == [] && ledger.errors.texts == [])
   }
 
-  @Test func `a row that was moved to a new one is no conflict`() throws {
+  @Test func `a row that was moved to a new owner is no conflict`() throws {
     let ledger = try Ledger()
     let tea = try ledger.invoice(try ledger.addInvoice("Ann", [("tea", 1, 2)])).items[0]
     var told: [String] = []
@@ -151,7 +151,7 @@ struct StateTests {
 
   // MARK: Rows that refer to new ones
 
-  @Test func `a row that is given to a new one leaves the list that it was in`() throws {
+  @Test func `a row that is moved to a new owner leaves its former list`() throws {
     let ledger = try Ledger()
     let ann = try ledger.invoice(try ledger.addInvoice("Ann", [("tea", 1, 2), ("salt", 1, 3)]))
     let (tea, salt) = (ann.items[0], ann.items[1])
@@ -178,7 +178,7 @@ struct StateTests {
     #expect(ledger.errors.texts == [])
   }
 
-  @Test func `a row that is given to a new one, and back`() throws {
+  @Test func `a row is moved to a new owner and back`() throws {
     let ledger = try Ledger()
     let ann = try ledger.invoice(try ledger.addInvoice("Ann", [("tea", 1, 2)]))
     let tea = ann.items[0]
@@ -193,7 +193,7 @@ struct StateTests {
     #expect(try ledger.rows("SELECT customer, total FROM invoice") == ["Ann 2.0", "Bob 0.0"])
   }
 
-  @Test func `a row that has to refer to another one stays with its new one`() throws {
+  @Test func `a row that must have an owner stays with its new one`() throws {
     let ledger = try Ledger()
     let (ann, tea) = (Invoice(customer: "Ann"), Item("tea", 1, 2))
     try ledger.loop.turn {
@@ -211,7 +211,7 @@ struct StateTests {
     #expect(try ledger.rows("SELECT invoiceID FROM item") == ["2"])
   }
 
-  @Test func `what leaves the list of a new row stays where its column can be NULL`() throws {
+  @Test func `a row removed from a new row's list stays if its column can be NULL`() throws {
     let ledger = try teams()
     let (team, player, other) = (Team(), Player(), Player())
     try ledger.loop.turn {
@@ -221,12 +221,12 @@ struct StateTests {
       team.players.append(other)
       team.players.removeAll()
     }
-    // What comes and goes before anybody looks is no row at all.
+    // A row that is added and removed before a read is not inserted.
     #expect(!player.isDeleted && player.teamID == nil && other.store == nil)
     #expect(try ledger.rows("SELECT * FROM player") == ["1 -"])
   }
 
-  @Test func `what refers to a new row that is taken back`() throws {
+  @Test func `rows that refer to a reverted new row`() throws {
     let ledger = try Ledger(saving: .explicit)
     let ann = try ledger.invoice(try ledger.addInvoice("Ann", [("tea", 1, 2)]))
     let (tea, salt, bob) = (ann.items[0], Item("salt", 1, 3), Invoice(customer: "Bob"))
@@ -242,7 +242,7 @@ struct StateTests {
     try ledger.store.save()
     #expect(try ledger.rows("SELECT product, invoiceID FROM item") == ["tea 1"])
     #expect(try ledger.rows("SELECT customer, total FROM invoice") == ["Ann 2.0"])
-    // It goes in again with all that is in its list.
+    // It is inserted again with all rows in its list.
     try ledger.loop.turn { try ledger.store.insert(bob) }
     try ledger.store.save()
     #expect(try ledger.rows("SELECT product, invoiceID FROM item") == ["tea 1", "salt 2"])
@@ -254,7 +254,7 @@ struct StateTests {
     #expect(ledger.errors.texts == [])
   }
 
-  @Test func `what refers to a new row that is deleted`() throws {
+  @Test func `rows that refer to a deleted new row`() throws {
     let ledger = try Ledger()
     let ann = try ledger.invoice(try ledger.addInvoice("Ann", [("tea", 1, 2)]))
     let (tea, salt, bob) = (ann.items[0], Item("salt", 1, 3), Invoice(customer: "Bob"))
@@ -272,9 +272,9 @@ struct StateTests {
     #expect(try ledger.rows("SELECT product, invoiceID, productID FROM item") == ["tea 1 -"])
   }
 
-  // MARK: Taking back
+  // MARK: Reverting
 
-  @Test func `what left a list is in it again`() throws {
+  @Test func `a revert puts a removed row back into its list`() throws {
     let ledger = try Ledger(saving: .explicit)
     let ann = try ledger.invoice(try ledger.addInvoice("Ann", [("tea", 1, 2), ("salt", 1, 3)]))
     let (tea, salt) = (ann.items[0], ann.items[1])
@@ -300,7 +300,7 @@ struct StateTests {
     #expect(try ledger.rows("SELECT COUNT(*) FROM item") == ["2"])
   }
 
-  // R5: a stored property is what the database has.
+  // R5: a stored property has the value of the database.
   @Test func `a stored property that was not saved, and reverted, is saved later`() throws {
     let ledger = try Ledger()
     let ann = try ledger.invoice(try ledger.addInvoice("Ann", [("tea", 1, 2), ("salt", 1, 3)]))
@@ -344,7 +344,7 @@ struct StateTests {
 
   // MARK: Ends
 
-  @Test func `objects that are new, or deleted, outlive their store`() throws {
+  @Test func `new and deleted objects outlive their store`() throws {
     let note = Note(text: "new")
     let gone = Note(text: "gone")
     weak var lost: Note?
@@ -366,7 +366,7 @@ struct StateTests {
     #expect(gone.isDeleted && note.text == "x")
   }
 
-  @Test func `an object that could not be saved goes into another store`() throws {
+  @Test func `an object that could not be saved can be inserted into another store`() throws {
     let ledger = try Ledger()
     try ledger.run("CREATE UNIQUE INDEX u ON invoice(customer)")
     _ = try ledger.addInvoice("Ann")
@@ -389,7 +389,7 @@ struct StateTests {
 
   // MARK: Keys
 
-  @Test func `a new row with a key that somebody has taken keeps its values`() throws {
+  @Test func `a new row with a key taken by another writer keeps its values`() throws {
     let ledger = try Ledger(saving: .explicit)
     let notes = try ledger.store.query(Note.order(Column("id")))
     let note = Note(text: "mine")
@@ -406,7 +406,7 @@ struct StateTests {
     #expect(notes.map(\.text) == ["other"])
   }
 
-  @Test func `a row takes the key of one that is deleted in the same turn`() throws {
+  @Test func `a row takes the key of a row deleted in the same turn`() throws {
     let ledger = try Ledger()
     try ledger.run("CREATE TABLE countries(code TEXT NOT NULL PRIMARY KEY, name TEXT NOT NULL)")
     let old = Country(code: "fr", name: "France")
@@ -421,7 +421,7 @@ struct StateTests {
     #expect(try ledger.rows("SELECT name FROM countries") == ["La France"])
     #expect(try ledger.store.find(Country.self, "fr") === new && old.isDeleted)
     #expect(all.elements.count == 1 && all[0] === new)
-    // Before it was saved.
+    // The same before the first save.
     let (a, b) = (Country(code: "es", name: "a"), Country(code: "es", name: "b"))
     try ledger.loop.turn {
       try ledger.store.insert(a)
@@ -432,7 +432,7 @@ struct StateTests {
     #expect(ledger.errors.texts == [])
   }
 
-  @Test func `a row without a key is an error where SQLite gives none`() throws {
+  @Test func `a row without a key is an error if SQLite generates none`() throws {
     let ledger = try Ledger()
     try ledger.run("CREATE TABLE ticket(code TEXT PRIMARY KEY, text TEXT NOT NULL)")
     let ticket = Ticket(text: "a")
@@ -447,7 +447,7 @@ struct StateTests {
     #expect(ledger.errors.texts.count == 1)
   }
 
-  @Test func `a row that the table does not take is an error`() throws {
+  @Test func `a row that the table rejects is an error`() throws {
     let ledger = try Ledger()
     try ledger.run(
       "CREATE TABLE ticket(code TEXT PRIMARY KEY, text TEXT NOT NULL UNIQUE ON CONFLICT IGNORE)")
@@ -459,9 +459,9 @@ struct StateTests {
     #expect(try ledger.rows("SELECT * FROM ticket") == ["a x", "b y"])
   }
 
-  // MARK: What does not belong
+  // MARK: Rows of other stores
 
-  @Test func `a deleted row does not go into a list, nor one of another store`() throws {
+  @Test func `a deleted row cannot be added to a list, nor one of another store`() throws {
     let ledger = try Ledger()
     let ann = try ledger.invoice(try ledger.addInvoice("Ann", [("tea", 1, 2), ("salt", 1, 3)]))
     let bob = try ledger.invoice(try ledger.addInvoice("Bob"))
@@ -483,9 +483,9 @@ struct StateTests {
     #expect(try ledger.rows("SELECT id, invoiceID FROM item") == ["2 1"])
   }
 
-  // MARK: What others insert
+  // MARK: Rows inserted by others
 
-  @Test func `a row that somebody inserts is found by the properties that wait for it`() throws {
+  @Test func `a row inserted by others is found by the properties that wait for it`() throws {
     let ledger = try Ledger()
     try ledger.database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA foreign_keys = OFF") }
     let ann = try ledger.invoice(try ledger.addInvoice("Ann", [("tea", 1, 2)]))
@@ -536,7 +536,7 @@ struct StateTests {
 
   // MARK: Texts
 
-  @Test func `a text that SQLite would cut is an error, and is lost by nobody`() throws {
+  @Test func `a text that SQLite would cut is an error, and is not lost`() throws {
     let ledger = try Ledger()
     let note = Note(text: "a\0b")
     try ledger.loop.turn { try ledger.store.insert(note) }

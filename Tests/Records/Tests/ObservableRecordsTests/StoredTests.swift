@@ -6,7 +6,7 @@ import Testing
   var weight: Int
   var wholeID: Int64?
   @HasMany(\Part.wholeID) var parts: ObservableArray<Part>
-  // Before what it comes from: the order does not matter.
+  // Declared before its dependency: the order does not matter.
   @Computed("load") @Stored var isHeavy: Bool
   private func makeIsHeavy() -> Bool { load > 100 }
   @Computed("parts.@sum.load", "weight") @Stored var load: Int
@@ -69,7 +69,7 @@ import Testing
   var crateID: Int64 = 0
 }
 
-/// R5: stored properties are written with what they depend on, also when the row was never shown.
+/// R5: stored properties are written with their dependencies, even if the row was never shown.
 struct StoredTests {
   private static let shops = """
     CREATE TABLE ware(id INTEGER PRIMARY KEY, name TEXT NOT NULL, sold INTEGER NOT NULL);
@@ -83,7 +83,7 @@ struct StoredTests {
     INSERT INTO sale VALUES (1, 3, 1, 1, NULL, 1), (2, 4, 1, 2, NULL, 1), (3, 5, 1, NULL, 1, 0);
     """
 
-  @Test func `a chain of stored properties is saved up to rows that nobody holds`() throws {
+  @Test func `a chain of stored properties is saved, including unreferenced rows`() throws {
     let ledger = try Ledger()
     try ledger.run(
       """
@@ -140,7 +140,7 @@ struct StoredTests {
     #expect(ledger.errors.texts == [])
   }
 
-  @Test func `the key path of a stored property is spelled like any other`() throws {
+  @Test func `the key path of a stored property has the usual spelling`() throws {
     let ledger = try Ledger()
     try ledger.run(
       """
@@ -161,9 +161,9 @@ struct StoredTests {
     #expect(ledger.errors.texts == [])
   }
 
-  // What a database does by itself when a row goes.
+  // Deletions that the database makes itself.
   @Test(arguments: [true, false])
-  func `rows that go with a deleted one count no more`(_ isLoaded: Bool) throws {
+  func `rows deleted with another one no longer count`(_ isLoaded: Bool) throws {
     let ledger = try Ledger()
     try ledger.run(StoredTests.shops)
     let ware = try #require(try ledger.store.find(Ware.self, 1))
@@ -177,7 +177,7 @@ struct StoredTests {
     if isLoaded { #expect(sales[0].isDeleted && sales[2].clerkID == nil) }
   }
 
-  @Test func `rows that were to go with a deleted one stay when that is not saved`() throws {
+  @Test func `rows that a failed deletion would delete stay`() throws {
     let ledger = try Ledger()
     try ledger.run(StoredTests.shops)
     let ware = try #require(try ledger.store.find(Ware.self, 1))
@@ -203,7 +203,7 @@ struct StoredTests {
 
   // R3, R5: two windows on one file.
   @Test(arguments: [RecordStore.Saving.synchronous, .asynchronous, .explicit], [true, false])
-  func `a stored property is right, whoever else has written meanwhile`(
+  func `a stored property is right in spite of writes by others`(
     _ saving: RecordStore.Saving, _ isSameProcess: Bool
   ) throws {
     let folder = Folder()
@@ -236,13 +236,13 @@ struct StoredTests {
     #expect(ledger.errors.texts == [] && told == [] && !ledger.store.hasUnsavedChanges)
   }
 
-  @Test func `a save is not kept from the database by one who writes all the time`() throws {
+  @Test func `constant writes by others do not hold up a save`() throws {
     let ledger = try Ledger(saving: .asynchronous)
     let ann = try ledger.invoice(try ledger.addInvoice("Ann", [("tea", 1, 2)]))
     let tea = ann.items[0]
     ledger.loop.run()
     var count = 0
-    // Each time that the store reads, somebody writes.
+    // Another writer writes each time the store reads.
     let watcher = try ann.observe("customer", in: ledger.loop) { _ in
       count += 1
       if count < 100 { try? ledger.run("UPDATE invoice SET customer = 'c\(count)'") }

@@ -2,7 +2,7 @@ import Foundation
 import ObservableRecords
 import Testing
 
-/// Databases that cannot be written or read now.
+/// Databases that temporarily cannot be written or read.
 struct TroubleTests {
   /// A ledger in a file, with an item whose list is loaded.
   private func filled(
@@ -14,9 +14,9 @@ struct TroubleTests {
     return (ledger, invoice, invoice.items[0])
   }
 
-  // Bad input: a database that is locked by somebody.
+  // Bad input: a database that is locked by another connection.
   @Test(arguments: [RecordStore.Saving.synchronous, .asynchronous])
-  func `what cannot be saved as the database is locked is saved later`(
+  func `changes to a locked database are saved later`(
     _ saving: RecordStore.Saving
   ) throws {
     let folder = Folder()
@@ -42,8 +42,8 @@ struct TroubleTests {
     #expect(ledger.errors.texts.count == 1 && !ledger.store.hasUnsavedChanges)
   }
 
-  // Bad input: a database that is locked while it is to be read.
-  @Test func `what cannot be read as the database is locked is an error, and read later`() throws {
+  // Bad input: a database that is locked when it is read.
+  @Test func `a read of a locked database is an error, and is tried again later`() throws {
     let folder = Folder()
     let (ledger, invoice, item) = try filled(folder)
     let all = try ledger.store.query(Invoice.order(Column("id")))
@@ -65,7 +65,7 @@ struct TroubleTests {
   }
 
   // Bad input: a full disk.
-  @Test func `what does not fit on the disk stays in memory, and is saved when it does`() throws {
+  @Test func `changes that do not fit on the disk stay in memory, and are saved later`() throws {
     let folder = Folder()
     let (ledger, invoice, item) = try filled(folder)
     try ledger.database.writeWithoutTransaction { db in
@@ -93,7 +93,7 @@ struct TroubleTests {
   }
 
   // Bad input: a value that cannot be stored.
-  @Test func `a value that JSON cannot hold is an error, and is lost by nobody`() throws {
+  @Test func `a value that JSON cannot represent is an error, and is not lost`() throws {
     let ledger = try Ledger()
     try ledger.run("CREATE TABLE curve(id INTEGER PRIMARY KEY, points TEXT NOT NULL)")
     let curve = Curve(points: [1, 2])
@@ -119,8 +119,8 @@ struct TroubleTests {
     #expect(throws: (any Error).self) { try ledger.store.query(Note.all()) }
   }
 
-  // Bad input: a database that is locked, once and again.
-  @Test func `each time that a database is locked is an error of its own`() throws {
+  // Bad input: a database that is locked repeatedly.
+  @Test func `each lock of a database is a separate error`() throws {
     let folder = Folder()
     let (ledger, invoice, _) = try filled(folder)
     let other = try DatabaseQueue(path: folder.file)
