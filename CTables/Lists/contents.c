@@ -264,18 +264,18 @@ int clua_commonends(lua_State *L) {
   lua_Integer count = lua_tointeger(L, 2), other = lua_tointeger(L, 4);
   lua_Integer shorter = count < other ? count : other, head = 0, tail = 0;
   clua_steps steps = {L, 0};
-  for (; head < shorter; head++) {
-    clua_step(&steps);
-    lua_settop(L, 4);
-    lua_rawgeti(L, 1, head + 1);
-    lua_rawgeti(L, 3, head + 1);
-    if (!clua_same(L, 5, 6)) break;
-  }
-  for (; tail < shorter - head; tail++) {
+  for (; tail < shorter; tail++) {
     clua_step(&steps);
     lua_settop(L, 4);
     lua_rawgeti(L, 1, count - tail);
     lua_rawgeti(L, 3, other - tail);
+    if (!clua_same(L, 5, 6)) break;
+  }
+  for (; head < shorter - tail; head++) {
+    clua_step(&steps);
+    lua_settop(L, 4);
+    lua_rawgeti(L, 1, head + 1);
+    lua_rawgeti(L, 3, head + 1);
     if (!clua_same(L, 5, 6)) break;
   }
   lua_pushinteger(L, head);

@@ -80,7 +80,7 @@ int clua_readcontents(lua_State *L);
 /// number
 int clua_differingkeys(lua_State *L);
 /// (list, n, list, n) → how many elements at the beginning of both are the same (T5), and how many
-/// at the end
+/// at the end; the end is counted first
 int clua_commonends(lua_State *L);
 /// (map, keys, map, keys) → how many values at the beginning of both are identical, and how many at
 /// the end

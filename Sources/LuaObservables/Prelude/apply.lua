@@ -483,8 +483,8 @@ local function check_options(options, number, name, known, refused)
   end
   return options
 end
-trees.check_list, trees.check_options, trees.is_of_member, trees.label, trees.malformed =
-  check_list, check_options, is_of_member, label, malformed
+trees.check_list, trees.check_options, trees.label, trees.malformed =
+  check_list, check_options, label, malformed
 trees.shown = shown
 
 function obs.apply(target, changes, options)

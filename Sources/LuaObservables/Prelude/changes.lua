@@ -211,11 +211,17 @@ end
 -- it yet; its other entries stay valid. `entrances` has the contents of `objects`. Returns the
 -- added objects.
 local function extend(walk, objects, entrances, contents_of)
-  local sources, added, depth = {}, {}, {}
+  local sources, added, depth, rank = {}, {}, {}, {}
   for i = 1, #objects do
-    sources[i], depth[objects[i]] = objects[i], depth_of(walk, objects[i])
+    local object = objects[i]
+    sources[i], depth[object], rank[object] = object, depth_of(walk, object), i
   end
-  if #sources > 1 then sort(sources, function(a, b) return depth[a] < depth[b] end) end
+  if #sources > 1 then
+    sort(sources, function(a, b)
+      if depth[a] ~= depth[b] then return depth[a] < depth[b] end
+      return rank[a] < rank[b]
+    end)
+  end
   local source, place = 1, 1
   local object
   local function visit(key, value)

@@ -144,13 +144,11 @@ function Difference:describe(change, side, owner, key, value, is_leaf)
     if is_leaf then change[field] = leaf(value) else change[field] = copied(value) end
   elseif side:is_inner(owner, key, value) then
     change[field], change.model, change.type = side:data(value)
-  elseif side == self.after and side.only[value] then
-    change[reference] = { after = side:path(value) }
-  else
+  elseif (side == self.before) == (side.only[value] ~= nil) then
+    -- An object that left this key and stays in the tree has a final path instead.
     change[reference] = self.before:path(value)
-    if side == self.before and not side.only[value] then
-      self.checks[#self.checks + 1] = { change, value }
-    end
+  else
+    change[reference] = { after = self.after:path(value) }
   end
 end
 
@@ -294,7 +292,7 @@ function trees.difference(before, after, objects, site_of)
   after.field, after.reference, after.paths = "new", "ref", {}
   local made = setmetatable({
     before = setmetatable(before, Side), after = setmetatable(after, Side),
-    changes = {}, checks = {},
+    changes = {},
   }, Difference)
   -- Group the objects by the lengths of their paths.
   local levels, paths, deepest = {}, {}, 0
@@ -321,29 +319,7 @@ function trees.difference(before, after, objects, site_of)
       end
     end
   end
-  made:check()
   return made.changes
-end
-
--- Lets references to kept objects that left a key name their final paths, so that the inverse can
--- find the objects. Not needed if the changes themselves determine the final path of each former
--- path.
-function Difference:check()
-  if #self.checks == 0 then return end
-  local locate = trees.locations(self.changes)
-  local is_told = true
-  for _, check in next, self.checks do
-    local path = locate(check[1].old_ref)
-    local found = path and self.after.walk.root
-    for i = 1, path and #path or 0 do
-      found = is_object(found) and self.after.contents(found).map[path[i]]
-    end
-    is_told = is_told and found == check[2]
-  end
-  if is_told then return end
-  for _, check in next, self.checks do
-    check[1].old_ref = { after = self.after:path(check[2]) }
-  end
 end
 
 -- Two trees ---------------------------------------------------------------------------------------

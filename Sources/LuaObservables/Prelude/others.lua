@@ -11,21 +11,14 @@ local next, setmetatable, tostring, type = next, setmetatable, tostring, type
 local string_format = string.format
 local element_count, kind_of, register, report_error, current_sandbox, trees, writer =
   core.element_count, core.kind, core.register, core.report, core.sandbox, core.trees, core.writer
-local are_lists, edit_script, has_list, is_element, same =
-  trees.are_lists, trees.edit_script, trees.has_list, trees.is_element, trees.same
+local are_lists, edit_script, has_list, is_element, key_of, same =
+  trees.are_lists, trees.edit_script, trees.has_list, trees.is_element, trees.key_of, trees.same
 
 local each_edit, each_write = { "*", kind = "each edit" }, { "*", kind = "each write" }
 
 -- Counts of values; any value but nil can be counted.
 local Counts = {}
 Counts.__index = Counts
-
-local nan = {}
-
-local function key_of(value)
-  if value ~= value then return nan end
-  return value
-end
 
 function Counts:add(value)
   local key = key_of(value)

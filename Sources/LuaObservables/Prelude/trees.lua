@@ -380,6 +380,12 @@ trees.path_text = path_text
 
 -- Lists -------------------------------------------------------------------------------------------
 
+local nan = {}
+
+-- The key that counts or numbers a value in a table, where NaN cannot be a key.
+local function key_of(value) return value ~= value and nan or value end
+trees.key_of = key_of
+
 -- The maximum number of host objects' values that are compared pairwise.
 local MANY = 256
 
@@ -392,13 +398,25 @@ trees.FEW_EDITS = 16
 --- Returns false, and calls nothing, if there were more than `limit` steps.
 function trees.edit_script(from, count, to, new_count, edit, limit)
   local equal, shorter = trees.same, count < new_count and count or new_count
-  local head, tail = common_ends(from, count, to, new_count)
-  while head + tail < shorter and equal(from[head + 1], to[head + 1]) do head = head + 1 end
-  while head + tail < shorter and equal(from[count - tail], to[new_count - tail]) do
-    tail = tail + 1
+  local head, tail = 0, 0
+  -- Compares the ends first, so that an edit gets the lowest possible position (C10).
+  if next(host_data) == nil then
+    head, tail = common_ends(from, count, to, new_count)
+  else
+    while tail < shorter and equal(from[count - tail], to[new_count - tail]) do tail = tail + 1 end
+    while head + tail < shorter and equal(from[head + 1], to[head + 1]) do head = head + 1 end
   end
   local gone, come = count - head - tail, new_count - head - tail
   if limit and (gone - come > limit or come - gone > limit) then return false end
+  -- Several edits may have lower positions if elements of the common beginning occur behind it.
+  if gone + come > 1 and not (gone == 1 and come == 1) then
+    local is_there = {}
+    for i = head + 1, head + gone do is_there[key_of(from[i])] = true end
+    for i = head + 1, head + come do is_there[key_of(to[i])] = true end
+    while head > 0 and (is_there[key_of(from[head])] or is_value(from[head])) do
+      head, gone, come = head - 1, gone + 1, come + 1
+    end
+  end
   if gone == 0 then
     for i = head + 1, head + come do edit("insert", i, nil, i) end
     return true
@@ -412,14 +430,13 @@ function trees.edit_script(from, count, to, new_count, edit, limit)
     return true
   end
   if limit and gone > MANY and is_value(from[head + 1]) then return false end
-  -- Elements are numbered so that `edit_steps` can compare them; NaN cannot be a key of a table.
-  local numbers, last, nan = {}, 0, {}
+  -- Elements are numbered so that `edit_steps` can compare them.
+  local numbers, last = {}, 0
   local function numbered(list, length)
     local ids = {}
     for i = 1, length do
       local value = list[head + i]
-      local key = value
-      if value ~= value then key = nan end
+      local key = key_of(value)
       if is_value(value) then
         for known in next, numbers do
           if is_value(known) and trees.equal(known, value) then key = known end
@@ -476,18 +493,18 @@ trees.each_object = each_object
 --- The objects reachable from a root, in breadth-first order; and for each object its parent, its
 --- key there, and its depth. `contents_of` returns contents.
 function trees.trace(root, contents_of)
-  local order, parent, key_of, depth = { root }, {}, {}, { [root] = 0 }
+  local order, parent, keys, depth = { root }, {}, {}, { [root] = 0 }
   local i = 0
   while i < #order do
     i = i + 1
     local object = order[i]
     each_object(contents_of(object), function(key, value)
       if depth[value] then return end
-      parent[value], key_of[value], depth[value] = object, key, depth[object] + 1
+      parent[value], keys[value], depth[value] = object, key, depth[object] + 1
       order[#order + 1] = value
     end)
   end
-  return { order = order, parent = parent, key = key_of, depth = depth, root = root }
+  return { order = order, parent = parent, key = keys, depth = depth, root = root }
 end
 
 --- The key under which a walk has met an object. Elements of lists may have moved since then.

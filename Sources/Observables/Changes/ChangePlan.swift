@@ -10,6 +10,8 @@ struct ChangePlan {
   /// Actions that restore the written keys.
   private var undo: [() -> Void] = []
   private var lists: [ObjectIdentifier: List] = [:]
+  /// Objects that left a key, and their paths after the last change.
+  private var leaving: [(index: Int, object: AnyObject?, path: [DeepChange.Key])] = []
   /// Keys whose object is only known after the last change.
   private var later: [Place: (index: Int, path: [DeepChange.Key], owner: AnyObject)] = [:]
 
@@ -38,52 +40,77 @@ struct ChangePlan {
 
   /// Makes the changes; returns the number of skipped ones.
   static func apply(_ changes: [DeepChange], to root: AnyObject, force: Bool) throws -> Int {
-    var plan = ChangePlan(root)
-    for (index, change) in changes.enumerated() {
-      if case .before(let path)? = change.reference { plan.former[index] = try? plan.object(path) }
-      if case .before(let path)? = change.oldReference {
-        plan.formerOld[index] = try? plan.object(path)
-      }
-    }
-    var skipped = 0
-    func fail(_ index: Int, _ misfit: Misfit) throws {
-      if force {
-        skipped += 1
-      } else {
+    var skipped: Set<Int> = []
+    while true {
+      var plan = ChangePlan(root)
+      do {
+        try plan.make(changes, skipping: &skipped, force: force)
+        return skipped.count
+      } catch let late as LateMisfit {
         for back in plan.undo.reversed() { back() }
-        let change = changes[index]
-        throw ChangeError(
-          index: index, path: change.path, kind: change.kind, reason: misfit.reason)
+        guard force, skipped.insert(late.index).inserted else {
+          let change = changes[late.index]
+          throw ChangeError(
+            index: late.index, path: change.path, kind: change.kind, reason: late.reason)
+        }
+        // The other changes are made again without this one.
       }
     }
-    for (index, change) in changes.enumerated() {
-      do { try plan.make(change, index) } catch let misfit as Misfit { try fail(index, misfit) }
-    }
-    try plan.finish(fail)
-    return skipped
   }
 
-  /// Stores the objects that are only known after all changes were made.
-  private mutating func finish(_ fail: (Int, Misfit) throws -> Void) throws {
+  /// A change whose misfit is found after other changes were made.
+  private struct LateMisfit: Error {
+    let index: Int
+    let reason: String
+  }
+
+  private mutating func make(
+    _ changes: [DeepChange], skipping skipped: inout Set<Int>, force: Bool
+  ) throws {
+    for (index, change) in changes.enumerated() {
+      if case .before(let path)? = change.reference { former[index] = try? object(path) }
+      if case .before(let path)? = change.oldReference { formerOld[index] = try? object(path) }
+    }
+    for (index, change) in changes.enumerated() where !skipped.contains(index) {
+      do { try make(change, index) } catch let misfit as Misfit {
+        guard force else { throw LateMisfit(index: index, reason: misfit.reason) }
+        skipped.insert(index)
+      }
+    }
+    try finish()
+  }
+
+  /// Stores objects that are known only after all changes were made.
+  private mutating func finish() throws {
+    func checking<Result>(_ index: Int, _ body: () throws -> Result) throws -> Result {
+      do { return try body() } catch let misfit as Misfit {
+        throw LateMisfit(index: index, reason: misfit.reason)
+      }
+    }
+    for (index, present, path) in leaving {
+      try checking(index) {
+        guard let present, try object(path) === present else {
+          throw Misfit(reason: "another object was there")
+        }
+      }
+    }
     var objects: [(owner: AnyObject, key: DeepChange.Key, object: AnyObject, index: Int)] = []
     for (place, entry) in later {
-      do {
-        objects.append((entry.owner, place.key, try object(entry.path), entry.index))
-      } catch let misfit as Misfit { try fail(entry.index, misfit) }
+      let found = try checking(entry.index) { try object(entry.path) }
+      objects.append((entry.owner, place.key, found, entry.index))
     }
     var arrays: [(array: any DynamicArray, elements: [Any])] = []
     for list in lists.values.sorted(by: { $0.order < $1.order }) {
-      var elements: [Any] = []
-      for slot in list.slots {
+      let elements = try list.slots.map { slot -> Any in
         switch slot {
-        case .value(let value): elements.append(value)
+        case .value(let value): return value
         case .later(let path, let index):
-          do {
+          return try checking(index) {
             guard let element = list.array.fit([try object(path)]) else {
               throw Misfit(reason: "the array has elements of type \(list.array.elementType)")
             }
-            elements.append(element)
-          } catch let misfit as Misfit { try fail(index, misfit) }
+            return element
+          }
         }
       }
       arrays.append((list.array, elements))
@@ -91,10 +118,8 @@ struct ChangePlan {
     for (owner, key, object, index) in objects.sorted(by: { $0.index < $1.index }) {
       let access = TreeAccess(owner)
       let present = (try? access.value(key)) ?? nil
-      do {
-        try access.store(object, key)
-        undo.append { try? access.store(present, key) }
-      } catch let misfit as Misfit { try fail(index, misfit) }
+      try checking(index) { try access.store(object, key) }
+      undo.append { try? access.store(present, key) }
     }
     for (array, elements) in arrays { array.dynamicSet(elements) }
   }
@@ -231,15 +256,19 @@ struct ChangePlan {
     }
   }
 
-  /// Checks the current state before a change.
-  private func check(_ change: DeepChange, _ index: Int, _ present: Any?) throws {
-    if case .before? = change.oldReference {
+  /// Checks what is there before a change.
+  private mutating func check(_ change: DeepChange, _ index: Int, _ present: Any?) throws {
+    switch change.oldReference {
+    case .before:
       guard let old = formerOld[index], old === present as AnyObject? else {
         throw Misfit(reason: "another object was there")
       }
       return
+    case .after(let path):
+      leaving.append((index, present as AnyObject?, path))
+      return
+    case nil: break
     }
-    if change.oldReference != nil { return }
     let data = present.map { TreeAccess.data(of: $0) }
     if change.old == nil, present == nil || change.kind == .remove { return }
     guard let old = change.old, let data, old == data else {

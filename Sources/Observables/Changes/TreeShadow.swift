@@ -127,7 +127,8 @@ final class TreeShadow: TransactionWitness {
       fresh[entry] = contents
       return contents
     }
-    let mended = walk.mend(entries, before: { $0.contents }, after: now) ?? walkAnew(now)
+    var mended = walk.mend(entries, before: { $0.contents }, after: now)
+    if mended.isLost { mended = walkAnew(now, instead: mended.former) }
     let (contents, written) = (fresh, Set(entries))
     return Taken(
       before: .init(walk: mended.former, contents: { $0.contents }, only: Set(mended.left)),
@@ -137,13 +138,16 @@ final class TreeShadow: TransactionWitness {
   }
 
   /// Makes a new walk, because an object that was cut off may still be reachable another way.
-  private func walkAnew(_ now: (TreeEntry) -> TreeContents) -> TreeWalk.Mended {
-    let (former, old) = TreeWalk.walk(from: walk.root) { $0.contents }
+  private func walkAnew(
+    _ now: (TreeEntry) -> TreeContents, instead former: TreeWalk
+  ) -> TreeWalk.Mended {
     let new: [TreeEntry]
     (walk, new) = TreeWalk.walk(from: walk.root, now)
+    let old = TreeWalk.walk(from: walk.root) { $0.contents }.entries
+    let known = Set(old)
     return TreeWalk.Mended(
-      former: former, came: new.filter { !former.contains($0) },
-      left: old.filter { !walk.contains($0) })
+      former: former, came: new.filter { !known.contains($0) },
+      left: old.filter { !walk.contains($0) }, isLost: false)
   }
 
   /// The state from which the next delivery continues.

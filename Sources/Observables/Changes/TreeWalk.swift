@@ -40,12 +40,16 @@ struct TreeWalk {
   /// All objects of the tree, in no order.
   var entries: [TreeEntry] { [root] + found.places.keys }
 
-  /// The key of an object in its owner, which may be a list that has changed.
+  /// The key of an object in its owner, where it may have moved to another key.
   func key(of entry: TreeEntry, _ contents: (TreeEntry) -> TreeContents) -> DeepChange.Key? {
     guard let (owner, key) = place(of: entry) else { return nil }
     let present = contents(owner)
     if present[key]?.entry === entry { return key }
-    return present.list.firstIndex { $0.entry === entry }.map { .index($0 + 1) } ?? key
+    var found: DeepChange.Key?
+    present.forEachObject { place, other in
+      if found == nil, other === entry { found = place }
+    }
+    return found ?? key
   }
 
   func path(to entry: TreeEntry, _ contents: (TreeEntry) -> TreeContents) -> [DeepChange.Key] {
@@ -65,17 +69,17 @@ extension TreeWalk {
     let former: TreeWalk
     let came: [TreeEntry]
     let left: [TreeEntry]
+    /// Whether an object may be reachable in an unknown way. The walk is useless then.
+    let isLost: Bool
   }
 
   /// Mends the walk after writes to some of its objects.
-  ///
-  /// Returns nil if an object may be reachable in an unknown way. The walk is useless then.
   ///
   /// - Complexity: O(contents of written, added and removed objects).
   func mend(
     _ written: [TreeEntry], before: (TreeEntry) -> TreeContents,
     after: (TreeEntry) -> TreeContents
-  ) -> Mended? {
+  ) -> Mended {
     var old = self
     var missing: [TreeEntry] = []
     var changed: [(entry: TreeEntry, ends: TreeContents.Ends)] = []
@@ -124,8 +128,10 @@ extension TreeWalk {
     let reached = extend(from: sources, after)
     for entry in reached { found.count(after(entry), 1) }
     let left = inOrder.filter { found.places[$0] == nil }
-    for entry in left where found.uses.removeValue(forKey: entry) != 0 { return nil }
-    return Mended(former: old, came: reached.filter { !loose.contains($0) }, left: left)
+    var isLost = false
+    for entry in left where found.uses.removeValue(forKey: entry) != 0 { isLost = true }
+    return Mended(
+      former: old, came: reached.filter { !loose.contains($0) }, left: left, isLost: isLost)
   }
 
   /// An object whose contents `extend` visits, except for the ends of its list, and its distance

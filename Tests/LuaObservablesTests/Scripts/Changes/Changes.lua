@@ -35,7 +35,8 @@ check("X2: what left is found without asking __eq", function()
   local t = { a = setmetatable({ s = shared }, mt), b = setmetatable({ s = shared }, mt) }
   local turn = watched(t)
   t.b = nil
-  eq(turn(), '{{kind="set" old_ref={"a" "s"} path={"b" "s"}} {kind="set" old={} path={"b"}}}')
+  eq(turn(), '{{kind="set" old_ref={after={"a" "s"}} path={"b" "s"}}'
+    .. ' {kind="set" old={} path={"b"}}}')
 end)
 check("T3: changes and histories come last, and add no turns and no calls", function()
   -- Counts the calls, deliveries and steps of ten turns that copy a to b; `record` adds a recorder.
@@ -111,8 +112,8 @@ check("X2: an object that moved comes by reference, values swap", function()
   local t = { a = { n = 1 }, b = { n = 2 } }
   local turn = watched(t)
   t.a, t.b = t.b, t.a
-  eq(turn(), '{{kind="set" old_ref={"a"} path={"a"} ref={"b"}}'
-    .. ' {kind="set" old_ref={"b"} path={"b"} ref={"a"}}}')
+  eq(turn(), '{{kind="set" old_ref={after={"b"}} path={"a"} ref={"b"}}'
+    .. ' {kind="set" old_ref={after={"a"}} path={"b"} ref={"a"}}}')
 end)
 check("X2: lists come as edits, members of sets at the path of the set", function()
   local t = { list = { { n = 1 }, { n = 2 } }, tags = obs.set_of { "x" }, array = obs.array { 1 } }

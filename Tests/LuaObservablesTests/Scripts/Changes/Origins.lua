@@ -151,7 +151,8 @@ check("X2: a local write may move or remove an object that an origin brought", f
   local turn = watched(t, { skip = "x" })
   obs.apply(t, { set({ "o" }, nil, { n = 1 }) }, { origin = "x" })
   t.list[1], t.o = t.o, nil
-  eq(turn(), '{{kind="insert" path={"list" 1} ref={"o"}} {kind="set" old_ref={"o"} path={"o"}}}')
+  eq(turn(), '{{kind="insert" path={"list" 1} ref={"o"}}'
+    .. ' {kind="set" old_ref={after={"list" 1}} path={"o"}}}')
   obs.apply(t, { set({ "o" }, nil, { n = 1 }) }, { origin = "x" })
   t.o = nil
   eq(turn(), '{{kind="set" old={n=1} path={"o"}}}')

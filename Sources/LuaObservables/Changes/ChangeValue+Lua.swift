@@ -1,0 +1,53 @@
+public import Lua
+public import Observables
+
+extension ChangeValue: LuaDecodable {
+  /// Converts a value of a change: a table whose keys are 1…n is a list, one whose keys are strings
+  /// is a map.
+  ///
+  /// - Throws: `type` for a table with other keys; `memory`, `closed`.
+  /// - Complexity: O(size of the value)
+  public init(luaValue: LuaValue) throws(LuaError) { try self.init(luaValue, depth: 0) }
+
+  /// The maximum depth of nested tables: a script may pass a table that contains itself.
+  private static var greatestDepth: Int { 200 }
+
+  private init(_ luaValue: LuaValue, depth: Int) throws(LuaError) {
+    switch luaValue {
+    case .boolean(let value): self = .boolean(value)
+    case .integer(let value): self = .integer(Int(value))
+    case .number(let value): self = .number(value)
+    case .string(let string):
+      self = string.text.map { .text($0) } ?? .native(luaValue)
+    case .table(let table): self = try ChangeValue(table, depth: depth)
+    default: self = .native(luaValue)
+    }
+  }
+
+  private init(_ table: LuaTable, depth: Int) throws(LuaError) {
+    guard depth < ChangeValue.greatestDepth else {
+      throw LuaError(
+        .type, "a table in a change is nested deeper than \(ChangeValue.greatestDepth) levels")
+    }
+    var elements: [Int: ChangeValue] = [:]
+    var map: [String: ChangeValue] = [:]
+    try table.forEach { key, value throws(LuaError) in
+      switch key {
+      case .integer(let index): elements[Int(index)] = try ChangeValue(value, depth: depth + 1)
+      case .string(let name) where name.text != nil:
+        map[name.description] = try ChangeValue(value, depth: depth + 1)
+      default: throw LuaError(.type, "a table in a change has the key \(key), which data cannot have")
+      }
+    }
+    if elements.isEmpty {
+      self = .map(map)
+      return
+    }
+    let list = (1...elements.count).compactMap { elements[$0] }
+    guard map.isEmpty, list.count == elements.count else {
+      throw LuaError(
+        .type, "a table in a change is neither a list without holes nor a map with strings as keys")
+    }
+    self = .list(list)
+  }
+}
