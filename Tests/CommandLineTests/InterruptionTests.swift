@@ -1,6 +1,6 @@
 import Testing
 
-/// Rule I1: a signal interrupts any running code, and the loop ends in order.
+/// Rules I1 to I4 and I6: a signal interrupts any running code, and the loop ends in order.
 struct InterruptionTests {
   private typealias Outcome = Command.Outcome
 
@@ -169,6 +169,7 @@ struct InterruptionTests {
     #expect(outcome.status == 130)
   }
 
+  // I2
   @Test func `watchers that are pending are called before on_exit`() throws {
     let outcome = try command(
       """
@@ -197,6 +198,7 @@ struct InterruptionTests {
     #expect(outcome.status == 130)
   }
 
+  // I2
   @Test func `an interrupted script ends in spite of on_error and --error=continue`() throws {
     let outcome = try command(
       """
@@ -217,12 +219,14 @@ struct InterruptionTests {
 
     """
 
+  // I3
   @Test func `the first SIGINT can be caught, without any effect`() throws {
     let outcome = try command(Self.catching + "obs.next_turn(function() print('turn') end)").run()
     let output = "false\tf:6: interrupted!\ngoes on\nturn\nexit\n"
     #expect(outcome == Outcome(output: output, errors: "", status: 0))
   }
 
+  // I3
   @Test func `the second SIGINT cannot be caught, and on_exit is left out`() throws {
     let outcome = try command(
       Self.catching + "while true do pcall(function() send('INT') spin() end) end"
@@ -287,6 +291,7 @@ struct InterruptionTests {
 
   // MARK: Other signals
 
+  // I4
   @Test(arguments: [("TERM", 143), ("HUP", 129)])
   func `SIGTERM and SIGHUP end an endless callback in order`(
     signal: String, status: Int32
@@ -297,6 +302,7 @@ struct InterruptionTests {
     #expect(outcome.status == status)
   }
 
+  // I4
   @Test(arguments: [("TERM", 143), ("HUP", 129)])
   func `both signals end the loop, even if the callback catches them`(
     signal: String, status: Int32
@@ -316,6 +322,7 @@ struct InterruptionTests {
     #expect(outcome.status == 143)
   }
 
+  // I4
   @Test func `a program started with SIGHUP ignored keeps ignoring it`() throws {
     let command = command("obs.next_turn(function() send('HUP') print('goes on') end)")
     let outcome = try Command("trap '' HUP\n" + command.line).run()
