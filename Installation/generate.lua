@@ -1,10 +1,9 @@
--- Writes the manual page and the completions of shells from what the program says of itself:
+-- Writes the manual page and the completions of shells from the program's `--help`, so that all of
+-- them have the same options, with the same words:
 -- obs-lua Installation/generate.lua PROGRAM FOLDER DATA DOCUMENTATION
 --
--- DATA is the folder in which definitions and settings are installed, DOCUMENTATION that of the
+-- DATA is the folder of the installed definitions and settings, DOCUMENTATION the folder of the
 -- guide.
---
--- So an option that `--help` names is in all of them, with the same words.
 
 local program, folder, data, documentation = arg[1], arg[2], arg[3], arg[4]
 local own = arg[0]:match "^(.*)/[^/]*$" or "."
@@ -23,7 +22,7 @@ end
 
 -- Options ----------------------------------------------------------------------------------------
 
--- Each one has a name, such as "-e" or "--error", perhaps a value, and a summary.
+-- Each option has a name, such as "-e" or "--error", perhaps a value, and a summary.
 local options = {}
 for line in output("--help"):gmatch "[^\n]+" do
   local usage, summary = line:match "^  (%-%S* ?%S*)%s%s+(.+)$"
@@ -41,8 +40,8 @@ for line in output("--help"):gmatch "[^\n]+" do
 end
 assert(#options > 8, "the options in '--help' are not understood")
 
--- How the value is completed: "words" with a list, "folder" with a list of further words, "file",
--- or "text".
+-- Returns how to complete the value: "words" with a list, "folder" with a list of further words,
+-- "file", or "text".
 local function kind(option)
   local words, folder = {}, false
   for word in (option.value or ""):gmatch "[^|]+" do

@@ -1,10 +1,9 @@
--- What files that obs-lua runs as tests find among the globals, for luacheck. In .luacheckrc:
+-- The globals of files that obs-lua runs as tests, for luacheck. In .luacheckrc:
 --
 --     stds.obs = dofile "/usr/share/obs-lua/luacheck.lua"
 --     std = "lua54+obs"
 --
--- Scripts get the module by `local obs = require "obs"`: it is no global, so that luacheck finds
--- where that line is missing.
+-- The module `obs` is not a global, so luacheck finds scripts without `local obs = require "obs"`.
 return {
   read_globals = {
     "expect", "expect_equal", "expect_error", "log", "expect_log", "case", "advance",

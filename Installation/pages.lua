@@ -1,8 +1,7 @@
--- Writes pages of the documentation for the folder in which they are installed, beside the
--- examples:
+-- Writes pages of the documentation into the folder where they are installed, beside the examples:
 -- obs-lua Installation/pages.lua DOCUMENTATION FOLDER PAGE …
 --
--- Links to what is not installed become plain text.
+-- Links to files that are not installed become plain text.
 
 local documentation, folder = arg[1], arg[2]
 

@@ -187,8 +187,11 @@ static int array_index_of(lua_State *L) {
   lua_settop(L, 2);
   clua_node *node = check_array(L, &store);
   lua_Integer position = find(L, store, clua_listlength(L, node, store), 2);
-  if (!position) return 0;
-  lua_pushinteger(L, position);
+  if (position) {
+    lua_pushinteger(L, position);
+  } else {
+    lua_pushnil(L);
+  }
   return 1;
 }
 

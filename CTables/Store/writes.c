@@ -9,7 +9,7 @@ int clua_raiseaccess(lua_State *L, const clua_node *node) {
   if (node->access == CLUA_ACCESS_SORTING) return luaL_error(L, "the array is being sorted");
   if (node->access == CLUA_ACCESS_SHARED)
     return luaL_error(L, "scripts share this table, so it is read-only");
-  return luaL_error(L, "a copy made by obs.copy_of is read-only; change what it is a copy of");
+  return luaL_error(L, "a copy made by obs.copy_of is read-only; change the original");
 }
 
 int clua_refusenewindex(lua_State *L) {

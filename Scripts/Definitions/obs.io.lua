@@ -1,12 +1,12 @@
 ---@meta obs.io
--- Input, processes, file changes and signals, on the module luv: `require "obs.io"`. Functions that
--- wait work inside a task.
+-- Input, processes, file changes and signals, based on the module luv: `require "obs.io"`.
+-- Functions that wait work inside a task.
 
 ---@class obs.io
 local io = {}
 
 ---Reads the standard input, or `file` if it is the first argument, like `io.read` and `file:read`,
----without blocking the loop. It reads ahead: use it for all further reads of the file.
+---without blocking the loop. It reads ahead, so use it for all further reads of the file.
 ---@param file? file*
 ---@param ... "l"|"L"|"a"|"n"|integer  "l" by default
 ---@return any ...
@@ -35,7 +35,7 @@ function io.run(command) end
 ---@class (exact) obs.io.GetOptions
 ---@field timeout? number  seconds
 
----Fetches a URL by the program curl; follows redirections.
+---Fetches a URL with the program curl, and follows redirections.
 ---@param url string
 ---@param options? obs.io.GetOptions
 ---@return string? body
@@ -46,10 +46,10 @@ function io.get(url, options) end
 ---@class obs.io.Handle
 local Handle = {}
 function Handle:stop() end
----Keeps the loop running while it is active, as by default.
+---Keeps the loop running while the handle is active, as by default.
 ---@return obs.io.Handle self
 function Handle:ref() end
----Lets the loop end although it is active.
+---Lets the loop end although the handle is active.
 ---@return obs.io.Handle self
 function Handle:unref() end
 

@@ -1,13 +1,13 @@
 ---@meta obs
 -- The script API of obs-lua for editors (LuaCATS): completion, types and help while you write.
--- Add this folder to the language server's workspace library. Never loaded by a program: a script
--- gets the module with `local obs = require "obs"`. The rules (P4, T1 …) are in
--- Documentation/Semantics.md. What has no `@return` returns nothing.
+-- Add this folder to the workspace library of the language server. No program loads this file: a
+-- script gets the module with `local obs = require "obs"`. Documentation/Semantics.md has the rules
+-- (P4, T1 …). A function without `@return` returns nothing.
 
 ---@class obs
 local obs = {}
 
----What is observed: any table, a collection, or an object of the host program.
+---An object that can be observed: any table, a collection, or an object of the host program.
 ---@alias obs.Observed table|userdata
 
 ----------------------------------------------------------------------------------------------------
@@ -17,19 +17,20 @@ local obs = {}
 ---A key path: text ("address.zip"), or a path made by `obs.path` for keys that text cannot spell.
 ---@alias obs.PathLike string|obs.Path
 
----A key path that `obs.path` made. `tostring` spells it.
+---A key path made by `obs.path`. `tostring` returns its spelling.
 ---@class obs.Path: userdata
 
 ---@class (exact) obs.Options
----@field observer? obs.Observed  held weakly; the second argument; when it dies the watcher ends
----@field immediate? boolean    call inside the write, with (observed, observer, change)
----@field initial? boolean      also deliver once in the turn of registration
----@field once? boolean         stop after the first delivery
+---@field observer? obs.Observed  the second argument; held weakly: when it dies, the watcher ends
+---@field immediate? boolean    calls inside the write, with (observed, observer, change)
+---@field initial? boolean      also delivers once in the turn of registration
+---@field once? boolean         stops after the first delivery
 ---@field equals? fun(old: any, new: any): boolean  replaces the comparison of T5 for this watcher
 ---@field name? string          shown by describe, why and error reports
----@field on_end? fun(path: string)  called when the observed object died (not when stopped)
+---@field on_end? fun(path: string)  called after the observed object has died, not after `stop`
 
----What an immediate watcher is told. Coalesced watchers are not told: they read the latest state.
+---The third argument of an immediate watcher. Coalesced watchers do not get it: they read the
+---latest state.
 ---@class (exact) obs.Change
 ---@field path string
 ---@field key any
@@ -40,7 +41,7 @@ local obs = {}
 ---@field name string
 ---@field active boolean  false once it has ended
 local Watcher = {}
----Stopped means stopped: no call is ever made after this returns.
+---Ends the watcher and drops its pending call. After this returns, there is no further call.
 ---```lua
 ---local door = { open = false }
 ---local watcher = obs.observe(door, "open", function(door) print(door.open) end)
@@ -51,7 +52,7 @@ local Watcher = {}
 ---```
 function Watcher:stop() end
 
----Changes while paused are remembered as one.
+---Holds calls back until `resume`. All changes made until then cause one call.
 ---```lua
 ---local t = { n = 0 }
 ---local watcher = obs.observe(t, "n", function(t) print(t.n) end)
@@ -63,7 +64,7 @@ function Watcher:stop() end
 ---```
 function Watcher:pause() end
 
----Delivers what changed while paused, in this turn's flush.
+---Ends a pause. If something changed during the pause, calls the callback in this turn's flush.
 ---```lua
 ---local t = { n = 0 }
 ---local watcher = obs.observe(t, "n", function(t) print(t.n) end)
@@ -74,7 +75,7 @@ function Watcher:pause() end
 ---```
 function Watcher:resume() end
 
----Adds a path with the same root; same watcher, so still one call per turn.
+---Adds a path from the same root to this watcher, which is still called once per turn.
 ---```lua
 ---local size = { width = 1, height = 1 }
 ---local watcher = obs.observe(size, "width", function() print "resized" end)
@@ -85,7 +86,7 @@ function Watcher:resume() end
 ---@return obs.Watcher self
 function Watcher:observe(path) end
 
----Calls the callback now, if observed and observer are alive.
+---Calls the callback now, if the observed object and the observer are alive.
 ---```lua
 ---local t = { n = 1 }
 ---local watcher = obs.observe(t, "n", function(t) print(t.n) end)
@@ -93,7 +94,7 @@ function Watcher:observe(path) end
 ---```
 function Watcher:run() end
 
----Calls it in this turn's flush as if something had changed.
+---Calls the callback in this turn's flush, as if something had changed.
 ---```lua
 ---local t = { n = 1 }
 ---local watcher = obs.observe(t, "n", function(t) print(t.n) end)
@@ -102,10 +103,10 @@ function Watcher:run() end
 ---```
 function Watcher:schedule() end
 
----Returns the state that the next call continues, as plain data with its sharing: that of the last
----call, with what the origin of `skip` has applied since. Members of sets, and what is under keys
----that are objects, are not copied. An error for a watcher that has ended, or that is not of
----`obs.changes`.
+---Returns the state from which the next call continues: the state at the last call, including later
+---changes by the origin `skip`. It is plain data that keeps sharing. Members of sets, and values
+---under keys that are objects, are not copied. It is an error if the watcher has ended or does not
+---come from `obs.changes`.
 ---```lua
 ---local t = { n = 1 }
 ---local watcher = obs.changes(t, function() end)
@@ -117,7 +118,7 @@ function Watcher:schedule() end
 ---@return table
 function Watcher:snapshot() end
 
----`obs.break_on_change` for all its paths.
+---Does the same as `obs.break_on_change`, for all paths of the watcher.
 ---```lua
 ---local t = { n = 1 }
 ---local watcher = obs.observe(t, "n", function() end)
@@ -125,7 +126,7 @@ function Watcher:snapshot() end
 ---```
 function Watcher:break_on_change() end
 
----Prints the watcher and the place of the write before each call of it; in a terminal, opens a
+---Prints the watcher and the place of the write before each call. In a terminal, also opens a
 ---prompt there.
 ---```lua
 ---local t = { n = 1 }
@@ -134,10 +135,9 @@ function Watcher:break_on_change() end
 ---```
 function Watcher:break_on_call() end
 
----Registers a callback for one key path, or for a list of key paths (one watcher, one call per turn
----for all of them).
----Any table can be observed, in place: it stays the same table. So can collections and objects of
----the host program.
+---Registers a callback for a key path, or for a list of key paths: one watcher, with one call per
+---turn for all of them. Any table can be observed in place, and stays the same table. Collections
+---and objects of the host program can be observed, too.
 ---```lua
 ---local order = { customer = { city = "London" } }
 ---obs.observe(order, "customer.city", function(order) print(order.customer.city) end)
@@ -156,8 +156,9 @@ function obs.observe(observed, paths, callback, options) end
 ---@field observer? obs.Observed
 ---@field callback? function
 
----Ends watchers rooted at `observed`; in a sandbox, only the sandbox's own ones. With no filter:
----all. Harmless when nothing matches, and when called twice.
+---Removes the matching paths from the watchers of `observed`; without a filter, all paths. A
+---watcher without paths ends. In a sandbox, only watchers of the sandbox are affected. Calling it
+---twice, or without a match, is harmless.
 ---```lua
 ---local t = { a = 1, b = 1 }
 ---obs.observe(t, { "a", "b" }, function() print "called" end)
@@ -166,10 +167,10 @@ function obs.observe(observed, paths, callback, options) end
 ---```
 ---@param observed obs.Observed
 ---@param filter? obs.PathLike|obs.PathLike[]|obs.StopFilter
----@return integer stopped  # (watcher, path) pairs
+---@return integer stopped  # the number of (watcher, path) pairs
 function obs.stop(observed, filter) end
 
----An exact path: every argument is one component, whatever its type or spelling.
+---Returns a path in which each argument is one key, whatever its type or spelling.
 ---```lua
 ---local hosts = { ["example.org"] = "up" }
 ---obs.observe(hosts, obs.path("example.org"), function(hosts) print(hosts["example.org"]) end)
@@ -179,9 +180,9 @@ function obs.stop(observed, filter) end
 ---@return obs.Path
 function obs.path(...) end
 
----Reads through a key path. nil when unreachable. Collection operators are evaluated, or read where
----they are observed: obs.get(order, "items.@sum.price"). A union is a new plain list. A path that
----stands for many values is an error.
+---Returns the value at the end of a key path, or nil if it is unreachable. Operators are computed,
+---as in `obs.get(order, "items.@sum.price")`; an observed operator has its value already. A union
+---is a new plain list. A path that leads to many values is an error.
 ---```lua
 ---local order = { customer = { city = "York" } }
 ---print(obs.get(order, "customer.city"))    --> York
@@ -192,7 +193,8 @@ function obs.path(...) end
 ---@return any value
 function obs.get(observed, path) end
 
----Writes the last component; an error naming the first nil component when the rest is unreachable.
+---Assigns to the key at the end of a path. If the path is unreachable, an error names its first nil
+---component.
 ---```lua
 ---local order = { customer = { city = "York" } }
 ---obs.set(order, "customer.city", "Leeds")
@@ -203,9 +205,9 @@ function obs.get(observed, path) end
 ---@param value any
 function obs.set(observed, path, value) end
 
----Says that `key` was written behind our back (by a C module that is left alone, or inside a
----mutable value): a change in any case; with `previous`, like one assignment from that to the
----current value.
+---Reports a write of `key` that the engine could not see: by a C module that is left alone, or
+---inside a mutable value. Without `previous` it always counts as a change. With `previous` it
+---counts as one assignment, from `previous` to the current value.
 ---```lua
 ---local t = { point = { 0, 0 } }
 ---obs.observe(t, "point", function(t) print(t.point[1]) end)
@@ -217,8 +219,8 @@ function obs.set(observed, path, value) end
 ---@param previous? any
 function obs.trigger(observed, key, previous) end
 
----Runs `body`; immediate watchers triggered inside run once each, after it. If it raises, what was
----written stays, the watchers run, and the error goes on.
+---Calls `body`. Immediate watchers that it triggers are called after it, once each. If `body`
+---raises, its writes stay, the watchers are called, and the error is raised again.
 ---```lua
 ---local t = { n = 0 }
 ---obs.observe(t, "n", function(t) print(t.n) end, { immediate = true })
@@ -229,10 +231,10 @@ function obs.trigger(observed, key, previous) end
 ---```
 ---@param body fun(...: any): ...: any
 ---@param ... any  the arguments of `body`
----@return any ...  what `body` returns
+---@return any ...  the results of `body`
 function obs.batch(body, ...) end
 
----Delivers now what is pending. Inside a watcher it is an error.
+---Calls all pending watchers now. This is an error inside a watcher, getter, hook or batch.
 ---```lua
 ---local t = { n = 0 }
 ---obs.observe(t, "n", function(t) print(t.n) end)
@@ -242,8 +244,8 @@ function obs.batch(body, ...) end
 ---@return integer calls
 function obs.flush() end
 
----Keeps the named keys of `destination` equal to those of `source`: copied now, then once per turn.
----Both may be of any kind.
+---Keeps the named keys of `destination` equal to the same keys of `source`: copies them now, then
+---once per turn. Both objects can be of any kind.
 ---```lua
 ---local document, window = { title = "Draft" }, {}
 ---obs.bind(window, document, "title")
@@ -258,10 +260,10 @@ function obs.flush() end
 ---@return obs.Watcher
 function obs.bind(destination, source, keys) end
 
----What ends together.
+---A group of registrations that end together.
 ---@class obs.Scope
 local Scope = {}
----Ends all that was registered, the last first.
+---Ends all members, in the reverse order of registration.
 ---```lua
 ---local t = { n = 0 }
 ---local scope = obs.scope(function()
@@ -272,7 +274,8 @@ local Scope = {}
 ---```
 function Scope:stop() end
 
----Takes something in that has `stop` or `cancel`, or a function, which is called at the end.
+---Adds an object with a method `stop` or `cancel`, or a function. `Scope:stop` calls the method or
+---the function.
 ---```lua
 ---local scope = obs.scope(function(scope)
 ---  scope:add(function() print "closed" end)
@@ -284,7 +287,7 @@ function Scope:stop() end
 ---@return T member
 function Scope:add(member) end
 
----Everything registered inside `body` ends together.
+---Calls `body`, and returns a scope of everything registered inside it. `Scope:stop` ends it all.
 ---```lua
 ---local t = { a = 0, b = 0 }
 ---local scope = obs.scope(function()
@@ -300,13 +303,13 @@ function Scope:add(member) end
 function obs.scope(body) end
 
 ----------------------------------------------------------------------------------------------------
--- Collections (C1 …): tables that know that they are collections, and what watches them
+-- Collections (C1 …) and their watchers
 ----------------------------------------------------------------------------------------------------
 
 ---@class obs.Array: any[]      # [i], ipairs, table.* and assignment work too
 ---@field count integer
 local Array = {}
----Puts values at the end; nil is none.
+---Appends values; nil is an error.
 ---```lua
 ---local list = obs.array { 1 }
 ---list:append(2, 3)
@@ -315,7 +318,7 @@ local Array = {}
 ---@param ... any
 function Array:append(...) end
 
----At 1 to count + 1.
+---Inserts a value at a position from 1 to count + 1.
 ---```lua
 ---local list = obs.array { "a", "c" }
 ---list:insert(2, "b")
@@ -325,7 +328,7 @@ function Array:append(...) end
 ---@param value any
 function Array:insert(position, value) end
 
----Returns the removed value; default: the last.
+---Removes the element at a position, by default the last one, and returns it.
 ---```lua
 ---local list = obs.array { "a", "b", "c" }
 ---print(list:remove(1), list:remove())      --> a	c
@@ -334,7 +337,7 @@ function Array:insert(position, value) end
 ---@return any removed
 function Array:remove(position) end
 
----First one equal; returns whether there was one.
+---Removes the first element that equals `value`, if there is one.
 ---```lua
 ---local list = obs.array { "a", "b" }
 ---print(list:remove_value("a"))             --> true
@@ -353,7 +356,7 @@ function Array:remove_value(value) end
 ---@param value any
 function Array:replace(position, value) end
 
----Takes the element out at `from`, then puts it in at `to`.
+---Takes the element at `from` out, then inserts it at `to`.
 ---```lua
 ---local list = obs.array { "a", "b", "c" }
 ---list:move(1, 3)
@@ -372,7 +375,7 @@ function Array:move(from, to) end
 ---@param b integer
 function Array:swap(a, b) end
 
----An error in `less`, or one that contradicts itself, loses no element.
+---Sorts the elements. No element is lost if `less` raises an error or contradicts itself.
 ---```lua
 ---local list = obs.array { 2, 3, 1 }
 ---list:sort(function(a, b) return a > b end)
@@ -395,7 +398,7 @@ function Array:reverse() end
 ---```
 function Array:clear() end
 
----Becomes equal to `list` by the smallest edit.
+---Makes the array equal to `list` with as few edits as possible.
 ---```lua
 ---local list = obs.array { 1, 2, 3 }
 ---list:set { 1, 3 }                         -- One edit: the second element is removed.
@@ -404,6 +407,7 @@ function Array:clear() end
 ---@param list any[]|obs.Array|obs.Set
 function Array:set(list) end
 
+---Returns the position of the first element that equals `value`; nil if it is absent.
 ---```lua
 ---local list = obs.array { "a", "b" }
 ---print(list:index_of("b"))                 --> 2
@@ -415,7 +419,7 @@ function Array:index_of(value) end
 ---@class obs.Set
 ---@field count integer
 local Set = {}
----True if it was not there.
+---Adds a member. Returns true if it was not there before.
 ---```lua
 ---local tags = obs.set_of { "new" }
 ---print(tags:add("hot"), tags:add("new"))   --> true	false
@@ -440,7 +444,7 @@ function Set:remove(value) end
 ---@return boolean
 function Set:contains(value) end
 
----These three change the set; `other` is a set, an array or a plain list.
+---Adds the elements of `other`: a set, an array or a plain list.
 ---```lua
 ---local tags = obs.set_of { "a", "b" }
 ---tags:union { "b", "c" }
@@ -449,6 +453,7 @@ function Set:contains(value) end
 ---@param other any[]|obs.Array|obs.Set
 function Set:union(other) end
 
+---Removes the members that are not in `other`.
 ---```lua
 ---local tags = obs.set_of { "a", "b" }
 ---tags:intersect { "b", "c" }
@@ -457,6 +462,7 @@ function Set:union(other) end
 ---@param other any[]|obs.Array|obs.Set
 function Set:intersect(other) end
 
+---Removes the members that are in `other`.
 ---```lua
 ---local tags = obs.set_of { "a", "b" }
 ---tags:subtract { "b", "c" }
@@ -472,7 +478,7 @@ function Set:subtract(other) end
 ---```
 function Set:clear() end
 
----"&..." for use in a key path; the value need not be in the set.
+---Returns the component of a value in key paths ("&…"). The value need not be in the set.
 ---```lua
 ---local ada = { name = "Ada" }
 ---local users = obs.set_of { ada }
@@ -483,7 +489,7 @@ function Set:clear() end
 ---@return string key
 function Set:key_of(value) end
 
----The member of a key that `key_of` gave; nil if it is not in the set.
+---Returns the member with a key from `key_of`; nil if it is not in the set.
 ---```lua
 ---local users = obs.set_of { "Ada" }
 ---local key = users:key_of("Ada")
@@ -493,7 +499,7 @@ function Set:key_of(value) end
 ---@return any member
 function Set:object_for(key) end
 
----Iterator; pairs(set) works too.
+---Returns an iterator over the members. `pairs(set)` works, too.
 ---```lua
 ---local tags = obs.set_of { "new" }
 ---for tag in tags:values() do print(tag) end  --> new
@@ -501,7 +507,7 @@ function Set:object_for(key) end
 ---@return fun(): any
 function Set:values() end
 
----A new array of the elements of `list` (a list, an array or a set).
+---Returns a new array with the elements of `list`: a plain list, an array or a set.
 ---```lua
 ---local list = obs.array { 3, 4 }
 ---obs.observe(list, "@sum", function(list) print(obs.get(list, "@sum")) end)
@@ -511,7 +517,8 @@ function Set:values() end
 ---@return obs.Array
 function obs.array(list) end
 
----A dictionary: d[k], pairs, and `count` in key paths; no methods, so that any key is a key
+---Returns a new dictionary, for `d[k]`, `pairs`, and `count` in key paths. It has no methods, so
+---any name can be a key.
 ---```lua
 ---local stock = obs.dictionary { tea = 4 }
 ---obs.observe(stock, "count", function(stock) print(obs.get(stock, "count")) end)
@@ -521,7 +528,7 @@ function obs.array(list) end
 ---@return table
 function obs.dictionary(entries) end
 
----Removes all elements, members or keys, of any collection or plain table.
+---Removes all elements, members or keys of a collection or plain table, except lazy keys.
 ---```lua
 ---local t = { a = 1, b = 2 }
 ---obs.clear(t)
@@ -530,8 +537,8 @@ function obs.dictionary(entries) end
 ---@param collection obs.Observed
 function obs.clear(collection) end
 
----Makes it equal to `other`, touching only what differs: elements and keys that are the same stay
----where they are, and their watchers are not called. Lazy keys of either are left out.
+---Makes `collection` equal to `other`, and writes only differences. Elements and keys that are the
+---same stay in place, and their watchers are not called. Lazy keys of both are left out.
 ---```lua
 ---local t = { a = 1, b = 2 }
 ---obs.observe(t, "a", function() print "a" end)
@@ -542,7 +549,7 @@ function obs.clear(collection) end
 ---@param other obs.Observed
 function obs.assign(collection, other) end
 
----A new set of the elements of `list` (a list, an array or a set).
+---Returns a new set with the elements of `list`: a plain list, an array or a set.
 ---```lua
 ---local tags = obs.set_of { "new", "hot", "new" }
 ---print(tags.count)                         --> 2
@@ -551,9 +558,9 @@ function obs.assign(collection, other) end
 ---@return obs.Set
 function obs.set_of(list) end
 
----`target[name]` is a read-only property with a copy of the collection target[source]: of the same
----kind, taken when it is read, at most once per change of the collection. Watchers of `name` are
----called when the collection changed or was replaced. The copy is read-only, too.
+---Declares `target[name]` as a read-only property: a read-only copy of the collection
+---`target[source]`, of the same kind. The copy is made when it is read, at most once per change of
+---the collection. Watchers of `name` are called when the collection is changed or replaced.
 ---```lua
 ---local cart = { items = obs.array { "tea" } }
 ---obs.copy_of(cart, "contents", "items")
@@ -566,19 +573,19 @@ function obs.set_of(list) end
 ---@param source string
 function obs.copy_of(target, name, source) end
 
----One step from the last state told to the present one; they are applied in order. `at` is a
----position, the key of a dictionary or map, or the member of a set.
+---One step from the last delivered state of a collection to the present one. Edits are applied in
+---order. `at` is a position, a key of a dictionary or plain table, or a member of a set.
 ---@class (exact) obs.Edit
 ---@field kind "insert"|"remove"|"replace"|"move"
 ---@field at any
----@field from? integer  where a move takes its element out, before it puts it in at `at`
+---@field from? integer  where a move takes its element out, before it is inserted at `at`
 ---@field old? any       of remove and replace
 ---@field new? any       of insert, replace and move
 
----Tells what happened to a collection since the last delivery, as the smallest list of edits,
----oldest first. The collection is of any kind, also a plain table, or of the host program.
----With `initial` the first call inserts all that is there; with `immediate` each call tells one
----operation.
+---Calls the callback with the edits of a collection since the last delivery: the smallest list of
+---edits, oldest first. The collection can be of any kind, also a plain table or a collection of the
+---host program. With `initial`, the first call inserts all present elements. With `immediate`, each
+---call has the edits of one operation.
 ---```lua
 ---local list = obs.array { "a" }
 ---obs.observe_edits(list, function(_, edits)
@@ -593,10 +600,10 @@ function obs.copy_of(target, name, source) end
 ---@return obs.Watcher
 function obs.observe_edits(collection, callback, options) end
 
----Watches named keys only, all of them with old and new value. One call for each key that changed
----since the last delivery, in the order of `keys`. With `initial` each key that has a value is
----told, with nil as its old one. The keys of a set are its members. A key that looks like a path is
----given as `obs.path(key)`.
+---Observes named keys only, and passes the old and the new value: one call for each key that
+---changed since the last delivery, in the order of `keys`. With `initial`, each key that has a
+---value is delivered first, with nil as its old value. The keys of a set are its members. Pass a
+---key that looks like a path as `obs.path(key)`.
 ---```lua
 ---local t = { n = 0 }
 ---obs.observe_keys(t, "n", function(key, old, new) print(key, old, new) end)
@@ -612,21 +619,21 @@ function obs.observe_edits(collection, callback, options) end
 function obs.observe_keys(collection, keys, callback, options) end
 
 ----------------------------------------------------------------------------------------------------
--- Lazy, computed and hybrid properties, of one table (Z1 …) or of every instance of a model
+-- Lazy and computed properties (Z1 …), of one table or of every instance of a model
 ----------------------------------------------------------------------------------------------------
 
 ---@class (exact) obs.LazyOptions
----@field get? fun(self: any, name: any): any  the value; cached until invalidated
----@field deps? obs.Dependencies             what invalidates it
----@field cached? boolean                    false: only announces its dependencies' changes
----@field track? boolean                     find the dependencies by what `get` reads, each time
----@field loader? fun(self: any, name: any)    stores the value itself, through self[name] = value
----@field create? fun(argument: any): any    create on first read, once; assigning nil arms it again
----@field configure? fun(self: any, value: any, argument: any)  runs once, after create
----@field with? any                          the argument of create and configure
----@field readonly? boolean                  otherwise assigning overrides until invalidated
+---@field get? fun(self: any, name: any): any  computes the value, which is cached until invalidated
+---@field deps? obs.Dependencies             the key paths whose changes invalidate the value
+---@field cached? boolean                    false: only reports changes of its dependencies
+---@field track? boolean                     finds the dependencies anew in each run of `get`
+---@field loader? fun(self: any, name: any)    stores the value itself, by self[name] = value
+---@field create? fun(argument: any): any    runs on first read, and again after nil was assigned
+---@field configure? fun(self: any, value: any, argument: any)  runs once after `create`
+---@field with? any                          the argument of `create` and `configure`
+---@field readonly? boolean                  makes assigning an error instead of an override (Z5)
 
----A key path from the table itself, or one from another object.
+---A key path from the table itself, or another object with a key path from it.
 ---@alias obs.Dependency obs.PathLike|{[1]: obs.Observed, [2]: obs.PathLike}
 
 ---@alias obs.Dependencies obs.PathLike|obs.Dependency[]
@@ -634,18 +641,18 @@ function obs.observe_keys(collection, keys, callback, options) end
 ---Computes the value of a lazy property.
 ---@alias obs.Getter fun(self: any, name: any): any
 
----What declares a lazy property in the body of a model.
+---A declaration of a lazy property in the body of a model.
 ---@class obs.Lazy
 
----Declares properties that are computed when they are read, and kept until they are invalid. A name
----that begins with `__` cannot be lazy. A getter that raises leaves the property invalid; it cannot
----yield.
+---Declares properties that are computed when they are read, and keep their value until invalidated.
+---A name that begins with `__` cannot be lazy. If a getter raises, the property stays invalid. A
+---getter cannot yield.
 ---
 ---    obs.lazy(t, "thumbnail", function(self) … end)           cached until obs.invalidate
 ---    obs.lazy(t, { "width", "height" }, { loader = load_size })  one loader for many properties
 ---    obs.lazy(t, "area")                    caches what t.area gives through its metatable
 ---
----In the body of a model the target is left out: obs.lazy(get_or_options).
+---In the body of a model, leave the target out: `obs.lazy(get_or_options)`.
 ---```lua
 ---local page = { text = "a b c" }
 ---obs.lazy(page, "words", function(self)
@@ -660,12 +667,12 @@ function obs.observe_keys(collection, keys, callback, options) end
 ---@overload fun(get_or_options: obs.Getter|obs.LazyOptions): obs.Lazy
 function obs.lazy(target, names, get_or_options) end
 
----The same for one that is computed from others, and invalid as soon as one of those changes.
+---Declares a property that is computed from others, and is invalid as soon as one of them changes.
 ---
 ---    obs.computed(t, "fullName", { "first", "last" }, function(self) … end)
 ---    obs.computed(t, "fullName", function(self) … end)        dependencies found by tracking
 ---
----In the body of a model the target is left out: obs.computed(deps, get), obs.computed(get).
+---In the body of a model, leave the target out: `obs.computed(deps, get)`, `obs.computed(get)`.
 ---```lua
 ---local person = { first = "Ada", last = "Byron" }
 ---obs.computed(person, "full", { "first", "last" }, function(self)
@@ -683,8 +690,8 @@ function obs.lazy(target, names, get_or_options) end
 ---@overload fun(get: obs.Getter): obs.Lazy
 function obs.computed(target, name, deps, get) end
 
----The next read computes anew; watchers are called if that gives another value. An unknown name is
----an error with the nearest one.
+---Makes lazy properties invalid: the next read computes them again. Watchers are called if the
+---value differs. An unknown name is an error that suggests the nearest one.
 ---```lua
 ---local reads = 0
 ---local t = {}
@@ -694,10 +701,10 @@ function obs.computed(target, name, deps, get) end
 ---print(t.reads)                            --> 2
 ---```
 ---@param target obs.Observed
----@param names? any|any[]   all lazy properties when absent
+---@param names? any|any[]   all lazy properties if absent
 function obs.invalidate(target, names) end
 
----Whether a lazy property has a value that holds.
+---Returns whether a lazy property has a valid value.
 ---```lua
 ---local t = {}
 ---obs.lazy(t, "answer", function() return 42 end)
@@ -730,7 +737,7 @@ function obs.valid_names(target) end
 ---@return any[] names
 function obs.invalid_names(target) end
 
----Takes the declaration back; the name becomes a plain key without a value.
+---Removes the declaration of lazy properties: their names become plain keys without a value.
 ---```lua
 ---local t = {}
 ---obs.lazy(t, "answer", function() return 42 end)
@@ -738,10 +745,10 @@ function obs.invalid_names(target) end
 ---print(t.answer)                           --> nil
 ---```
 ---@param target table
----@param names? any|any[]   all lazy properties when absent
+---@param names? any|any[]   all lazy properties if absent
 function obs.forget(target, names) end
 
----Computes every invalid one, then raises the first error.
+---Computes every invalid property, then raises the first error, if any.
 ---```lua
 ---local t = {}
 ---obs.lazy(t, "answer", function() return 42 end)
@@ -751,7 +758,7 @@ function obs.forget(target, names) end
 ---@param target obs.Observed
 function obs.force(target) end
 
----The stored value, computing and tracking nothing.
+---Returns the stored value. Computes nothing, and is not tracked as a dependency.
 ---```lua
 ---local t = {}
 ---obs.lazy(t, "answer", function() return 42 end)
@@ -764,10 +771,10 @@ function obs.force(target) end
 ---@return any value
 function obs.peek(target, name) end
 
----An addition of this project: `target[name]` is an entry of a store. It is loaded from
----`store[name]` when it is read for the first time, and kept until obs.invalidate, or until the
----store changes, where that is a table, a collection or an object of the host program. Assigning
----writes to the store, and what that made of the value is what counts.
+---Declares `target[name]` as an entry of a store. It is loaded from `store[name]` on first read,
+---and kept until `obs.invalidate`, or until the entry changes in a store that can be observed: a
+---table, a collection or an object of the host program. Assigning writes to the store, and the next
+---read loads the value that the store has then.
 ---
 ---    local settings = {}
 ---    obs.backed(settings, { "zoom", "theme" }, preferences)
@@ -788,14 +795,14 @@ function obs.backed(target, names, store) end
 -- Models: tables whose names are declared (Z9, P9)
 ----------------------------------------------------------------------------------------------------
 
----The constructor of tables that a model describes: `User { name = "Ada" }`. It has the methods,
----and takes more: `function User:greet() … end`.
+---The constructor of a model's instances: `User { name = "Ada" }`. It holds their methods, and more
+---can be added: `function User:greet() … end`.
 ---@class obs.Model
 ---@field [string] any
 ---@overload fun(fields?: table): table
 
----A model: a constructor for tables with defaults, methods, lazy and computed properties, and
----inheritance.
+---Returns a model: a constructor of tables with defaults, methods, lazy and computed properties,
+---and inheritance.
 ---
 ---    local User = obs.model("User", {
 ---      name = "", email = obs.none, tags = {},
@@ -805,20 +812,21 @@ function obs.backed(target, names, store) end
 ---    local user = User { name = "Ada" }
 ---    local Admin = obs.model("Admin", User, { level = 1 })
 ---
----An instance is a plain table whose metatable is the model. A name that is not declared is an
----error with the nearest one: in what the constructor is given, where a path is registered, and in
----the dependencies of a computed property. A name that the instance has all the same may be
----observed; a method may not.
+---An instance is a plain table whose metatable is the model. An undeclared name is an error that
+---suggests the nearest one: in the fields for the constructor, in a path at registration, and in
+---the dependencies of a computed property. An undeclared key that the instance has can be observed;
+---a method cannot.
 ---
----Functions of the body are methods; more can be added to the model later, also to parents. Names
----that begin with `__` are metamethods, which children take over when they are made. Defaults that
----are plain tables are copied deeply for each instance, and so are arrays, dictionaries and sets of
----this module; what has another metatable is shared. A child may replace any declaration by any
----other.
+---Functions in the body are methods; more can be added to the model later, also to parents. Names
+---that begin with `__` are metamethods, which a child copies when it is made. Defaults that are
+---plain tables, or arrays, dictionaries and sets of this module, are copied deeply for each
+---instance; instances share a default with another metatable. A child can replace any declaration
+---with any other.
 ---
----In its body the target is left out: obs.lazy(get_or_options), obs.computed(deps, get),
----obs.computed(get). They are declared on an instance when they are read or observed; until then an
----instance is nothing to the engine. Without any, access is that of plain Lua.
+---In the body, leave the target out: `obs.lazy(get_or_options)`, `obs.computed(deps, get)`,
+---`obs.computed(get)`. An instance gets these properties when they are first read or observed;
+---until then the engine does not know it. Instances of a model without such properties are accessed
+---as plain tables.
 ---```lua
 ---local User = obs.model("User", {
 ---  name = "", tags = {},
@@ -835,7 +843,7 @@ function obs.model(name, parent_or_body, body) end
 
 ---@class obs.None
 
----In a model's body: this name exists and is nil to begin with.
+---In a model's body: declares a name that is nil at first.
 ---@type obs.None
 obs.none = nil
 
@@ -843,7 +851,7 @@ obs.none = nil
 -- Watching the watchers
 ----------------------------------------------------------------------------------------------------
 
----List of strings: "name", "*", "#3", "4", "count", "@sum.price".
+---Returns the observed keys as text: "name", "*", "#3", "4", "count", "@sum.price".
 ---```lua
 ---local t = { a = 1, b = 2 }
 ---obs.observe(t, "a", function() end)
@@ -853,7 +861,7 @@ obs.none = nil
 ---@return string[]
 function obs.observed_keys(observed) end
 
----How many watchers observe a key.
+---Returns the number of watchers that observe a key.
 ---```lua
 ---local t = { a = 1 }
 ---obs.observe(t, "a", function() end)
@@ -864,8 +872,8 @@ function obs.observed_keys(observed) end
 ---@return integer
 function obs.observer_count(observed, key) end
 
----Calls the function when the first watcher of a key comes, and when the last one goes. One for
----each object and sandbox; nil takes it away.
+---Calls the callback when the first watcher of a key arrives, and when the last one leaves. Each
+---object has one such callback for each sandbox; nil removes it.
 ---```lua
 ---local sensor = { value = 0 }
 ---obs.on_observed(sensor, function(_, key, is_observed) print(key, is_observed) end)
@@ -876,10 +884,10 @@ function obs.observer_count(observed, key) end
 ---@param callback? fun(observed: any, key: string, is_observed: boolean)
 function obs.on_observed(observed, callback) end
 
----Who observes what, with name and file:line of the registration; which properties are lazy,
----whether they are valid, where they are declared, what they depend on and what depends on them.
----Nothing is computed for the lazy ones. In a sandbox, watchers of others are "another script".
----For an object without watchers on which computed properties of others depend, it is one sentence.
+---Describes an object: its watchers, with name and file:line of the registration, and its lazy
+---properties, with validity, place of the declaration, dependencies and dependents. It computes
+---none. In a sandbox, watchers of others appear as "another script". If an object has neither, but
+---computed properties of other objects depend on it, the text is one sentence that names them.
 ---```lua
 ---local t = { n = 1 }
 ---obs.observe(t, "n", function() end, { name = "counter" })
@@ -889,41 +897,40 @@ function obs.on_observed(observed, callback) end
 ---@return string text
 function obs.describe(observed) end
 
----A graph of all that is connected with an object: objects with their observed keys and lazy
----properties, watchers, what those watch, what computed properties depend on, and which objects are
----stored where. A list of objects that nobody observes stands for those. No getter runs, nothing is
----kept alive, and the same program gives the same text. What was replaced in this turn is where it
----was until the turn ends.
+---Returns a graph of everything connected with an object: objects with their observed keys and lazy
+---properties, watchers with the keys they watch, dependencies of computed properties, and objects
+---stored in others. If `root` is an unobserved list of objects, the graph starts from its elements.
+---No getter runs, nothing is kept alive, and the same program gives the same text. An object that
+---was replaced in this turn keeps its place until the turn ends.
 ---
 ---"dot" is for Graphviz (`… | dot -Tsvg`). "json" is an object with the lists `objects` (id, type,
 ---place, keys: id, name, lazy, tracked, site), `watchers` (id, name, site, notes) and `edges` (kind
----"watches", "depends" or "holds", from, to, path; `whole` is false where a path ends before its
----end).
+---"watches", "depends" or "holds", from, to, path; `whole` is false if the path leads no further).
 ---```lua
 ---local t = { n = 1 }
 ---obs.observe(t, "n", function() end)
 ---print(obs.graph(t):match "^digraph")      --> digraph
 ---```
 ---@param root obs.Observed|obs.Observed[]
----@param format? "dot"|"json"|"mermaid"  "dot" when absent
+---@param format? "dot"|"json"|"mermaid"  "dot" if absent
 ---@return string text
 function obs.graph(root, format) end
 
----One write. Old and new value are those of numbers, booleans and nil, the first 60 characters of a
----string, and the name of anything else ("table: 0x…"): nothing is kept alive.
+---One write. `old` and `new` have numbers, booleans and nil as they are, the first 60 characters of
+---a string, and the name of any other value ("table: 0x…"), so they keep no object alive.
 ---@class (exact) obs.Cause
 ---@field site? string
----@field object? string  the object that was written, as `describe` names it
+---@field object? string  the written object, named as by `describe`
 ---@field key? string
 ---@field old? any
 ---@field new? any
 ---@field turn? integer
----@field flush? integer  the flush of that turn in which it was; nil outside of flushes
----@field left? boolean  true where the object was no longer on the path when the watcher was called
----@field through? string[]  the computed properties in between, the nearest to the write first
+---@field flush? integer  the flush of that turn, counted from 1; nil outside of flushes
+---@field left? boolean  true if the object had left the path before the watcher was called
+---@field through? string[]  the computed properties in between, nearest to the write first
 
----The writes behind its last call: a list of them, and a text that tells them, and the turn and
----flush of the call. A script may flush several times in a turn.
+---Returns the writes behind a watcher's last call, and a text that describes them with the turn and
+---the flush of the call. A script can flush several times in a turn.
 ---```lua
 ---obs.record(true)
 ---local t = { n = 1 }
@@ -942,8 +949,9 @@ function obs.why(watcher) end
 ---@field reason "equal"|"unreachable"|"paused"|"stopped"|"pending"|"failed"|"called"|"unwritten"
 ---@field detail string
 
----Why it did not run: equal value, also of what was recomputed, unreachable at 'user', paused,
----stopped at file:line, pending; "failed" is for a computed property.
+---Returns the reason why a watcher was not called, such as an equal value, written or computed
+---again, a path that is unreachable at 'user', or stopped at file:line. "failed" means that the
+---observed property could not be computed.
 ---```lua
 ---obs.record(true)
 ---local t = { n = 1 }
@@ -957,26 +965,26 @@ function obs.why(watcher) end
 ---@return string text
 function obs.whynot(watcher) end
 
----Writes, invalidations and computations have a key, the others the name of a watcher. `tostring`
----makes a sentence of an event.
+---Writes, invalidations and computations have a `key`, other events the `name` of a watcher.
+---`tostring` turns an event into a sentence.
 ---@class (exact) obs.Event
 ---@field kind "write"|"call"|"observe"|"end"|"invalidate"|"compute"
----@field object? string  as `describe` names it: what was written, has the property, is observed
----@field old? any        of writes and computations; nil where there was none, or it is not known
+---@field object? string  the written or observed object, named as by `describe`
+---@field old? any        for writes and computations; nil if there was no value or it is unknown
 ---@field new? any
----@field site? string    of an invalidation that of the write, of a computation that of the getter
+---@field site? string    of the write for an invalidation, of the getter for a computation
 ---@field turn integer
 ---@field flush? integer  the flush of the turn, counted from 1; nil outside of flushes
 ---@field key? string
 ---@field name? string
----@field path? string    of a registration
----@field equal? boolean  true where the value is the one before
----@field failed? boolean  true where a getter has raised an error
+---@field path? string    for a registration
+---@field equal? boolean  true if the value is the same as before
+---@field failed? boolean  true if the getter raised an error
 
----Calls `sink` for every write of an observed key, call, registration and end, and for what becomes
----of lazy properties; nil switches it off. Events come when the `obs` call, flush or turn is over;
----until then they keep the values of before. In a sandbox, only what its own code writes and what
----becomes of its own watchers and lazy properties.
+---Calls `sink` for each write of an observed key, each call, registration and end of a watcher, and
+---each invalidation and computation of a lazy property; nil switches it off. Events arrive when the
+---`obs` call, flush or turn is over; until then they keep old values alive. In a sandbox, only the
+---sandbox's writes, watchers and lazy properties cause events.
 ---```lua
 ---local t = { n = 1 }
 ---obs.observe(t, "n", function() end, { name = "counter" })
@@ -987,9 +995,9 @@ function obs.whynot(watcher) end
 ---@param sink? fun(event: obs.Event)
 function obs.log(sink) end
 
----Prints path, old, new and a traceback at each write on the path; in a terminal, opens a prompt
----there, which has the variables of the writing function (`help` names them; `cont` and the end of
----the input go on, SIGINT ends the script).
+---Prints path, old value, new value and a traceback at each write on the path. In a terminal, also
+---opens a prompt there, with the variables of the writing function: `help` names them, `cont` and
+---the end of the input continue, and SIGINT ends the script.
 ---```lua
 ---local t = { n = 1 }
 ---obs.observe(t, "n", function() end)
@@ -999,17 +1007,17 @@ function obs.log(sink) end
 ---@param path obs.PathLike
 function obs.break_on_change(observed, path) end
 
----Keeps what why and whynot need; in a sandbox, for its own watchers.
+---Switches the record for `why` and `whynot` on or off; in a sandbox, for the sandbox's watchers.
 ---```lua
 ---obs.record(true)                          -- From now on `why` and `whynot` know the writes.
 ---```
 ---@param on boolean
 function obs.record(on) end
 
----Limits of the scripts of a host. Those that the host has set can only be lowered.
+---Limits of the scripts of a host. A limit that the host has set can only be lowered.
 ---@class (exact) obs.Limits
----@field retrigger_turns? integer  of watchers that trigger themselves (1000)
----@field immediate_depth? integer  of immediate watchers that trigger each other (100)
+---@field retrigger_turns? integer  turns in a row that only trigger the same watchers again (1000)
+---@field immediate_depth? integer  calls of an immediate watcher caused by its own callback (100)
 ---@field watchers? integer
 ---@field timers? integer
 ---@field tasks? integer
@@ -1017,7 +1025,7 @@ function obs.record(on) end
 ---@field chunk_size? integer       bytes of a chunk
 ---@field call_depth? integer
 
----Sets limits, and returns the ones in force.
+---Sets limits, and returns the limits in force.
 ---```lua
 ---print(obs.limits().immediate_depth)       --> 100
 ---print(obs.limits({ immediate_depth = 50 }).immediate_depth)  --> 50
@@ -1026,15 +1034,15 @@ function obs.record(on) end
 ---@return obs.Limits
 function obs.limits(settings) end
 
----Leaves C modules alone, or shows them observed tables again: by the names under which they are
----required, and before that.
+---Leaves C modules alone (false), or shows them observed tables as scripts see them (true). A key
+---is the name under which a module is required. Call it before the `require`.
 ---
 ---    obs.native { luv = false }
 ---
----A C module sees of an observed table what a script sees, and what it writes raw is heard at the
----next write, call of `obs`, flush, or read of a value that is computed from it (M1). One that is
----left alone sees the unobserved keys only, and what it writes raw hides the observed ones until
----somebody meets it (M2): give it `obs.raw(t)`.
+---By default a C module sees an observed table as scripts do. Its raw writes are delivered at the
+---next write, call of `obs`, flush, or read of a value that is computed from them (M1). A module
+---that is left alone sees unobserved keys only, and its raw writes hide observed keys until the
+---next operation meets them (M2): pass it `obs.raw(t)`.
 ---```lua
 ---obs.native { luv = false }                -- The module `luv` sees unobserved keys only.
 ---```
@@ -1045,12 +1053,12 @@ function obs.native(modules) end
 ---@field turns integer
 ---@field calls integer
 ---@field watchers integer
----@field observed integer  objects
+---@field observed integer  observed objects
 ---@field pending integer   watchers that wait for the flush
 ---@field errors integer
----@field seconds number    in flushes
+---@field seconds number    spent in flushes
 
----What the loop has done so far.
+---Returns figures about the work of the loop so far.
 ---```lua
 ---local t = { n = 1 }
 ---obs.observe(t, "n", function() end)
@@ -1060,10 +1068,10 @@ function obs.native(modules) end
 function obs.stats() end
 
 ---@class (exact) obs.RawOptions
----@field computed? boolean  compute and include the lazy ones
+---@field computed? boolean  computes lazy properties, and includes them
 
----A deep plain copy of the stored properties, cycles kept, for code that needs plain tables;
----`{ computed = true }` computes and includes the lazy ones.
+---Returns a deep plain copy of the stored properties, with cycles, for code that needs plain
+---tables. `{ computed = true }` computes lazy properties, and includes them.
 ---```lua
 ---local t = { list = obs.array { 1, 2 } }
 ---obs.computed(t, "size", function(self) return self.list.count end)
@@ -1079,20 +1087,24 @@ function obs.raw(observed, options) end
 -- Deep changes
 ----------------------------------------------------------------------------------------------------
 
----One change below an object, as plain data: it goes through any JSON library and comes back.
+---One change below an object, as plain data that passes through any JSON library.
+---
+---`ref` and `old_ref` are paths. A plain path is the path that the object had before the first
+---change; `{ after = path }` is its path after the last one. In lists from `obs.changes` and
+---`obs.diff`, `old_ref` of an object that stays in the tree is always `{ after = path }`.
 ---@class (exact) obs.DeepChange
----@field path any[]  keys from the object; the last one is what changed; that of a set for a member
+---@field path any[]  the keys from the object to the changed key; for a member, the path of the set
 ---@field kind "set"|"insert"|"remove"|"move"
----@field old any  what was there; nil where nothing was
----@field new any  what is there now, plain data; nil where the key is gone
----@field from? integer  of a move
----@field ref? any[]|obs.PathAfter  in place of `new`: an object that has another way already
----@field old_ref? any[]|obs.PathAfter  in place of `old`: an object that is still there
----@field model? string  of an instance, as data
----@field type? "array"|"dictionary"|"set"  of a collection, as data
----@field site? string  where it was written last, with `{ site = true }`
+---@field old any  the value before; nil if the key was absent
+---@field new any  the value after, as plain data; nil if the key is absent
+---@field from? integer  the position from which a move takes its element
+---@field ref? any[]|obs.PathAfter  in place of `new`: an object that another path also leads to
+---@field old_ref? any[]|obs.PathAfter  in place of `old`: an object that another path also leads to
+---@field model? string  the model of an object in `old` or `new`
+---@field type? "array"|"dictionary"|"set"  the type of a collection in `old` or `new`
+---@field site? string  the place of the last write, with `{ site = true }`
 
----The path of an object after the changes.
+---The path of an object after the last one of a list of changes.
 ---@class (exact) obs.PathAfter
 ---@field after any[]
 
@@ -1103,14 +1115,14 @@ function obs.raw(observed, options) end
 ---@field on_end? fun(path: string)
 ---@field path? obs.PathLike  restricts the changes: "items.**"
 ---@field site? boolean  adds the place of the last write
----@field skip? any  leaves out what this origin wrote last
+---@field skip? any  leaves out changes whose last write is by this origin
 
 ---@class (exact) obs.Delivery
----@field turn integer  the number of the turn, as `obs.stats().turns` has it at its end
----@field origins any[]  who has applied changes since the last call, but for the origin of `skip`
+---@field turn integer  the number of the turn: `obs.stats().turns` at its end
+---@field origins any[]  the origins that have applied changes since the last call, except `skip`
 
----Calls the callback at the end of each turn in which something below the object changed, with the
----net changes since the last call, in an order in which they can be applied.
+---Calls the callback at the end of each turn that changed something below the object, with the net
+---changes since the last call, in an order in which they can be applied.
 ---```lua
 ---local order = { items = { { price = 4 } } }
 ---obs.changes(order, function(_, changes)
@@ -1127,11 +1139,11 @@ function obs.raw(observed, options) end
 function obs.changes(observed, callback, options) end
 
 ---@class (exact) obs.ApplyOptions
----@field force? boolean  skips what does not fit
----@field origin? any  who made the changes, for watchers with this `skip`; any value but NaN
+---@field force? boolean  skips changes that do not fit
+---@field origin? any  who made the changes, for watchers with this `skip`; any value except NaN
 
----Makes the changes, as the writes of one turn. One that does not fit, as its `old` is not there,
----is an error that names it, and nothing is applied.
+---Applies the changes as the writes of one turn. A change does not fit if the current value is not
+---its `old`: an error names this change, and nothing is applied.
 ---```lua
 ---local a, b = { n = 1 }, { n = 1 }
 ---obs.changes(a, function(_, changes) obs.apply(b, changes) end)
@@ -1142,10 +1154,10 @@ function obs.changes(observed, callback, options) end
 ---@param target obs.Observed
 ---@param changes obs.DeepChange[]
 ---@param options? obs.ApplyOptions
----@return integer skipped  how many did not fit
+---@return integer skipped  the number of changes that did not fit
 function obs.apply(target, changes, options) end
 
----The changes that take back what these do.
+---Returns the changes that undo `changes`.
 ---```lua
 ---local a, b = { n = 1 }, { n = 2 }
 ---local undo = obs.invert(obs.diff(a, b))
@@ -1156,7 +1168,7 @@ function obs.apply(target, changes, options) end
 ---@return obs.DeepChange[]
 function obs.invert(changes) end
 
----The changes that make a tree like `a` equal to `b`, by content and sharing.
+---Returns the changes that make a tree like `a` equal to `b`, in content and sharing.
 ---```lua
 ---for _, change in ipairs(obs.diff({ n = 1 }, { n = 2 })) do
 ---  print(change.path[1], change.old, change.new)  --> n	1	2
@@ -1170,7 +1182,7 @@ function obs.diff(a, b) end
 ---@class (exact) obs.MergeOptions
 ---@field key? string  the property by which elements of lists are matched
 
----Makes `target` equal to plain data with the fewest writes; objects that are there stay. Elements
+---Makes `target` equal to plain data with the fewest writes, and keeps existing objects. Elements
 ---of lists are matched by position, or by the property that `key` names.
 ---```lua
 ---local users = { { id = 1, name = "Ada" } }
@@ -1183,14 +1195,14 @@ function obs.diff(a, b) end
 ---@param options? obs.MergeOptions
 function obs.merge(target, data, options) end
 
----Undo and redo: each turn that changed something is a step; in a sandbox, each turn in which it
----wrote something. Where others have written the same key since, their value stays, which is
----reported. Inside a transaction only `stop` may be called.
+---Undo and redo. Each turn that changed something is a step; in a sandbox, each turn in which the
+---sandbox wrote something. If others have written to a key of a step since, their value stays,
+---which is reported. Inside a transaction, only `stop` may be called.
 ---@class obs.History
 ---@field can_undo boolean  observable, as is can_redo
 ---@field can_redo boolean
 local History = {}
----Takes the last step back, or all up to a mark; false where nothing was left.
+---Undoes the last step, or all steps back to a mark. Returns false if no step is left.
 ---```lua
 ---local t = { n = 1 }
 ---local history = obs.history(t)
@@ -1228,7 +1240,7 @@ function History:redo() end
 ---@param name string
 function History:mark(name) end
 
----What follows is one step, until `commit`; a name marks it then.
+---Makes all changes until `commit` one step. A name marks this step.
 ---```lua
 ---local t = { n = 1 }
 ---local history = obs.history(t)
@@ -1274,10 +1286,10 @@ function History:clear() end
 function History:stop() end
 
 ---@class (exact) obs.HistoryOptions
----@field limit? integer  how many steps are kept
----@field group? number   turns within so many seconds are one step
+---@field limit? integer  the number of steps to keep
+---@field group? number   turns within this number of seconds are one step
 
----Records what turns change below an object, for undo and redo.
+---Records the changes of each turn below an object, for undo and redo.
 ---```lua
 ---local t = { n = 1 }
 ---local history = obs.history(t, { limit = 100 })
@@ -1291,8 +1303,8 @@ function History:stop() end
 ---@return obs.History
 function obs.history(target, options) end
 
----Makes a table a leaf for `**` in key paths, from the next flush on. Returns it. An error where
----another sandbox observes the table.
+---Makes a table a leaf for `**` in key paths, from the next flush on, and returns it. It is an
+---error if another sandbox observes the table.
 ---```lua
 ---local t = { cache = obs.opaque {} }
 ---obs.observe(t, "**", function() print "changed" end)
@@ -1303,9 +1315,9 @@ function obs.history(target, options) end
 ---@return T
 function obs.opaque(object) end
 
----Calls `f`. If it raises, is stopped, or calls `obs.abort`, every write below the roots that was
----made inside of it is taken back, and watchers are not called for it; in a sandbox, only the
----sandbox's own writes.
+---Calls `f`. If `f` raises, is stopped, or calls `obs.abort`, all writes below the roots since the
+---call are rolled back, and coalesced watchers are not called for them. In a sandbox, only the
+---sandbox's writes are rolled back.
 ---```lua
 ---local account = { balance = 10 }
 ---local ok = obs.transaction({ account }, function()
@@ -1317,10 +1329,11 @@ function obs.opaque(object) end
 ---@param roots obs.Observed[]
 ---@param f fun(): ...: any
 ---@return boolean ok
----@return any ...  what `f` returned, or the error
+---@return any ...  the results of `f`, or the error
 function obs.transaction(roots, f) end
 
----Ends the innermost transaction: raises an error that cannot save it when caught.
+---Ends the innermost transaction by raising an error. Catching the error does not save the
+---transaction.
 ---```lua
 ---local t = { n = 1 }
 ---print(obs.transaction({ t }, function()
@@ -1336,9 +1349,9 @@ function obs.abort(reason) end
 ----------------------------------------------------------------------------------------------------
 
 ---@class obs.Timer: userdata
----@field active boolean  false once it was called for the last time, or stopped
+---@field active boolean  false after its last call, or after `stop`
 local Timer = {}
----It is not called any more.
+---Ends the timer: there are no further calls.
 ---```lua
 ---local timer = obs.after(1, function() print "never" end)
 ---timer:stop()
@@ -1346,7 +1359,7 @@ local Timer = {}
 ---```
 function Timer:stop() end
 
----The loop goes on while it is active, as it does for every timer that `unref` was not called for.
+---Keeps the loop running while the timer is active, as by default.
 ---```lua
 ---local timer = obs.after(0.01, function() print "late" end):unref()
 ---timer:ref()                               --> late
@@ -1354,14 +1367,14 @@ function Timer:stop() end
 ---@return obs.Timer self
 function Timer:ref() end
 
----The loop may end while it is active.
+---Lets the loop end although the timer is active.
 ---```lua
 ---obs.every(60, function() print "tick" end):unref()  -- The program ends at once.
 ---```
 ---@return obs.Timer self
 function Timer:unref() end
 
----Calls the function once, so many seconds from now.
+---Calls the callback once, after a number of seconds.
 ---```lua
 ---obs.after(0.01, function() print "later" end)
 ---print "now"                               --> now --> later
@@ -1371,7 +1384,7 @@ function Timer:unref() end
 ---@return obs.Timer
 function obs.after(seconds, callback) end
 
----Calls the function again and again.
+---Calls the callback repeatedly, each time after a number of seconds.
 ---```lua
 ---local count = 0
 ---local timer
@@ -1385,7 +1398,7 @@ function obs.after(seconds, callback) end
 ---@return obs.Timer
 function obs.every(seconds, callback) end
 
----Calls the function once, in the turn after this one.
+---Calls the callback once, in the turn after this one.
 ---```lua
 ---local t = { n = 0 }
 ---obs.observe(t, "n", function(t) print("turn", t.n) end)
@@ -1396,7 +1409,7 @@ function obs.every(seconds, callback) end
 ---@return obs.Timer
 function obs.next_turn(callback) end
 
----Seconds, monotonic, of the loop's clock (virtual under --virtual-time).
+---Returns the time of the loop's clock, which is monotonic, or virtual under `--virtual-time`.
 ---```lua
 ---local start = obs.now()
 ---obs.after(0.01, function() print(obs.now() - start >= 0.01) end)  --> true
@@ -1404,11 +1417,11 @@ function obs.next_turn(callback) end
 ---@return number seconds
 function obs.now() end
 
----A callback for a file or descriptor that is ready.
+---A registered callback for a file or descriptor that becomes ready.
 ---@class obs.Handler: userdata
----@field active boolean  false once it was stopped, or what it waits for was found closed
+---@field active boolean  false after `stop`, or once the file was found closed
 local Handler = {}
----It is not called any more. What it waits for stays open.
+---Ends the handler: there are no further calls. The file stays open.
 ---```lua
 ---local file = assert(io.open("/dev/null"))
 ---local handler = obs.on_readable(file, function() end)
@@ -1417,7 +1430,7 @@ local Handler = {}
 ---```
 function Handler:stop() end
 
----The loop goes on while it is active, unless `unref` was called for it.
+---Keeps the loop running while the handler is active, as by default.
 ---```lua
 ---local file = assert(io.open("/dev/null"))
 ---local handler = obs.on_readable(file, function() end):unref()
@@ -1426,15 +1439,15 @@ function Handler:stop() end
 ---@return obs.Handler self
 function Handler:ref() end
 
----The loop may end while it is active.
+---Lets the loop end although the handler is active.
 ---```lua
 ---obs.on_readable(io.stdin, function() end):unref()  -- The program ends without input, too.
 ---```
 ---@return obs.Handler self
 function Handler:unref() end
 
----Calls the function in a turn of its own whenever the file can be read or is at its end, again and
----again while there is something to read. What the file has buffered counts.
+---Calls the callback in a separate turn when the file can be read or is at its end, and again until
+---everything is read. Input in the file's buffer counts.
 ---```lua
 ---local file = assert(io.popen("echo hello"))
 ---local handler
@@ -1448,7 +1461,7 @@ function Handler:unref() end
 ---@return obs.Handler
 function obs.on_readable(file, callback) end
 
----Calls the function in a turn of its own whenever the file can be written to without waiting.
+---Calls the callback in a separate turn whenever the file can be written to without waiting.
 ---```lua
 ---local file = assert(io.popen("cat >/dev/null", "w"))
 ---local handler
@@ -1465,7 +1478,8 @@ function obs.on_writable(file, callback) end
 ---@class obs.Task
 ---@field done boolean
 local Task = {}
----Inside another task: gives what the body returned or raises its error; false on timeout.
+---Inside another task: waits for the end of this task, and returns the results of its body or
+---raises its error. Returns false on timeout.
 ---```lua
 ---obs.task(function()
 ---  local child = obs.task(function() obs.sleep(0.01); return 42 end)
@@ -1476,7 +1490,7 @@ local Task = {}
 ---@return any ...
 function Task:await(timeout) end
 
----Ends it where it waits; its variables with `<close>` are closed.
+---Ends the task where it waits, and closes its `<close>` variables.
 ---```lua
 ---local task = obs.task(function() obs.sleep(60) end)
 ---task:cancel()
@@ -1493,8 +1507,7 @@ function Task:cancel() end
 ---```
 function Task:stop() end
 
----Starts a coroutine that may use the waiting functions. An error in it is reported like a
----watcher's.
+---Starts a coroutine that may use the waiting functions. Its errors are reported like a watcher's.
 ---```lua
 ---obs.task(function(name)
 ---  obs.sleep(0.01)
@@ -1506,7 +1519,7 @@ function Task:stop() end
 ---@return obs.Task
 function obs.task(body, ...) end
 
----Inside a task; elsewhere an error.
+---Inside a task: waits for a number of seconds. Elsewhere this is an error.
 ---```lua
 ---obs.task(function()
 ---  for i = 1, 2 do
@@ -1518,7 +1531,7 @@ function obs.task(body, ...) end
 ---@param seconds number
 function obs.sleep(seconds) end
 
----Inside a task: waits for the next delivery; false on timeout.
+---Inside a task: waits for the next delivery. Returns false on timeout.
 ---```lua
 ---local t = { n = 0 }
 ---obs.task(function()
@@ -1534,8 +1547,9 @@ function obs.sleep(seconds) end
 ---@return boolean in_time
 function obs.next_change(observed, path, timeout) end
 
----Inside a task: calls `start` with a function, and waits until that is called: any function that
----takes a callback can be waited for. Later calls of it do nothing; `start` must not wait for it.
+---Inside a task: calls `start` with a function `done`, and waits until `done` is called. So a task
+---can wait for any function that takes a callback. Later calls of `done` do nothing; `start` itself
+---must not wait.
 ---```lua
 ---obs.task(function()
 ---  local text = obs.await(function(done)
@@ -1546,24 +1560,24 @@ function obs.next_change(observed, path, timeout) end
 ---```
 ---@param start fun(done: fun(...: any))
 ---@param timeout? number  seconds
----@return any ...  what `done` was called with; false on timeout
+---@return any ...  the arguments of `done`; false on timeout
 function obs.await(start, timeout) end
 
 ---@alias obs.LoopKind "timer"|"handler"|"luv"|"task"|"exit"|"loop"
 
 ---@alias obs.ErrorKind "watcher"|"immediate"|"getter"|"hook"|obs.LoopKind
 
----Where an error was raised that no code caught.
+---The place of an uncaught error.
 ---@class (exact) obs.ErrorPlace
 ---@field kind obs.ErrorKind
 ---@field name? string
 ---@field site? string
 ---@field turn integer
 ---@field traceback? string
----@field cause? string  the place of the write, where one is known
+---@field cause? string  the place of the write, if known
 
----Replaces the report on stderr, and the script goes on (T14); nil brings the report back.
----Interruptions (I2) are no errors.
+---Replaces the report on stderr, and lets the script go on after errors (T14); nil restores the
+---report. Interruptions (I2) are not errors.
 ---```lua
 ---obs.on_error(function(message, where) print(where.kind, message) end)
 ---local t = { n = 0 }
@@ -1574,7 +1588,8 @@ function obs.await(start, timeout) end
 function obs.on_error(callback) end
 
 ---Calls the callback when the program ends: by itself, by an error, `os.exit`, a signal or the time
----limit, which leaves it a tenth of its time (I2, I7). A second signal skips it.
+---limit. After the time limit, the callback has a tenth of that time (I2, I7). A second signal
+---skips it.
 ---```lua
 ---obs.on_exit(function() print "bye" end)
 ---print "hello"                             --> hello --> bye

@@ -1,12 +1,12 @@
--- Reads a file of settings again whenever it changes: obs-lua config.lua FILE
--- Without a file it makes one, and edits that as an editor does.
+-- Reads a settings file again whenever it changes: obs-lua config.lua FILE
+-- Without FILE it creates a file, and saves it as an editor would.
 local obs = require "obs"
 local obsio = require "obs.io"
 
 local path = arg[1] or os.tmpname()
 local settings = {}
 
--- Lines such as `port = 8080`.
+-- Parses lines such as `port = 8080`.
 local function parse(text)
   local found = {}
   for key, value in text:gmatch("(%w+)%s*=%s*([^\n]+)") do found[key] = tonumber(value) or value end
@@ -15,8 +15,8 @@ end
 
 local function read()
   local file = io.open(path)
-  if not file then return end  -- It is being replaced: another change follows.
-  -- Only what is different is written: watchers of other settings are not called.
+  if not file then return end  -- The file is being replaced: another change follows.
+  -- Writes only settings that differ: watchers of other settings are not called.
   obs.merge(settings, parse(file:read("a")))
   file:close()
 end

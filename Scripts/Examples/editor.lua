@@ -1,4 +1,4 @@
--- A text editor's undo: typing is one step, each command another one.
+-- Undo in a text editor: typing is one step, and so is each command.
 
 local obs = require "obs"
 
@@ -14,7 +14,7 @@ local function show(what)
 end
 
 obs.task(function()
-  -- Several turns that belong together.
+  -- These turns are one step.
   history:begin()
   for _, text in ipairs { "Hello W", "Hello Wor", "Hello World" } do
     document.lines[1] = text

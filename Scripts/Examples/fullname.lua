@@ -1,16 +1,16 @@
--- A full name: computed when somebody wants it, kept until something it is made of changes.
+-- A full name: computed when it is read, and kept until one of its dependencies changes.
 
 local obs = require "obs"
 
 local person = { first = "Ada", last = "Byron" }
 
--- Declared: which key paths the value comes from.
+-- Declared dependencies: two key paths.
 obs.computed(person, "full", { "first", "last" }, function(self)
   print("  (full name)")
   return self.first .. " " .. self.last
 end)
 
--- Tracked: what the function reads is what it depends on.
+-- Tracked dependencies: the properties that the function reads.
 obs.computed(person, "initial", function(self)
   print("  (initial)")
   return self.full:sub(1, 1)

@@ -1,11 +1,11 @@
--- An invoice: each line has an amount, the invoice sums of them, and whoever shows a number is told
--- when it is another one. Nobody says when to add up.
+-- An invoice: each line has an amount, and the invoice has totals. Watchers are called when a number
+-- has changed, and no code says when to add up.
 
 local obs = require "obs"
 
 local function round(x) return math.floor(x * 100 + 0.5) / 100 end
 
--- A model declares for all its instances what `obs.computed(line, "amount", …)` would for one.
+-- A model declares properties for all its instances, as `obs.computed(line, "amount", …)` for one.
 local Line = obs.model("Line", {
   product = "", quantity = 1, price = 0,
   amount = obs.computed({ "quantity", "price" }, function(self)
@@ -17,11 +17,11 @@ local Invoice = obs.model("Invoice", {
   customer = obs.none,
   lines = obs.array(),
   rate = 0.2,
-  -- To many: hears lines that come and go, and the amount of each.
+  -- A to-many dependency: added lines, removed lines, and the amount of each line.
   net = obs.computed({ "lines.@sum.amount" }, function(self)
     return obs.get(self, "lines.@sum.amount")
   end),
-  -- Hears which lines there are, and two properties of each.
+  -- Depends on the list of lines, and on two properties of each line.
   dearest = obs.computed({ "lines.product", "lines.amount" }, function(self)
     local dearest
     for _, line in ipairs(self.lines) do
@@ -29,7 +29,7 @@ local Invoice = obs.model("Invoice", {
     end
     return dearest and dearest.product or "nothing"
   end),
-  -- Tracked: who reads the rate depends on it, who pays no tax does not.
+  -- Tracked: depends on the rate only if the customer pays tax.
   tax = obs.computed(function(self)
     if self.customer and self.customer.exempt then return 0 end
     return round(self.net * self.rate)

@@ -1,5 +1,5 @@
--- Settings in a file. Each is loaded when it is wanted, and kept; while somebody observes one, the
--- file is looked at now and then, and what is observed is loaded again when it is another one.
+-- Settings in a file. Each is loaded on first read, and kept. While a setting is observed, the file
+-- is checked regularly, and observed settings are loaded again after it has changed.
 
 local obs = require "obs"
 
@@ -20,7 +20,7 @@ end
 
 local settings = {}
 
--- One loader serves all names, and is given the one that is wanted. It stores the value itself.
+-- One loader serves all names. It receives the name to load, and stores the value itself.
 obs.lazy(settings, { "zoom", "theme", "font" }, {
   loader = function(self, name)
     print("  loads " .. name)
@@ -29,8 +29,8 @@ obs.lazy(settings, { "zoom", "theme", "font" }, {
   end,
 })
 
--- Looks at the file while somebody observes. All settings are invalid when it is another one: those
--- that are observed are loaded in the flush of that turn, the others when somebody reads them.
+-- Checks the file while settings are observed. After it has changed, all settings are invalid:
+-- observed settings are loaded in the flush of that turn, other settings on the next read.
 local function follow()
   local last = read()
   return obs.every(0.01, function()
@@ -42,7 +42,7 @@ local function follow()
   end)
 end
 
--- The hook is told when the first watcher of a name comes, and when the last one has left.
+-- The hook is called when the first watcher of a name arrives, and when the last one leaves.
 local observed, timer = 0, nil
 obs.on_observed(settings, function(settings, name, is_observed)
   print("  " .. name .. (is_observed and " is observed" or " is observed no longer"))
@@ -53,7 +53,7 @@ obs.on_observed(settings, function(settings, name, is_observed)
   elseif not timer then
     timer = follow()
   end
-  -- From now on nobody says when it has another value.
+  -- From now on, changes of this setting go unnoticed.
   if not is_observed then obs.invalidate(settings, name) end
 end)
 

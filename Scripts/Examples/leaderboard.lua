@@ -13,8 +13,8 @@ local function player(name, score)
   return player
 end
 
--- One of a million players may score: finding the best again costs O(log n), not another look at
--- all of them.
+-- When one of a million players scores, finding the best score costs O(log n): the other players
+-- are not compared again.
 obs.observe(game, "players.@max.score", function(game)
   say("best       %s", obs.get(game, "players.@max.score") or "nobody")
 end, { name = "best" })
@@ -24,12 +24,12 @@ obs.observe(game, "players.@avg.score", function(game)
   if average then say("average    %.1f of %d", average, #game.players) end
 end, { name = "average" })
 
--- Sorted when a score changed; sorting is a change of the list too, but of no score.
+-- Sorts when a score has changed. Sorting changes the list, but no score.
 obs.observe(game, "players.*.score", function(game)
   table.sort(game.players, function(a, b) return a.score > b.score end)
 end, { name = "order" })
 
--- '#1' is the first place, whoever is there. It is told once, after the sort.
+-- '#1' is the first place, whoever holds it. This watcher is called once, after the sort.
 obs.observe(game, "players.#1", function(game)
   local leader = game.players[1]
   if leader then say("leader     %s", leader.name) end

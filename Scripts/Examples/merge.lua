@@ -1,5 +1,5 @@
--- A settings file is read again when it has changed: only what differs is written, so that only what
--- depends on it runs.
+-- Reads a settings file again after it has changed. Only differences are written, so only watchers
+-- of changed settings are called.
 
 local obs = require "obs"
 

@@ -1,5 +1,5 @@
--- Two copies of a document are kept equal in both directions: each one applies the changes of the
--- other one, and leaves these out of its own.
+-- Two copies of a document are kept equal in both directions. Each copy applies the changes of the
+-- other, and does not send them back.
 
 local obs = require "obs"
 

@@ -1,5 +1,5 @@
--- An order with lines and totals. Nobody adds anything up: the operators of key paths do, one line
--- at a time, however long the order is.
+-- An order with lines and totals. Operators in key paths compute the totals: a change costs the work
+-- for one line, however long the order is.
 
 local obs = require "obs"
 
@@ -14,7 +14,7 @@ local order = {
 
 local function say(...) print(string.format(...)) end
 
--- Each line keeps its own amount.
+-- Each line stores its amount.
 local function keep_amount(line) line.amount = line.quantity * line.price end
 
 local function add_line(product, quantity, price)
@@ -26,13 +26,13 @@ end
 
 for _, line in ipairs(order.lines) do keep_amount(line) end
 
--- A name over an array is the name of each element: this hears every quantity and every price, of
--- the lines that are there now and of those that come.
+-- A name over an array means this property of each element: the watcher is called for the quantity
+-- and the price of every line, also of lines that are added later.
 obs.observe(order, { "lines.quantity", "lines.price" }, function(order)
   for _, line in ipairs(order.lines) do keep_amount(line) end
 end, { name = "amounts" })
 
--- Called when a total has another value than before, and only then.
+-- Called only when the total has changed.
 obs.observe(order, { "lines.@sum.amount", "discount" }, function(order)
   local sum = obs.get(order, "lines.@sum.amount")
   say("total      %8.2f  (%d lines, discount %d %%)", sum * (1 - order.discount / 100),
@@ -43,7 +43,7 @@ obs.observe(order, "lines.@max.price", function(order)
   say("dearest    %8.2f", obs.get(order, "lines.@max.price"))
 end, { name = "dearest" })
 
--- What a printer needs: not the state, but what became of it.
+-- Prints the edits of the list.
 obs.observe_edits(order.lines, function(lines, edits)
   for _, edit in ipairs(edits) do
     local line = edit.new or edit.old
@@ -54,13 +54,13 @@ end, { name = "journal" })
 obs.next_turn(function()
   local honey = add_line("honey", 1, 7.5)
   order.lines:move(3, 1)
-  -- A line that changes is no edit of the list; the total hears it.
+  -- A changed line is not an edit of the list, but it changes the total.
   honey.quantity = 2
 end)
 
 obs.after(0.01, function()
   order.lines[2].quantity = 4  -- Twice the tea …
-  order.lines[2].price = 2.25  -- … at half the price: the total stays, and nobody is called.
+  order.lines[2].price = 2.25  -- … at half the price: the same total, so no call for it.
 end)
 
 obs.after(0.02, function() order.discount = 10 end)

@@ -1,4 +1,4 @@
--- Only what changed is saved: a log of changes, from which the state is made again.
+-- Saves only changes, in a log from which the state is restored.
 
 local obs = require "obs"
 
@@ -18,7 +18,7 @@ obs.task(function()
   game.heroes[1].hp = 7
   game.level = 2
   obs.sleep(0)
-  -- What failed was never there, and is not saved.
+  -- A failed transaction leaves no changes to save.
   obs.transaction({ game }, function()
     game.level = 3
     game.heroes = nil

@@ -6,9 +6,9 @@ local obs = require "obs"
 local editor = {
   defaults = { theme = "light", tab_width = 8, font = { family = "Mono", size = 12 } },
   user = {},
-  project = nil,  -- { name, settings } while one is open
-  buffer = nil,   -- { name, settings } while one has the focus
-  settings = {},  -- the result: made from the layers above, read by all other code
+  project = nil,  -- { name, settings } while a project is open
+  buffer = nil,   -- { name, settings } while a buffer has the focus
+  settings = {},  -- the result: made from the layers above, and read by all other code
 }
 
 local function say(...) print(string.format(...)) end
@@ -66,8 +66,8 @@ obs.observe(ruler, { "tab_width", "line_length" }, function(ruler)
   say("ruler      every %s, ends at %s", ruler.tab_width, ruler.line_length or "the window")
 end, { name = "ruler" })
 
--- A preview is redrawn as long as it is referenced: a watcher keeps its observer alive no more than
--- its observed table.
+-- The preview is redrawn as long as it is referenced: a watcher keeps neither its observer nor its
+-- observed table alive.
 local preview = { title = "preview" }
 obs.observe(editor, "settings.theme", function(editor, preview)
   say("%s    redraws in %s", preview.title, editor.settings.theme)

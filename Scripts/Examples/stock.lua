@@ -1,4 +1,4 @@
--- Stock and guests: a key or a member can be watched before it is there.
+-- Stock and guests: a key or a member can be watched before it exists.
 
 local obs = require "obs"
 
@@ -12,7 +12,7 @@ obs.observe(online, online:key_of "Grace", function()
 end)
 
 stock.coffee = 5       -- a new key
-stock.sugar = nil      -- was not there: tells nobody
+stock.sugar = nil      -- was absent: no call
 online:add "Grace"
-online:add "Ada"       -- was there: tells nobody
+online:add "Ada"       -- was a member: no call
 print(online:key_of "Grace", #online)

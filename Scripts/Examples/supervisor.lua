@@ -1,4 +1,4 @@
--- Keeps three processes running: one that fails is started again, three times at most.
+-- Keeps three processes running. A process that fails is started again, up to three times in all.
 local obs = require "obs"
 local obsio = require "obs.io"
 
@@ -22,14 +22,14 @@ local function supervise(worker)
   worker.state = worker.status == 0 and "done" or "given up"
 end
 
--- The tasks hold the list: a watcher alone would not keep it.
+-- The tasks keep the list alive: a watcher alone would not.
 local all = obs.scope(function()
   for i in ipairs(workers) do
     obs.task(function() supervise(workers[i]) end)
   end
 end)
 
--- A task that is cancelled ends its process.
+-- Cancelling a task ends its process.
 local stopping
 stopping = obsio.on_signal("TERM", function()
   all:stop()

@@ -1,11 +1,11 @@
--- Shows the mean and the slowest of the last requests of a log, while that grows:
+-- Shows the mean and the slowest of the last requests in a growing log:
 -- tail -f access.log | obs-lua tailer.lua
 local obs = require "obs"
 local obsio = require "obs.io"
 
 local last = { requests = obs.array {} }
 
--- Called once per turn, however many lines have come.
+-- Called once per turn, however many lines have arrived.
 obs.observe(last, { "requests.@avg.ms", "requests.@max.ms" }, function()
   print(("%d requests, mean %.1f ms, slowest %d ms"):format(
     #last.requests, obs.get(last, "requests.@avg.ms"), obs.get(last, "requests.@max.ms")))

@@ -1,7 +1,7 @@
--- Two copies of a document are kept equal by what travels through a pipe: a line of JSON for each
--- turn.
+-- Two copies of a document are kept equal through a pipe: each turn sends its changes as a line of
+-- JSON.
 --
--- This program starts itself as the process that has the second copy.
+-- This program starts itself again, as the process with the second copy.
 
 local obs = require "obs"
 

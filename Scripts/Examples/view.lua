@@ -1,9 +1,9 @@
--- A window and its view, which is created when somebody uses it for the first time, and configured.
--- After it was closed, the next use creates another one. Peeking at it creates nothing.
+-- A window and its view, which is created and configured on first use. After it is closed, the next
+-- use creates another view. Peeking creates nothing.
 
 local obs = require "obs"
 
--- Stands for something that is expensive to have.
+-- In a real program, a view is expensive to create.
 local function new_view(style)
   print("  creates a view, " .. style)
   return { style = style, redraws = 0 }
@@ -14,25 +14,25 @@ local Window = obs.model("Window", {
   view = obs.lazy {
     create = new_view,
     with = "plain",
-    -- Runs once, when the view is stored: here `self.view` can be read already.
+    -- Runs once, after the view is stored, so `self.view` can be read here.
     configure = function(self, view, style)
       print("  configures it: " .. self.title)
       view.title = self.title
-      -- As long as somebody has that view, it follows the title.
+      -- As long as the view is referenced, it follows the title.
       obs.observe(self, "title", function(self, view)
         view.title, view.redraws = self.title, view.redraws + 1
         print("  draws '" .. self.title .. "'")
       end, { observer = view })
     end,
   },
-  -- Tracked: through nil, and to whatever document is there.
+  -- Tracked: follows the current document, also through nil.
   title = obs.computed(function(self)
     local document = self.document
     if not document then return "empty" end
     return document.name .. (document.is_edited and " *" or "")
   end),
   redraw = function(self)
-    -- Nothing to redraw where there is no view.
+    -- Without a view, there is nothing to redraw.
     local view = obs.peek(self, "view")
     print(view and "  redraws" or "  has no view")
   end,

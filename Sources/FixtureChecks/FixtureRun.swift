@@ -144,7 +144,7 @@ package final class FixtureRun {
     for open in openCases {
       fail(
         path, open.lines.lowerBound,
-        "\(open.sentence): it did not come to its end: what it waits for never comes",
+        "\(open.sentence): it did not finish: it waits for an event that never comes",
         in: open.number)
     }
   }

@@ -211,7 +211,7 @@
       case .keyword(.true): emit(value: true.databaseValue)
       case .keyword(.false): emit(value: false.databaseValue)
       case .keyword(.null):
-        throw error("what is compared with null is never true; write 'is null'")
+        throw error("a comparison with null is never true; write 'is null'")
       case .parameter:
         guard parameters < values.count else {
           throw error(

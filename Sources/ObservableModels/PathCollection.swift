@@ -77,5 +77,5 @@ extension Set: PathCollection {
 
 /// Ends the program where something is called that exists for the compiler alone.
 func onlyInPath(_ name: String = #function) -> Never {
-  preconditionFailure("'\(name)' is for '#path' alone: there it stands for a part of the path")
+  preconditionFailure("'\(name)' can only be used in '#path', as a part of the path")
 }

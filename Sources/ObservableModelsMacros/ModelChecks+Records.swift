@@ -52,7 +52,7 @@ extension ModelChecks {
       context.diagnose(
         PlacedDiagnostic(
           "record-key", at: name,
-          "a record has a property for its primary key: 'var id: Int64?', or the one that "
+          "a record has a property for its primary key: 'var id: Int64?', or the property that "
             + "'static let primaryKeyName' names"))
     }
   }
@@ -128,7 +128,7 @@ extension ModelChecks {
       context.diagnose(
         PlacedDiagnostic(
           "stored-paths", at: making,
-          "'@Stored' needs key paths that say what the value comes from: "
+          "'@Stored' needs the key paths of the properties it is computed from: "
             + "'@Computed(\"items.@sum.price\")'"))
     }
     for path in paths {
@@ -138,7 +138,7 @@ extension ModelChecks {
           context.diagnose(
             PlacedDiagnostic(
               "stored-dependency", at: path,
-              "what is '@Stored' names what it comes from: '\(first)' stands for any property"))
+              "'@Stored' names the properties it is computed from: '\(first)' is any property"))
         }
         continue
       }
@@ -146,7 +146,7 @@ extension ModelChecks {
         context.diagnose(
           PlacedDiagnostic(
             "stored-dependency", at: path,
-            "what is '@Stored' comes from columns, relations and what is computed from those by "
+            "'@Stored' is computed from columns, relations, and properties computed from those by "
               + "declared key paths; '\(first)' \(reason)"))
       }
     }
@@ -161,7 +161,7 @@ extension ModelChecks {
     case .lazy(let arguments, _):
       !arguments.isComputed
         ? "is a '@LazyProperty'"
-        : arguments.paths.isEmpty ? "does not declare what it comes from" : nil
+        : arguments.paths.isEmpty ? "does not declare its key paths" : nil
     }
   }
 

@@ -64,7 +64,7 @@ struct ModelChecks {
           context.diagnose(
             PlacedDiagnostic(
               "condition-coding", at: variable.bindings,
-              "what is stored inside of '#if' would not be encoded; declare it outside of it, or "
+              "a property inside '#if' would not be encoded; declare it outside, or "
                 + "give \(model.name) 'CodingKeys' of its own"))
         }
       }
@@ -85,7 +85,7 @@ struct ModelChecks {
       context.diagnose(
         PlacedDiagnostic(
           "pattern", at: variable.bindings.first!.pattern,
-          "an observed property has a name of its own; declare each variable by itself"))
+          "declare each observed variable in a separate declaration, with one name"))
     } else if let (binding, name) = variable.onlyBinding, binding.typeAnnotation == nil,
       binding.initializer == nil
     {
@@ -151,7 +151,7 @@ struct ModelChecks {
       context.diagnose(
         PlacedDiagnostic(
           "with", at: with,
-          "what is created with an argument is created by a 'static func \(member.maker)(_:)'"))
+          "a value created with an argument needs a 'static func \(member.maker)(_:)'"))
     } else if !maker.makes(arguments) {
       let taken =
         arguments.with == nil
@@ -170,11 +170,11 @@ struct ModelChecks {
         context.diagnose(
           PlacedDiagnostic(
             "configure", at: configure,
-            "what is configured once is created by a 'static func \(member.maker)()'"))
+            "a value configured once needs a 'static func \(member.maker)()'"))
       }
       let given =
         arguments.with == nil
-        ? "it is given what was created" : "it is given what was created, and what 'with' gives"
+        ? "it receives the created value" : "it receives the created value and the result of 'with'"
       check(method: configure, type.wrappedType, what: given) {
         $0.configures(type.wrappedType, arguments)
       }

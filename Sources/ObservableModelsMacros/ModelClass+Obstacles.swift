@@ -66,7 +66,7 @@ extension ModelClass {
       return [
         PlacedDiagnostic(
           "threads", at: attribute,
-          "'.threadSafe' is for models that any thread may use, '@MainActor' for those of one "
+          "'.threadSafe' is for models that any thread may use, '@MainActor' for models of one "
             + "thread: \(name) is one or the other")
       ]
     }

@@ -34,7 +34,7 @@ extension PlacedDiagnostic {
       .joined(separator: "\n" + variable.indentation)
     return Self(
       "several", at: variable.bindings,
-      "observed properties are declared one by one: each has accessors of its own",
+      "declare observed properties one by one: each gets its accessors",
       fix: Replacement("declare each by itself", variable, by: text))
   }
 
@@ -59,7 +59,7 @@ extension PlacedDiagnostic {
     changed.attributes = variable.attributes + [.attribute(ignored)]
     return Self(
       "wrapper", at: attribute,
-      "'@\(attribute.shortName)' may bring accessors of its own, and so does an observed property",
+      "'@\(attribute.shortName)' may add accessors, and so does an observed property",
       fix: Replacement("leave the property alone by '@Ignored'", variable, by: changed))
   }
 

@@ -37,7 +37,7 @@ struct PlacedDiagnostic {
     case .keyword(.actor):
       return Self(
         "actor", at: keyword,
-        "\(start), whose properties nobody outside may read; "
+        "\(start), whose properties cannot be read from outside; "
           + "a class that several threads write is '@ObservableModel(.threadSafe)'",
         fix: Replacement(keyword, by: .identifier("final class")))
     case .keyword(.struct):

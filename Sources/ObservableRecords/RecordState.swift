@@ -317,7 +317,7 @@
           table.store.report(
             RecordError(
               .deleted, table: table.name, column: column.name, row: key?.description,
-              "the row is deleted: what is written to its object is not saved"))
+              "the row is deleted: writes to its object are not saved"))
         }
         return
       }

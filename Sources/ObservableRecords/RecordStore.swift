@@ -207,7 +207,7 @@
       if reads.isBehind { try reads.catchUp(to: nil) }
       guard let transaction = RecordTransaction(loop.engine, revert: revert) else {
         throw RecordError(
-          .inTransaction, table: "", "transactions are too many, one inside of the other")
+          .inTransaction, table: "", "too many nested transactions")
       }
       phase = .inTransaction(transaction)
       let generation = reads.generation

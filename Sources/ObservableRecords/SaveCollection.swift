@@ -122,7 +122,7 @@
         if column.isOptional { return false }
         throw RecordError(
           .notStorable, table: table.name, column: column.name,
-          "new rows refer to each other in a circle, and this column cannot be NULL meanwhile")
+          "new rows refer to each other in a circle, and this column cannot be NULL in between")
       }
       add(parent)
       return true
@@ -190,7 +190,7 @@
           if column.name == table.record.primaryKeyName {
             throw RecordError(
               .keyChanged, table: table.name, column: column.name, row: key.description,
-              "the key of a saved row cannot be changed; revert(_:) gives the object its own again")
+              "the key of a saved row cannot be changed; revert(_:) restores it")
           }
           value = now
         }

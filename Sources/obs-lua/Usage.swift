@@ -24,6 +24,6 @@ enum Usage {
       let padding = String(repeating: " ", count: width - option.usage.utf8.count)
       return "  \(option.usage)\(padding)  \(option.summary)\n"
     }
-    return ofLua(name: name) + "\nand those that lua doesn't have:\n" + lines.joined()
+    return ofLua(name: name) + "\nand options that lua doesn't have:\n" + lines.joined()
   }
 }

@@ -1,8 +1,7 @@
--- Runs a file of the suite of Lua 5.4.4 beside the functions that safe hosts have in the place of
--- Lua's own.
+-- Runs a file of the test suite of Lua 5.4.4 with the functions that replace Lua's in safe hosts.
 for name, functions in pairs(ours) do
   for key, value in pairs(functions) do _G[name][key] = value end
 end
--- What the machine and its locales are like is not looked at.
+-- Skips tests that depend on the machine and its locales.
 _port = true
 dofile("suite/" .. arg[1] .. ".lua")

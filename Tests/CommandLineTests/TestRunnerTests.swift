@@ -210,7 +210,7 @@ struct TestRunnerTests {
       outcome.output == """
         TAP version 13
         not ok 1 - d/a.lua: waits
-        # d/a.lua:3: waits: it did not come to its end: what it waits for never comes
+        # d/a.lua:3: waits: it did not finish: it waits for an event that never comes
         ok 2 - d/a.lua: ends
         1..2
 

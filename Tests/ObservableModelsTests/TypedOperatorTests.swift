@@ -99,7 +99,7 @@ struct TypedOperatorTests {
     #expect {
       try order.value(at: price)
     } throws: {
-      "\($0)".contains("there is no value, which is to be of type Int")
+      "\($0)".contains("there is no value; expected one of type Int")
     }
     #expect {
       try order.value(at: text)

@@ -1,4 +1,4 @@
-// Compiled for release, with the library's file that ends programs: `Scripts/downstream`.
+// `Scripts/downstream` compiles it for release, with the library's file that ends programs.
 func remove(_ count: Int, of list: [Int]) {
   precondition(count <= list.count, "Cannot remove \(count) elements of \(list.count)")
   print("removed")

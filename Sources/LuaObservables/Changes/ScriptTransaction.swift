@@ -55,7 +55,7 @@ final class ScriptTransaction: TransactionKeeper {
     transaction = Transaction(
       in: host.engine, keeper: self, receiver: CoveringReceiver(host), isOfTurns: isOfTurns)
     guard let transaction else {
-      throw LuaError("transactions are too many, one inside of the other")
+      throw LuaError("too many nested transactions")
     }
     do {
       for root in roots { try transaction.cover(root, mayAdopt: !isOfTurns) }

@@ -99,7 +99,7 @@ public final class LuaHost {
   deinit {
     precondition(
       state.isFreed || !state.stack.isRunning,
-      "A LuaHost was dropped inside of a callback of its own: it is to be kept until that returns")
+      "A LuaHost was dropped inside one of its callbacks: keep it until the callback returns")
     // If the host holds the only reference to its loop, no other code can use the loop.
     if !isClosed, !isKnownUniquelyReferenced(&loop) { requireThread("dropped") }
     reference.host = nil

@@ -55,7 +55,7 @@ func argumentFault<each Argument>(_ types: repeat (each Argument).Type) -> Strin
   for (index, type) in list.enumerated() {
     let rest = type as? any RestOfArguments.Type
     if rest != nil, index + 1 < list.count {
-      return "argument \(index + 1) takes all that are left, and is not the last"
+      return "argument \(index + 1) takes all remaining arguments, but is not the last"
     }
     if !canBeTaken(rest?.element ?? type) {
       return "argument \(index + 1) is of type \(type), which no value of a script can be "

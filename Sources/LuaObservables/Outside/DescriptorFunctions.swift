@@ -175,7 +175,7 @@ final class DescriptorFunctions: ModuleSlice {
   private func reportClosed(_ id: Int) {
     guard let entry = entries[id] else { return }
     stop(id)
-    let error = LuaError("what it waits for was closed: stop the handler before that")
+    let error = LuaError("its descriptor was closed: stop the handler before you close it")
     host.reports.report(error, .handler, name: entry.function, site: entry.site)
   }
 

@@ -150,7 +150,7 @@ local kinds = { set = true, insert = true, remove = true, move = true }
 local function malformed(change)
   if type(change) ~= "table" then return "a table expected, got a " .. type(change) end
   if type(change.path) ~= "table" then
-    return "its path is to be a list of keys, not " .. shown(change.path)
+    return "its path must be a list of keys, not " .. shown(change.path)
   end
   if not kinds[change.kind] then
     return "its kind is 'set', 'insert', 'remove' or 'move', not " .. shown(change.kind)
@@ -158,10 +158,10 @@ local function malformed(change)
   for _, field in next, { "ref", "old_ref" } do
     local reference = change[field]
     if reference ~= nil and type(reference) ~= "table" then
-      return string_format("its %s is to be a path, not %s", field, shown(reference))
+      return string_format("its %s must be a path, not %s", field, shown(reference))
     end
     if reference and reference.after ~= nil and type(reference.after) ~= "table" then
-      return string_format("its %s is to have a path as 'after', not %s", field,
+      return string_format("its %s must have a path as 'after', not %s", field,
         shown(reference.after))
     end
   end
@@ -275,7 +275,7 @@ function Plan:misfit(change, present, is_leaf_key)
       and equal(present, old, function(object) return self:view(object) end) then
       return nil
     end
-    return "what was there is not equal to what is there now"
+    return "the former value is not equal to the present one"
   end
   if is_value(present) and type(old) == "table" then
     if equal(present, old) then return nil end
@@ -305,7 +305,7 @@ end
 function Plan:change_members(change, set)
   local member = change.new
   if change.kind == "remove" then member = change.old end
-  if change.ref or change.old_ref then return "a set has members, which come as values" end
+  if change.ref or change.old_ref then return "members of a set are given as values" end
   if member == nil or member ~= member then return "no member is given" end
   if type(member) == "table" and not is_leaf(member) then
     if change.kind == "remove" then return "the member is not in the set" end

@@ -214,7 +214,7 @@ function obs.merge(target, data, options)
     contents_of = trees.remembered(), contents_of_data = trees.remembered(), writes = {}, new = {},
   }, Merge)
   if not can_pair(merge.contents_of(target), merge.contents_of_data(data)) then
-    bad_argument(2, "merge", string_format("%s cannot come to have these contents",
+    bad_argument(2, "merge", string_format("%s cannot take these contents",
       trees.shown(target)))
   end
   trees.through_opaque(plan, merge, target, data, key)

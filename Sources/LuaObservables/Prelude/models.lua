@@ -274,7 +274,7 @@ local function added(class, name, value)
   local record = record_of(class)
   if record.declared[name] ~= nil then
     raise(string_format(
-      "'%s' is a property of the instances of %s; declare it otherwise in a model of its own",
+      "'%s' is a property of the instances of %s; declare it anew in a model that extends it",
       name, record.name))
   end
   rawset(class, name, value)

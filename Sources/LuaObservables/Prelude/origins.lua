@@ -160,7 +160,7 @@ function core.snapshot(watcher)
   local shadow = watcher ~= nil and shadow_of[watcher]
   if not shadow then
     core.bad_argument(1, "snapshot", string_format("watcher of obs.changes expected, got %s; "
-      .. "obs.raw(t) copies what there is", trees.shown(watcher)))
+      .. "obs.raw(t) copies the present state", trees.shown(watcher)))
   end
   if not watcher.active then
     core.raise "Watcher:snapshot was called on a watcher that has ended"

@@ -153,11 +153,11 @@ function follow(path, value, step, inside)
     local collection = kind ~= "operation" and kind_of(value)
     if kind == "operation" then return operate(path, value, i, inside) end
     if kind == "deep" then
-      fail(path.source, ": '**' stands for many values; obs.get reads one")
+      fail(path.source, ": '**' matches many values; obs.get reads one")
     elseif kind == "every" or kind == "name" and key ~= "count"
       and (collection == "array" or collection == "set") then
       if inside then return many end
-      fail(path.source, " stands for many values; obs.get reads one "
+      fail(path.source, " matches many values; obs.get reads one "
         .. "(a list of them: '@unionOfObjects.%s')", kind == "name" and key or "…")
     elseif kind == "name" and key == "count" and collection then
       value = size(value)

@@ -82,7 +82,7 @@ local function cover(transaction, object)
       -- A collection that a class always has needs no setter.
       if not is_object(value) and not core.is_settable(object, name) then
         core.raise(string_format(
-          "a transaction could not take back what is written to '%s' of %s: it has no setter",
+          "a transaction could not roll back writes to '%s' of %s: it has no setter",
           name, made.model))
       end
     end

@@ -7,7 +7,7 @@ extension TableKind {
   /// Pushes a new table with a table's values from before the write under way. [-0, +1, -]
   func pushFormerContents(_ change: Change, to L: LuaStack) throws(LuaError) {
     guard let values = change.values else {
-      throw LuaError("a write says nothing of what it replaced (this is a bug in obs-lua)")
+      throw LuaError("a write does not say which values it replaced (this is a bug in obs-lua)")
     }
     try state.check(
       clua_try_former(L.pointer, values.assumingMemoryBound(to: clua_write.self)), L)

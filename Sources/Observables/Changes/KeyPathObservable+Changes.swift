@@ -49,7 +49,7 @@ extension KeyPathObservable {
   ) throws -> Watcher {
     precondition(
       !options.initial && options.equals == nil,
-      "Changes are what differs since the last call: 'initial' and 'equals' mean nothing for them")
+      "Changes are differences since the last call: 'initial' and 'equals' mean nothing for them")
     let (engine, isOnce) = (try engine(of: loop), options.once)
     var options = options
     options.once = false

@@ -41,7 +41,7 @@ extension Transaction {
     }
     let keeper = ModelKeeper()
     guard let transaction = Transaction(in: engine, keeper: keeper) else {
-      throw TransactionError(reason: "transactions are too many, one inside of the other")
+      throw TransactionError(reason: "too many nested transactions")
     }
     defer { transaction.end() }
     for node in nodes { try transaction.cover(node) }
@@ -101,7 +101,7 @@ private final class ModelKeeper: TransactionKeeper {
         let value = try? read(model), let value = flattened(value), !isTreeObject(value)
       else { continue }
       throw TransactionError(
-        reason: "a transaction could not take back what is written to '\(name)' of "
+        reason: "a transaction could not roll back writes to '\(name)' of "
           + "\(properties.typeName): it has no setter")
     }
   }

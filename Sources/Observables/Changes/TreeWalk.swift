@@ -69,7 +69,7 @@ extension TreeWalk {
     let former: TreeWalk
     let came: [TreeEntry]
     let left: [TreeEntry]
-    /// Whether an object may be reachable in an unknown way. The walk is useless then.
+    /// Whether an object may be reachable in an unknown way, which makes the walk useless.
     let isLost: Bool
   }
 

@@ -137,10 +137,10 @@ package struct ObjectDescription {
       "'\(dependency.path)'" + owner(dependency.root, from: lazy.pointee.root)
     }
     if !paths.isEmpty {
-      let verb = isTracked ? "depends on what it read" : "depends on"
+      let verb = isTracked ? "depends on properties it read" : "depends on"
       key.lines.append("    \(verb): \(paths.joined(separator: ", "))")
     } else if isTracked {
-      key.lines.append("    depends on what it will read")
+      key.lines.append("    depends on properties it will read")
     }
     return key
   }

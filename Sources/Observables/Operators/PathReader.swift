@@ -43,7 +43,7 @@ struct PathReader {
         }
       } else if component.kind == .every || component.kind == .deep || object.spreads(component) {
         throw error(
-          step, "'\(component)' stands for many values (put '@unionOfObjects' before it for a list)"
+          step, "'\(component)' matches many values (put '@unionOfObjects' before it for a list)"
         )
       } else {
         value = try object.read(component, at: step, of: path)

@@ -22,7 +22,7 @@ extension KeyPathObservable {
     if let value = try existingValue(at: path, as: type) { return value }
     throw PathError(
       .unsupported, path: path.description, component: path.components.count,
-      detail: "there is no value, which is to be of type \(Value.self)")
+      detail: "there is no value; expected one of type \(Value.self)")
   }
 
   /// Reads the value at the end of `path`; nil if it leads to nothing and `Value` is not optional.

@@ -9,8 +9,8 @@ struct PathSpelling {
   var complaint: String? {
     if text == "**" { return nil }
     if trimmed.utf8.count < text.utf8.count { return "a name does not begin or end with a space" }
-    if brackets != nil { return "an element is a component of its own, without brackets" }
-    if text.hasPrefix("*"), text != "*" { return "'*' is a component of its own" }
+    if brackets != nil { return "write an element as a separate component, without brackets" }
+    if text.hasPrefix("*"), text != "*" { return "write '*' as a separate component" }
     return nil
   }
 

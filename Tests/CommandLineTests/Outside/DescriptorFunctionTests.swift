@@ -89,8 +89,8 @@ struct DescriptorFunctionTests {
       """)
     #expect(
       outcome.output
-        == "what it waits for was closed: stop the handler before that\thandler\ton_readable\tf:5\t"
-        + "false\n", "\(outcome)")
+        == "its descriptor was closed: stop the handler before you close it\thandler\ton_readable\t"
+        + "f:5\tfalse\n", "\(outcome)")
   }
 
   @Test func `an unrefed handler, or one stopped by its scope, does not keep the program`() throws {

@@ -138,7 +138,8 @@ struct MethodListTests {
       try test.host.set("f") { (_: Variadic<Int>, _: Int) in }
     }
     #expect(
-      error?.message == "function 'f': argument 1 takes all that are left, and is not the last")
+      error?.message
+        == "function 'f': argument 1 takes all remaining arguments, but is not the last")
     #expect(error?.code == .type)
   }
 

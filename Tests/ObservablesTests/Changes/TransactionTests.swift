@@ -107,7 +107,7 @@ import Testing
     }
     #expect(
       "\(try #require(error))"
-        == "a transaction could not take back what is written to 'code' of Sealed: it has no setter"
+        == "a transaction could not roll back writes to 'code' of Sealed: it has no setter"
     )
   }
 
@@ -153,7 +153,7 @@ import Testing
       depth = 0
       let error = #expect(throws: TransactionError.self) { try nest() }
       #expect(
-        "\(try #require(error))" == "transactions are too many, one inside of the other")
+        "\(try #require(error))" == "too many nested transactions")
       #expect(depth == 64 && drawing.title == "")
     }
   }

@@ -30,7 +30,7 @@ check("X2: paths follow objects by identity, whatever __eq says", function()
   obs.flush()
   eq(path, "child.v")
 end)
-check("X2: what left is found without asking __eq", function()
+check("X2: removed objects are found without calling __eq", function()
   local mt, shared = { __eq = function() error("__eq was asked") end }, { n = 1 }
   local t = { a = setmetatable({ s = shared }, mt), b = setmetatable({ s = shared }, mt) }
   local turn = watched(t)
@@ -65,7 +65,7 @@ check("T3: changes and histories come last, and add no turns and no calls", func
   })
   eq(text { counts(function(t) return obs.history(t) end) }, text { 10, 0, 10 })
 end)
-check("T3: what a callback of changes writes is part of the same step", function()
+check("T3: writes of a callback of changes belong to the same step", function()
   local t = { n = 0, edits = 0 }
   local history = obs.history(t)
   obs.changes(t, function(_, list)
@@ -91,7 +91,7 @@ check("X2: changes are net since the last delivery", function()
   t.d = nil
   eq(turn(), "none")
 end)
-check("X2: new objects are followed, removed ones no more", function()
+check("X2: new objects are followed, removed objects no longer", function()
   local t = { b = { c = 2 } }
   local turn = watched(t)
   local old = t.b
@@ -102,13 +102,13 @@ check("X2: new objects are followed, removed ones no more", function()
   t.b.c = 4
   eq(turn(), '{{kind="set" new=4 old=3 path={"b" "c"}}}')
 end)
-check("T5: a replaced table is a change even when it is equal", function()
+check("T5: a replaced table is a change even if it is equal", function()
   local t = { b = { c = 2 } }
   local turn = watched(t)
   t.b = { c = 2 }
   eq(turn(), '{{kind="set" new={c=2} old={c=2} path={"b"}}}')
 end)
-check("X2: an object that moved comes by reference, values swap", function()
+check("X2: a moved object comes by reference, also when two values are swapped", function()
   local t = { a = { n = 1 }, b = { n = 2 } }
   local turn = watched(t)
   t.a, t.b = t.b, t.a
@@ -130,7 +130,7 @@ check("X2: lists come as edits, members of sets at the path of the set", functio
   t.list[3].n = 6
   eq(turn(), '{{kind="set" new=6 old=5 path={"list" 3 "n"}}}')
 end)
-check("X2: an object that another way leads to stays", function()
+check("X2: an object that leaves one of two paths comes by reference", function()
   local shared = { n = 1 }
   local t = { a = shared, b = shared }
   local turn = watched(t)
@@ -146,7 +146,7 @@ check("X2: cycles are followed once", function()
   t.child.parent.n = 1
   eq(turn(), '{{kind="set" new=1 path={"n"}}}')
 end)
-check("X2: option path restricts", function()
+check("X2: option path restricts the changes", function()
   local t = { items = { { hp = 1, mp = 1 } }, name = "x" }
   local turn = watched(t, { path = "items.**.hp" })
   t.name = "y"
@@ -164,7 +164,7 @@ check("X2: option site adds the place of the last write", function()
   t.a = 3 local line = here()
   has(turn(), 'site="' .. line .. '"')
 end)
-check("X2: the place of a write in a batch is that of the write", function()
+check("X2: a write in a batch has its own place, not the place of the batch", function()
   local t = { a = 1 }
   local turn = watched(t, { site = true })
   local line
@@ -173,7 +173,7 @@ check("X2: the place of a write in a batch is that of the write", function()
   end)
   has(turn(), 'site="' .. line .. '"')
 end)
-check("X2: stop, pause and once are those of watchers", function()
+check("X2: stop, pause and once work as for other watchers", function()
   local t = { a = 1 }
   local turn, watcher = watched(t)
   watcher:pause()
@@ -194,7 +194,7 @@ check("X2: stop, pause and once are those of watchers", function()
   t.a = 6
   eq(turn(), "none")
 end)
-check("X2: nothing is watched any more where a watcher was stopped", function()
+check("X2: after its watcher is stopped, a tree is no longer observed", function()
   local t = { a = 1, b = {} }
   local turn, watcher = watched(t)
   watcher:stop()
@@ -203,7 +203,7 @@ check("X2: nothing is watched any more where a watcher was stopped", function()
   eq(obs.observer_count(t, "*"), 0)
   eq(obs.observer_count(t.b, "*"), 0)
 end)
-check("L6: a tree that only its watcher of changes knows is collected", function()
+check("L6: a tree to which only its watcher of changes refers is collected", function()
   local weak = setmetatable({}, { __mode = "k" })
   do
     local t = { b = {} }
@@ -219,7 +219,7 @@ check("L6: a tree that only its watcher of changes knows is collected", function
   collectgarbage()
   eq(next(weak), nil)
 end)
-check("X2: the observer is given, and ends the watcher", function()
+check("X2: the callback receives the observer", function()
   local t, observer, seen = { a = 1 }, {}, nil
   obs.changes(t, function(_, _, given) seen = given end, { observer = observer })
   t.a = 2
@@ -241,7 +241,7 @@ check("X2: options that make no sense are errors", function()
   fails("table or object of the host program expected", obs.changes, 1, nothing)
 end)
 
-check("S3: a list with holes takes the memory of its elements", function()
+check("S3: a list with holes takes only the memory of its elements", function()
   local t = {}
   for i = 0, 26 do t[1 << i] = i end
   collectgarbage()

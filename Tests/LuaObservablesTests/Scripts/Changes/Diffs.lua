@@ -22,7 +22,7 @@ check("X4: elements of lists come as edits, one that went elsewhere as a move", 
   diff_is({ { id = 1 }, { id = 2 } }, { { id = 0 }, { id = 1 }, { id = 2 } },
     '{{kind="insert" new={id=0} path={1}}}')
 end)
-check("X2: a new object comes whole, once, and by reference on other ways", function()
+check("X2: a new object comes whole once, and by reference at its other paths", function()
   local shared = { n = 1 }
   shared.self = shared
   diff_is({}, { a = shared, b = shared },
@@ -33,7 +33,7 @@ check("X2: members of sets are at the path of the set", function()
   diff_is({ tags = obs.set_of { "x", "y" } }, { tags = obs.set_of { "y", "z" } },
     '{{kind="remove" old="x" path={"tags"}} {kind="insert" new="z" path={"tags"}}}')
 end)
-check("X2: collections and instances say what they are", function()
+check("X2: collections come with their type, instances with their model", function()
   local Point = obs.model("DiffPoint", { x = 0 })
   diff_is({}, { a = obs.array { 1 }, d = obs.dictionary { k = 1 }, p = Point { x = 2 },
     s = obs.set_of { 1 } },
@@ -84,7 +84,7 @@ check("X3: a change that does not fit is named, and nothing is applied", functio
       "there is no model 'Nobody' here" },
     { { path = { "b" }, kind = "put" },
       "its kind is 'set', 'insert', 'remove' or 'move', not 'put'" },
-    { { kind = "set" }, "its path is to be a list of keys, not nothing" },
+    { { kind = "set" }, "its path must be a list of keys, not nothing" },
     { 7, "a table expected, got a number" },
     { { path = {}, kind = "set", new = 1 }, "its path is empty" },
   } do
@@ -93,7 +93,7 @@ check("X3: a change that does not fit is named, and nothing is applied", functio
     eq(t.a, 1)
   end
 end)
-check("X3: a write that fails takes those before it back", function()
+check("X3: a failed write takes the earlier writes back", function()
   local t = { a = 1, list = { 1, 2 } }
   obs.lazy(t, "size", { get = function() return 1 end, readonly = true })
   fails("change 3 %(set size%) does not fit: .*'size' is read%-only", obs.apply, t, {
@@ -104,7 +104,7 @@ check("X3: a write that fails takes those before it back", function()
   eq(t.a, 1)
   eq(text(t.list), "{1 2}")
 end)
-check("X3: with force, what does not fit is skipped and counted", function()
+check("X3: with force, changes that do not fit are skipped and counted", function()
   local t = { a = 1 }
   eq(obs.apply(t, {
     { path = { "a" }, kind = "set", old = 5, new = 6 },
@@ -114,7 +114,7 @@ check("X3: with force, what does not fit is skipped and counted", function()
   eq(text(t), "{a=1 b=2}")
   fails("unknown option 'fource' %(did you mean 'force'%?%)", obs.apply, t, {}, { fource = true })
 end)
-check("X3: references are resolved before the first write: values swap", function()
+check("X3: references are resolved before the first write, so values can be swapped", function()
   local x, y = { n = 1 }, { n = 2 }
   local t = { a = x, b = y }
   obs.apply(t, {
@@ -124,7 +124,7 @@ check("X3: references are resolved before the first write: values swap", functio
   eq(t.a, y)
   eq(t.b, x)
 end)
-check("X3: an instance comes with keys that were written besides its properties", function()
+check("X3: an instance comes with its undeclared keys", function()
   local M = obs.model("Marked", { a = 1 })
   for _, key in ipairs { "other", 7, true } do
     local t, twin, changes = {}, {}, nil
@@ -141,13 +141,13 @@ check("X3: an instance comes with keys that were written besides its properties"
     eq(twin.m.a, 2)
   end
 end)
-check("X4: what is compared is of one kind", function()
+check("X4: diff compares only objects of the same kind", function()
   fails("%(an array expected", obs.diff, obs.array(), {})
   fails("%(a set expected", obs.diff, obs.set_of(), {})
   fails("%(a dictionary expected", obs.diff, obs.dictionary(), {})
   fails("%(a table that is no collection expected", obs.diff, {}, obs.array())
 end)
-check("X3: what is given is not aliased", function()
+check("X3: apply and invert copy the given data", function()
   local changes = { { path = { "a" }, kind = "set", new = { list = { 1 } } } }
   local t, back = {}, obs.invert(changes)
   obs.apply(t, changes)
@@ -155,7 +155,7 @@ check("X3: what is given is not aliased", function()
   eq(t.a.list[1], 1)
   eq(back[1].old.list[1], 1)
 end)
-check("X3: invert turns each change round, the last first", function()
+check("X3: invert reverses each change, and their order", function()
   eq(text(obs.invert {
     { path = { "l", 1 }, kind = "insert", new = 1 },
     { path = { "l", 3 }, kind = "move", from = 1 },
@@ -212,7 +212,7 @@ check("X4: merge makes many edits of a list at once", function()
   eq(ok, false)
   eq(text(t), before)
 end)
-check("X4: merge leaves data alone, and lazy keys", function()
+check("X4: merge copies the data, and leaves lazy keys alone", function()
   local t = { first = "A" }
   obs.computed(t, "twice", { "first" }, function(self) return self.first .. self.first end)
   local data = { first = "B", twice = "?", list = { { 1 } } }

@@ -126,7 +126,7 @@ end)
 
 -- Objects ----------------------------------------------------------------------------------------
 
-check("X2: a local write to an object that an origin brought is a change of its own", function()
+check("X2: a local write to an object from an origin is a separate change", function()
   local t = {}
   local turn = watched(t, { skip = "x" })
   obs.apply(t, { set({ "o" }, nil, { n = 1, list = { { m = 1 } } }) }, { origin = "x" })
@@ -146,7 +146,7 @@ check("X2: a new local object that an origin changes is delivered whole", functi
   }, { origin = "x" })
   eq(turn(), '{{kind="set" new={list={"x"} n=2} path={"o"}}}')
 end)
-check("X2: a local write may move or remove an object that an origin brought", function()
+check("X2: a local write may move or remove an object from an origin", function()
   local t = { list = {} }
   local turn = watched(t, { skip = "x" })
   obs.apply(t, { set({ "o" }, nil, { n = 1 }) }, { origin = "x" })
@@ -187,7 +187,7 @@ check("X2: instances and collections of an origin are known to the receiver", fu
   t.s:add "n"
   eq(turn(), '{{kind="insert" new=3 path={"p" "link" 3}} {kind="insert" new="n" path={"s"}}}')
 end)
-check("X3: changes applied to an object above or below the watched one", function()
+check("X3: changes can be applied to an object above or below the watched object", function()
   local t = { inner = { list = { "a" } }, other = 1 }
   local turn = watched(t.inner, { skip = "x" })
   obs.apply(t, {
@@ -200,7 +200,7 @@ end)
 
 -- Changes that do not fit -------------------------------------------------------------------------
 
-check("X3: changes that are skipped leave what others wrote to be delivered", function()
+check("X3: if changes are skipped, other writes to their keys are still delivered", function()
   local t = { a = 1, o = { n = 1 } }
   local turn = watched(t, { skip = "x" })
   t.a = 2
@@ -279,7 +279,7 @@ check("X3: code that runs in an apply writes for its origin", function()
   eq(changes, '{{kind="set" new=3 old=2 path={"d" "e"}}}')
   eq(origins, "{}")
 end)
-check("X2: skip goes with path, site and once", function()
+check("X2: skip works with path, site and once", function()
   local t = { items = { { n = 1 } }, other = 1 }
   local turn, watcher = watched(t, { skip = "x", path = "items.**" })
   obs.apply(t, { set({ "other" }, 1, 2), set({ "items", 1, "n" }, 1, 2) }, { origin = "x" })
@@ -406,7 +406,7 @@ check("X2: a snapshot is the state that the next delivery continues", function()
   eq(#obs.diff(snapshot, t), 0)
   eq(#obs.diff(watcher:snapshot(), t), 0)
 end)
-check("X2: a snapshot has opaque tables and objects in sets as they are, not as copies", function()
+check("X2: a snapshot has opaque tables and objects in sets themselves, not copies", function()
   local leaf, member = obs.opaque { n = 1 }, { m = 1 }
   local t = { leaf = leaf, set = obs.set_of { member }, history = 1 }
   t.history = obs.history(t)
@@ -456,7 +456,7 @@ end)
 
 -- Lifetime ---------------------------------------------------------------------------------------
 
-check("L1: a watcher that has ended keeps no tree alive, and an origin no watcher", function()
+check("L1: an ended watcher keeps no tree alive, and an origin keeps no watcher alive", function()
   local probe = setmetatable({}, { __mode = "k" })
   do
     local t, origin = { a = 1 }, {}

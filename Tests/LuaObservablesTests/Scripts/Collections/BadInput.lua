@@ -76,6 +76,7 @@ for _, is_observed in ipairs {false, true} do
     a:sort()
     a:set {}
     eq(a:index_of(1), nil)
+    eq(select("#", a:index_of(1)), 1)
     eq(a:remove_value(1), false)
   end)
   check(name .. "keeps all elements when its comparison raises or is inconsistent", function()

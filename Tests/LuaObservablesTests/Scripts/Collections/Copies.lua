@@ -142,7 +142,7 @@ check("a copy is read-only, whatever makes the attempt", function()
   local t = { items = { 3, 1 } }
   obs.copy_of(t, "public", "items")
   local copy = t.public
-  local message = "a copy made by obs.copy_of is read%-only; change what it is a copy of"
+  local message = "a copy made by obs.copy_of is read%-only; change the original"
   fails(message, function() copy[3] = 1 end)
   fails(message, function() copy[1] = 2 end)
   fails(message, function() copy.name = 1 end)

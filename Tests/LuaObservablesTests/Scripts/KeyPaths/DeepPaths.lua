@@ -189,7 +189,7 @@ check("X1: digits, operators and members behind ** are errors, as is reading", f
     local message = fails("observe", function() obs.observe({}, case[1], nothing) end)
     assert(message:find("behind '**'", 1, true) and message:find(case[2], 1, true), message)
   end
-  has(fails("get", function() obs.get({ a = {} }, "a.**") end), "'**' stands for many values")
+  has(fails("get", function() obs.get({ a = {} }, "a.**") end), "'**' matches many values")
 end)
 check("X1: a key named ** is escaped", function()
   local t = { ["**"] = 1, a = {} }

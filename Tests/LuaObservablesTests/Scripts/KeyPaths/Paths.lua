@@ -819,7 +819,7 @@ check("P2: a path in another notation is an error that shows the right one", fun
   misspelt("a[1].b",
     "'a%.1%.b' is probably meant %(keys with such names: obs%.path%(\"a%[1%]\", \"b\"%)%)")
   misspelt("a['x']", "'a%.x' is probably meant")
-  misspelt("a.*b", "component 2 of key path 'a%.⟨here⟩%*b': '%*' is a component of its own; "
+  misspelt("a.*b", "component 2 of key path 'a%.⟨here⟩%*b': write '%*' as a separate component; "
     .. "'a%.%*%.b' is probably")
   misspelt(" a", "a name does not begin or end with a space; 'a' is probably meant")
   misspelt("a .b", "'a%.b' is probably meant")

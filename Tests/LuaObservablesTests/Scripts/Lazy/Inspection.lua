@@ -26,7 +26,7 @@ table: ADDRESS is not observed, and has these keys:
     depends on: 'first', 'last'
   photo (lazy, invalid), declared at PLACE
   shout (computed, invalid), declared at PLACE
-    depends on what it will read]])
+    depends on properties it will read]])
   obs.observe(t, "shout", nothing, { name = "poster" })
   eq(described(t), [[
 table: ADDRESS is observed:
@@ -39,7 +39,7 @@ table: ADDRESS is observed:
     'full' depends on it
   photo (lazy, invalid), declared at PLACE
   shout (computed, valid), declared at PLACE
-    depends on what it read: 'full'
+    depends on properties it read: 'full'
     poster on 'shout', registered at PLACE]])
   t.first = "Augusta"
   assert(described(t):find("full (computed, invalid)", 1, true))

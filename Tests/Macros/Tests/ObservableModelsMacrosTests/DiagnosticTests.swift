@@ -66,7 +66,7 @@ struct DiagnosticTests {
       """,
       1, 31,
       """
-      '.threadSafe' is for models that any thread may use, '@MainActor' for those of one thread: \
+      '.threadSafe' is for models that any thread may use, '@MainActor' for models of one thread: \
       User is one or the other
       """)
   }
@@ -317,7 +317,7 @@ struct DiagnosticTests {
       """,
       3, 17,
       """
-      what is stored inside of '#if' would not be encoded; declare it outside of it, or give User \
+      a property inside '#if' would not be encoded; declare it outside, or give User \
       'CodingKeys' of its own
       """)
   }
@@ -345,7 +345,7 @@ struct DiagnosticTests {
         private func fill(_ card: Card) {}
       }
       """,
-      2, 28, "what is configured once is created by a 'static func makeCard()'")
+      2, 28, "a value configured once needs a 'static func makeCard()'")
   }
 
   @Test func `an enumeration`() {
@@ -391,7 +391,7 @@ struct DiagnosticTests {
       """,
       2, 14,
       """
-      observed properties are declared one by one: each has accessors of its own
+      declare observed properties one by one: each gets its accessors
       """,
       fix: "declare each by itself",
       """
@@ -411,7 +411,7 @@ struct DiagnosticTests {
       """,
       2, 7,
       """
-      an observed property has a name of its own; declare each variable by itself
+      declare each observed variable in a separate declaration, with one name
       """)
   }
 
@@ -443,7 +443,7 @@ struct DiagnosticTests {
       """,
       2, 3,
       """
-      '@Published' may bring accessors of its own, and so does an observed property
+      '@Published' may add accessors, and so does an observed property
       """,
       fix: "leave the property alone by '@Ignored'",
       """

@@ -225,7 +225,7 @@ struct RecordExpansionTests {
       }
       """, 1, 30,
       """
-      a record has a property for its primary key: 'var id: Int64?', or the one that \
+      a record has a property for its primary key: 'var id: Int64?', or the property that \
       'static let primaryKeyName' names
       """)
   }
@@ -292,12 +292,12 @@ struct RecordExpansionTests {
     expectDiagnostic(
       record("@Computed @Stored var total: Double"), 3, 3,
       """
-      '@Stored' needs key paths that say what the value comes from: \
+      '@Stored' needs the key paths of the properties it is computed from: \
       '@Computed("items.@sum.price")'
       """)
     expectDiagnostic(
       record("@Computed(\"*\") @Stored var total: Double"), 3, 13,
-      "what is '@Stored' names what it comes from: '*' stands for any property")
+      "'@Stored' names the properties it is computed from: '*' is any property")
     expectDiagnostic(
       """
       @ObservableModel final class Item: ObservableRecord {
@@ -309,8 +309,8 @@ struct RecordExpansionTests {
       }
       """, 3, 13,
       """
-      what is '@Stored' comes from columns, relations and what is computed from those by declared \
-      key paths; 'other' does not declare what it comes from
+      '@Stored' is computed from columns, relations, and properties computed from those by \
+      declared key paths; 'other' does not declare its key paths
       """)
     expectDiagnostic(
       """
@@ -322,8 +322,8 @@ struct RecordExpansionTests {
       }
       """, 4, 13,
       """
-      what is '@Stored' comes from columns, relations and what is computed from those by declared \
-      key paths; 'rate' is no column
+      '@Stored' is computed from columns, relations, and properties computed from those by \
+      declared key paths; 'rate' is no column
       """)
   }
 

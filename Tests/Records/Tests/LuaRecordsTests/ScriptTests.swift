@@ -244,7 +244,7 @@ struct ScriptTests {
       (#"{ where = "total > 1x" }"#, "where, at 9: '1x' is no number"),
       (
         #"{ where = "due = null" }"#,
-        "where, at 7: what is compared with null is never true; write 'is null'"
+        "where, at 7: a comparison with null is never true; write 'is null'"
       ),
       (#"{ where = "due is 5" }"#, "where, at 8: 'null' was expected, not '5'"),
       (#"{ where = "total between 1 or 2" }"#, "where, at 17: 'and' was expected, not 'or'"),

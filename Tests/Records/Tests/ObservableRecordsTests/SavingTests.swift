@@ -277,7 +277,7 @@ struct SavingTests {
     #expect(
       ledger.errors.texts == [
         "not saved: table 'invoice', column 'id', row 1: the key of a saved row cannot be changed; "
-          + "revert(_:) gives the object its own again, for row 1 of 'invoice'"
+          + "revert(_:) restores it, for row 1 of 'invoice'"
       ])
     ledger.store.revert([invoice])
     #expect(invoice.id == 1)
@@ -304,8 +304,8 @@ struct SavingTests {
     invoice.customer = "Eve"
     #expect(
       ledger.errors.texts == [
-        "table 'invoice', column 'customer', row 1: the row is deleted: what is written to its "
-          + "object is not saved"
+        "table 'invoice', column 'customer', row 1: the row is deleted: writes to its object "
+          + "are not saved"
       ])
   }
 

@@ -51,7 +51,7 @@ loop.turn {
   liked.formUnion(["Theme", "Finale"])
 }
 
-// A script changes the array in Lua's way: positions count from 1. Both sides are told.
+// A script changes the array, with positions from 1. Watchers on both sides are called.
 try host.set("tracks", to: tracks)
 try host.run(
   """

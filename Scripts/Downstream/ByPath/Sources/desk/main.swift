@@ -2,7 +2,7 @@ import Lua
 import LuaObservables
 import Observables
 
-/// Belongs to the main actor, as all of the app.
+/// Belongs to the main actor, like the whole app.
 final class Letter: ScriptModel {
   static let properties = ModelProperties(for: Letter.self) {
     Property("title", get: { $0.title }, set: { $0.title = $1 })
@@ -23,7 +23,7 @@ let host = try LuaHost(loop: .main)
 host.onError = { report in print("script failed:", report.error.message) }
 host["letter"] = letter
 
-// What scripts print goes to a window of the app.
+// The output of scripts goes to a window of the app.
 let tostring: LuaFunction = host["tostring"]!
 try host.set("print") { (values: Variadic<LuaValue>) in
   let words = try values.map { try tostring.call($0, as: String.self) }
@@ -42,7 +42,7 @@ try host.run(
   obs.observe(letter, "text", function() error("no more ink") end)
   """, name: "=user")
 
-// The app's window, and a file that is written by a task: never twice at once.
+// The app's window, and a file that a task writes: never two at once.
 let (saved, saving) = AsyncStream.makeStream(of: String.self)
 try letter.observe("title", in: .main) { print("window:", $0.title) }
 try letter.observe("text", in: .main) { letter in
@@ -50,7 +50,7 @@ try letter.observe("text", in: .main) { letter in
   saving.yield(letter.text)
 }
 
-// A click: the app just writes, and the watchers are called by the main queue.
+// A click: the app only writes, and the main queue calls the watchers.
 letter.title = "Mr. Holmes"
 letter.title = "Dr. Watson"
 for await text in saved {

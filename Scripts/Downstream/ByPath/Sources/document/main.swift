@@ -10,7 +10,7 @@ final class Line: ObservableModel, Codable {
 
   init(_ text: String) { self.text = text }
 
-  // What is made of data says how.
+  // Encoded and decoded as its text, without `observation`.
   private enum CodingKeys: CodingKey { case text }
 }
 

@@ -33,7 +33,7 @@ try ship.observe("speed", in: loop) { print("speed \($0.speed)") }
 for frame in 1...6 {
   // The game moves on, and the watchers of both sides are called once, at the end of the turn.
   loop.turn { ship.x += ship.speed }
-  // Messages, timers and tasks of scripts that are due; this does not wait.
+  // Runs due messages, timers and tasks of scripts, and does not wait.
   host.step()
   print(try draw.call(ship, frame, as: String.self))
 }

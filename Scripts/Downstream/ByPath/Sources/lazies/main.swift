@@ -8,7 +8,7 @@ final class Item: ObservableModel {
   static let properties = ModelProperties(for: Item.self) {
     Property("price", get: { $0.price }, set: { $0.price = $1 })
     Property("quantity", get: { $0.quantity }, set: { $0.quantity = $1 })
-    // Declared: computed from these two, which are named by their key paths.
+    // Declared dependencies: two key paths.
     Property("amount", lazy: { $0.$amount }, from: ["price", "quantity"]) { item in
       item.price * item.quantity
     }
@@ -33,7 +33,7 @@ final class Cart: ObservableModel {
   static let properties = ModelProperties(for: Cart.self) {
     Property("items", get: { $0.items })
     Property("code", get: { $0.code }, set: { $0.code = $1 })
-    // To many, by an operator: an item that comes, leaves or has another amount.
+    // A to-many dependency, by an operator: added items, removed items, and changed amounts.
     Property("sum", lazy: { $0.$sum }, from: ["items.@sum.amount"]) { cart in
       cart.items.reduce(0) { $0 + $1.amount }
     }
@@ -45,15 +45,15 @@ final class Cart: ObservableModel {
       case let code?: throw UnknownCode(code: code)
       }
     }
-    // Tracked: computed from what the getter read when it ran last.
+    // Tracked dependencies: the properties that the last run of the getter has read.
     Property("total", tracked: { $0.$total }) { cart in
       cart.isGift ? 0 : cart.sum * (100 - cart.discount) / 100
     }
     Property("isGift", get: { $0.isGift }, set: { $0.isGift = $1 })
-    // A loader stores the values itself; one serves both names.
+    // One loader serves both names, and stores the values itself.
     Property("name", lazy: { $0.$name }, loader: { cart, name in cart.load(name) })
     Property("city", lazy: { $0.$city }, loader: { cart, name in cart.load(name) })
-    // Created when it is used for the first time, and configured, once.
+    // Created on first use, and configured once.
     Property(
       "receipt", lazy: { $0.$receipt }, create: { Receipt() },
       configure: { cart, receipt in receipt.text = "\(cart.total) for \(cart.name ?? "nobody")" })
@@ -61,7 +61,7 @@ final class Cart: ObservableModel {
   let observation = ModelObservation()
   let items: ObservableArray<Item> = []
   var code: String? { didSet { observation.didSet(1, from: oldValue, to: code) } }
-  // A stored property has to say that it is read, where tracked getters are to notice.
+  // A stored property reports that it is read, so that tracked getters depend on it.
   var isGift: Bool {
     get {
       observation.access(5, of: self)
@@ -75,7 +75,7 @@ final class Cart: ObservableModel {
   }
   private var storedIsGift = false
   @Lazy var sum: Int
-  // 0 stands in where a plain read finds an error and there was no value before.
+  // A plain read returns 0 if the getter throws and there is no previous value.
   @Lazy var discount: Int = 0
   @Lazy var total: Int
   @Lazy var name: String?
@@ -93,7 +93,7 @@ let host = try LuaHost(loop: loop)
 let cart = Cart()
 loop.onError = { report in print("reported:", report) }
 
-// Nothing is computed before somebody reads it, or watches it.
+// Nothing is computed before it is read or observed.
 print("valid:", cart.validNames)
 try cart.observe("total") { cart in print("total:", cart.total) }
 print("valid:", cart.validNames)
@@ -103,15 +103,15 @@ loop.turn {
   cart.items.append(tea)
   cart.items.append(Item(price: 10))
 }
-// Half the price, twice the quantity: the sum is the same, and the wave ends there.
+// Half the price, twice the quantity: the sum is the same, so its dependents stay valid.
 loop.turn { (tea.price, tea.quantity) = (2, 2) }
 loop.turn { cart.code = "HALF" }
 
-// Assigned, it holds until what it is computed from changes.
+// An assigned value holds until a dependency changes.
 loop.turn { cart.total = 5 }
 loop.turn { tea.quantity = 5 }
 
-// An error goes to `get`, and to what depends on it; where nobody reads, it is reported.
+// `get` and dependents receive an error. If there is no reader, it is reported.
 loop.turn {
   cart.code = "FREE"
   do { _ = try cart.$discount.get() } catch { print("thrown:", error) }
@@ -125,7 +125,7 @@ print(cart.$receipt.peek == nil, cart.receipt?.text ?? "none")
 cart.receipt = nil
 print(cart.$receipt.isValid)
 
-// A script sees all of it as plain properties, and computes from them.
+// A script sees all of these as plain properties, and computes from them.
 try host.set("cart", to: cart)
 try host.run(
   """

@@ -2,7 +2,7 @@ import Observables
 import ProtocolObservers
 import Synchronization
 
-// What is observed says which calls it makes; who conforms may register.
+// A protocol has the calls that an observed object makes. Any conforming object may register.
 protocol PriceObserver: AnyObject {
   func price(of item: Item, changedFrom old: Int, to new: Int)
 }
@@ -51,10 +51,10 @@ do {
   tea.price = 4
   tea.stock = 20
 }
-// The tag is gone, and hears no more.
+// The tag no longer exists, so only the warehouse is called.
 tea.price = 3
 
-// Observers of a dictionary that care for some of its keys.
+// Observers of some keys of a dictionary.
 protocol EntryObserver: AnyObject {
   func entry(_ key: String, is value: String)
 }
@@ -80,7 +80,7 @@ final class Screen: EntryObserver {
   func entry(_ key: String, is value: String) { lines.append("\(key) = \(value)") }
 }
 
-// A thread that writes to it; the screen is told in the loop that it registered from.
+// A thread that writes to the registry. The screen is called in the loop it registered from.
 final class Loader: ObservableThread, @unchecked Sendable {
   private let registry: Registry
   init(into registry: Registry) { self.registry = registry }

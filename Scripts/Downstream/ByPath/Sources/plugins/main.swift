@@ -26,9 +26,9 @@ final class Plugin {
     try process.run()
   }
 
-  /// Calls the function `on_event` of the script, and returns what it returns.
+  /// Calls the function `on_event` of the script, and returns its result.
   ///
-  /// Nil where it fails, or is stopped. A process that has ended, or says nothing for ten seconds, is started again.
+  /// Nil if it fails or is stopped. A process that ends or is silent for ten seconds is restarted.
   func answer(to event: String) throws -> String? {
     // Each byte is escaped, so that no event can become code.
     let text = event.utf8.map { String(format: "\\x%02x", $0) }.joined()
@@ -46,7 +46,7 @@ final class Plugin {
     return nil
   }
 
-  /// The next line that the script prints; nil where the process has ended, or nothing comes.
+  /// The next line that the script prints; nil if the process has ended or is silent.
   private func nextLine() -> String? {
     let descriptor = output.fileHandleForReading.fileDescriptor
     while true {
@@ -63,11 +63,11 @@ final class Plugin {
     }
   }
 
-  /// Ends the process, as a script can that exploits a fault of Lua.
+  /// Ends the process, as a script that exploits a fault of Lua could.
   func crash() { kill(process.processIdentifier, SIGKILL) }
 }
 
-// A process may have ended when it is written to.
+// A process may have ended before a write to it.
 signal(SIGPIPE, SIG_IGN)
 
 let greeter = try Plugin("greeter", "function on_event(name) return 'Hello ' .. name end")

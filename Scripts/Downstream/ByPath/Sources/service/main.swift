@@ -2,11 +2,11 @@ import Lua
 import LuaObservables
 import Observables
 
-/// The scripts of a server, on a loop with a thread of its own.
+/// The scripts of a server, on a loop in a separate thread.
 ///
-/// Any thread may ask them.
+/// Any thread may call them.
 final class Rules: Sendable {
-  // What is in here belongs to the loop's thread: only messages use it.
+  // Belongs to the loop's thread: only messages use it.
   private final class Confined {
     var host: LuaHost?
     var price: LuaFunction?
@@ -20,7 +20,7 @@ final class Rules: Sendable {
     nonisolated(unsafe) let confined = Confined()
     self.confined = confined
     thread = LoopThread { loop in
-      // The type of an error is known in a closure, too, by `do throws`.
+      // With `do throws`, the type of the error is known in a closure, too.
       do throws(LuaError) {
         let host = try LuaHost(loop: loop, libraries: [.base, .string, .table, .math])
         host.onError = { report in print("rules:", report.error.message) }
@@ -34,7 +34,7 @@ final class Rules: Sendable {
     if let failure = confined.failure { throw failure }
   }
 
-  /// Asks the script, in a turn of the loop.
+  /// Calls the script in a turn of the loop.
   func price(of item: String, count: Int) async throws -> Double {
     try await withCheckedThrowingContinuation { continuation in
       nonisolated(unsafe) let confined = confined
@@ -48,7 +48,7 @@ final class Rules: Sendable {
     }
   }
 
-  /// Closes the host where it lives, and waits for the thread.
+  /// Closes the host on the loop's thread, and waits for the thread.
   func stop() {
     nonisolated(unsafe) let confined = confined
     thread.inbox.post {
@@ -68,7 +68,7 @@ let rules = try Rules(
   end
   """)
 
-// The requests of a server: tasks of any thread.
+// The requests of a server: tasks on any thread.
 async let cups = rules.price(of: "cup", count: 2)
 async let tea = rules.price(of: "tea", count: 10)
 print("total:", try await cups + tea)

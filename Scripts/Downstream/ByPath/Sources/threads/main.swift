@@ -1,6 +1,6 @@
 import Observables
 
-/// Any thread may use it: the values are only touched inside of `observation.locked`.
+/// Any thread may use it: the values are only accessed in `observation.locked`.
 final class Sensor: ObservableModel, @unchecked Sendable {
   static let properties = ModelProperties(for: Sensor.self) {
     Property("celsius", get: { $0.celsius }, set: { $0.celsius = $1 })
@@ -30,7 +30,7 @@ final class Panel: ObservableModel {
 
 let sensor = Sensor()
 
-// A loop with a thread of its own: its watchers are called there.
+// A loop in a separate thread: its watchers are called there.
 let (alarms, alarm) = AsyncStream.makeStream(of: Double.self)
 let guardian = LoopThread { loop in
   try! sensor.observe("celsius", in: loop) { sensor in
@@ -38,24 +38,24 @@ let guardian = LoopThread { loop in
   }
 }
 
-// The main queue's loop: registered in code of the main actor, called there.
+// The loop of the main queue: its watchers are registered and called on the main actor.
 let panel = Panel()
 try panel.observe("text", in: .main) { print("panel: \($0.text)") }
 try sensor.observe("celsius", in: .main) { panel.text = "\($0.celsius) °C" }
 
-// Two writes in one turn: one call, which reads the latest.
+// Two writes in one turn: one call, which reads the latest value.
 sensor.celsius = 20
 sensor.celsius = 21
 await MainActor.run {}
 
-// A write on another thread wakes both loops, each of which calls its own watchers.
+// A write on another thread wakes both loops, and each loop calls its own watchers.
 await Task.detached { sensor.celsius = 31 }.value
 for await celsius in alarms {
   print("alarm: \(celsius) °C")
   break
 }
 
-// A task of any thread registers by a message to the loop, and gets a handle that any thread may stop.
+// A task on any thread registers by a message to the loop. Any thread may stop the watcher.
 let (readings, reading) = AsyncStream.makeStream(of: Double.self)
 let watcher = await Task.detached {
   sensor.observe("celsius", on: guardian.inbox, initial: true) { reading.yield($0.celsius) }

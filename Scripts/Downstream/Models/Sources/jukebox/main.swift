@@ -1,15 +1,15 @@
 import Dispatch
 import ObservableModels
 
-// The target is built with `.defaultIsolation(MainActor.self)`: what says nothing else belongs to
-// the main actor, models too.
+// The target is built with `.defaultIsolation(MainActor.self)`: by default, all code belongs to the
+// main actor, also models.
 @ObservableModel final class Song {
   var title: String
 
   init(_ title: String) { self.title = title }
 }
 
-// The same, said by the class itself; it is needed where the default is another one.
+// The class can also declare the main actor, as targets with another default isolation must.
 @MainActor @ObservableModel(.observable) final class Player {
   var song: Song?
   var volume = 3
@@ -18,18 +18,18 @@ import ObservableModels
   private func makeDisplay() -> String { "\(song?.title ?? "-") (\(volume))" }
 }
 
-// Any thread uses it.
+// Any thread may use it.
 @ObservableModel(.threadSafe) final class Download {
   var percent = 0
 }
 
-// Belongs to the thread that made it, whichever that is.
+// Belongs to the thread that creates it.
 @ObservableModel nonisolated final class Parser {
   var line = 0
 }
 
-/// Lets the main queue do what it has been asked for so far: turns that writes have begun end
-/// there.
+/// Waits until the main queue has done its work so far, which includes the ends of turns that writes
+/// have begun.
 func turn() async {
   await withCheckedContinuation { done in DispatchQueue.main.async { done.resume() } }
 }
@@ -47,7 +47,7 @@ await turn()
 player.song?.title = "Lullaby, live"
 await turn()
 
-// A write on another thread: the watcher is called on the main one.
+// A write on another thread: the watcher is called on the main thread.
 let download = Download()
 let (finished, finish) = AsyncStream.makeStream(of: Void.self)
 try download.observe("percent", in: .main) { download in
@@ -58,7 +58,7 @@ try download.observe("percent", in: .main) { download in
 await Task.detached { download.percent = 100 }.value
 for await _ in finished {}
 
-// A loop and a model of a thread of its own.
+// A loop and a model that belong to another thread.
 let lines = await Task.detached {
   let loop = Loop()
   let parser = Parser()

@@ -12,35 +12,35 @@ import ObservableModels
   var first = "Ada"
   var last = "Byron"
   var address: Address?
-  // Weak, as it stays.
+  // The property remains weak.
   weak var friend: User?
-  // Read-only by name: for scripts, `bind` and other tools.
+  // Scripts, `bind` and other code that uses its name can only read it.
   private(set) var visits = 0
-  // Both run as they do anywhere, and may write the property: the report comes after them.
+  // `willSet` and `didSet` run as usual, and may write the property: watchers see the final value.
   var age = 0 {
     didSet { if age < 0 { age = 0 } }
   }
-  // No property of the model.
+  // Not a property of the model.
   @Ignored var cache: [String: Int] = [:]
   private var secret = 0
 
-  // Computed from these two, which are checked when the program is compiled.
+  // Computed from two key paths, which the compiler checks.
   @Computed("first", "last") var full: String
   private func makeFull() -> String { "\(first) \(last)" }
 
-  // Without key paths: computed from what the method has read when it ran last.
+  // Without key paths: depends on the properties that the last run of the method has read.
   @Computed private(set) var label: String = "(no label)"
   private func makeLabel() throws -> String {
     guard let address else { throw NoAddress() }
     return "\(full), \(address.street), \(address.zip)"
   }
 
-  // Created on first use, configured once; nil has it created again.
+  // Created on first use, and configured once. After nil is assigned, it is created again.
   @LazyProperty(configure: "fill") var card: Card?
   private static func makeCard() -> Card { Card() }
   private func fill(_ card: Card) { card.text = full }
 
-  // Stored by a loader, which may serve many.
+  // Stored by a loader, which can serve many properties.
   @LazyProperty(loader: "load") var photo: String
   private func load(_ name: String) {
     print("loading \(name)")
@@ -87,7 +87,7 @@ user.visit()
 do { try User.properties.set("visits", of: user, to: 0) } catch { print(error) }
 do { try user.observe("frist") { _ in } } catch { print(error) }
 
-// Encoded as if it were no model, and decoded without observers.
+// Encoded like any other class, and decoded without observers.
 let data = try JSONEncoder().encode(user.address)
 print(try JSONDecoder().decode(Address.self, from: data).zip)
 
