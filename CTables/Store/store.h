@@ -409,8 +409,8 @@ static inline bool clua_iswanted(const clua_node *node, const clua_record *recor
   return record && record->slot && record->slot->wants;
 }
 
-/// Stores and reports a script's write of `value` under `key`, whose home is the store; the indices
-/// are absolute. [-0, +0, m]
+/// Stores and reports a script's write of `value` under `key`, which belongs to the store, or
+/// assigns to a lazy key. The indices are absolute. [-0, +0, e]
 void clua_store(lua_State *L, clua_node *node, clua_record *record, int table, int userdata,
                 int key, int value);
 /// Whether the table can never change again.

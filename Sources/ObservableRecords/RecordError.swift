@@ -1,5 +1,8 @@
 #if Records
-  /// An error about a row that does not fit its class, or a class that does not fit its table.
+  /// An error of a store of rows.
+  ///
+  /// A row does not fit its class, a class does not fit its table, or the store cannot do the
+  /// operation in its present state.
   public struct RecordError: Error, Sendable, Equatable {
     /// The kind of an error.
     public enum Code: Sendable {

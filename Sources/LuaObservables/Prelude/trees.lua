@@ -399,7 +399,7 @@ trees.FEW_EDITS = 16
 function trees.edit_script(from, count, to, new_count, edit, limit)
   local equal, shorter = trees.same, count < new_count and count or new_count
   local head, tail = 0, 0
-  -- Compares the ends first, so that an edit gets the lowest possible position (C10).
+  -- Compares from the end first, so that an edit gets the lowest possible position (C10).
   if next(host_data) == nil then
     head, tail = common_ends(from, count, to, new_count)
   else

@@ -40,7 +40,7 @@ struct ScriptWatcher {
     if options.hasObserver { parts.insert(.observer) }
   }
 
-  /// Whether the callback is called with just the observed object and nil.
+  /// Whether a coalesced call passes just the observed object and nil.
   var isPlain: Bool { parts.isDisjoint(with: [.observer, .driver, .edits, .objects]) }
 
   struct Parts: OptionSet {

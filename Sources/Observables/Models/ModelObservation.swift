@@ -330,7 +330,9 @@ public final class ModelObservation {
     node.pointee.engine.toOpaque() == Unmanaged.passUnretained(engine).toOpaque()
   }
 
-  /// Whether the model belongs to another thread; the thread of `engine` is the current one.
+  /// Whether a model that is not thread-safe is observed in a loop of another thread.
+  ///
+  /// The thread of `engine` is the current one.
   func isObserved(elsewhereThan engine: Engine) -> Bool {
     guard sharing == nil, let known = self.engine ?? others.first?.engine else { return false }
     return known !== engine && !known.isHere

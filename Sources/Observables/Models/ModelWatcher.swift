@@ -33,7 +33,7 @@ final class ModelWatcher: Watcher, @unchecked Sendable {
   /// Calls `body` with the watcher's position in the journal of its collection, and then marks all
   /// edits as read.
   ///
-  /// Returns nil if the watcher doesn't read a journal.
+  /// Returns nil if the watcher has ended or reads no journal.
   func takeEdits<Edits>(_ body: (_ since: Int) -> Edits?) -> Edits? {
     guard let activeRecord else { return nil }
     return engine.members.takeEdits(of: activeRecord) { _, since in body(since) } ?? nil
