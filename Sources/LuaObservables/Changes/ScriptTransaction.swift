@@ -39,6 +39,8 @@ final class ScriptTransaction: TransactionKeeper {
     let restore: LuaFunction
     /// renew(transaction, objects): reads objects of the host program again.
     let renew: LuaFunction
+    /// contents(object) → a copy of the stored contents.
+    let contents: LuaFunction
   }
 
   /// Covers objects of scripts and of the program.

@@ -86,7 +86,8 @@ final class TransactionFunctions: ModuleSlice {
     known = ScriptTransaction.Functions(
       begin: try function("begin"), conclude: try function("conclude"),
       makeTurns: try function("make_turns"), cover: try function("cover"),
-      keep: try function("keep"), restore: try function("restore"), renew: try function("renew"))
+      keep: try function("keep"), restore: try function("restore"), renew: try function("renew"),
+      contents: try function("contents"))
     return 0
   }
 

@@ -79,7 +79,7 @@ local function cover(transaction, object)
   local made = contents(object)
   if not made.kind then
     for name, value in next, made.map do
-      -- A collection that a class always has needs no setter.
+      -- An object, such as a collection in a constant property, is rolled back itself.
       if not is_object(value) and not core.is_settable(object, name) then
         core.raise(string_format(
           "a transaction could not roll back writes to '%s' of %s: it has no setter",
@@ -285,7 +285,7 @@ core.set_transaction_functions {
   end,
   conclude = conclude, make_turns = make_turns,
   cover = function(...) return trees.through_opaque(cover, ...) end,
-  keep = keep, restore = restore, renew = renew,
+  keep = keep, restore = restore, renew = renew, contents = contents,
 }
 
 return obs

@@ -8,8 +8,9 @@
 ///
 /// Each turn in which something changed is a step, whichever code made the changes. Turns within
 /// `grouping` seconds, and all turns between ``begin()`` and ``commit()``, form one step. Steps
-/// keep removed objects alive, so undo brings back the same objects. Watchers see the writes of
-/// ``undo()`` as ordinary writes, but these are not a step.
+/// keep removed objects alive, so undo brings back the same objects. Tables of scripts are values:
+/// a step has no changes inside them. Watchers see the writes of ``undo()`` as ordinary writes, but
+/// these are not a step.
 ///
 /// The history ends with ``stop()``, or with the object. You have to keep a reference to the
 /// history. Use it on the thread of the loop that observes the object. Writes in a transaction may
@@ -121,7 +122,7 @@ public final class ChangeHistory: ObservableModel {
         engine.delivery.noteIdleCall()
       }
     ) { engine, record in try engine.wiring.add([Path.everything], to: record) }
-    try watcher?.beginShadow(of: model, in: engine, handle)
+    try watcher?.beginShadow(of: model, in: engine, goesIntoTables: false, handle)
   }
 
   deinit { watcher?.stop() }

@@ -6,6 +6,8 @@ extension KeyPathObservable {
   /// `init(from:)` of the class that the property or the collection declares. Call this method on
   /// the thread of the loop.
   ///
+  /// Tables of scripts are values: no change can go into one. `obs.apply` can.
+  ///
   /// - Parameters:
   ///   - changes: the changes, with paths from this object.
   ///   - force: whether to skip changes that do not fit.

@@ -3,7 +3,9 @@ extension KeyPathObservable {
   /// Calls `callback` at the end of each turn in which something at or below this object changed,
   /// with the net changes since the last call.
   ///
-  /// The objects below are the models and collections in properties, elements, values and members.
+  /// The objects below are the models and collections in properties, elements, values and members,
+  /// and the tables of scripts that these hold. Tables can be nested deeply: their data is split
+  /// into several changes every 200 levels.
   /// Lazy and computed properties are not included. If a value changes and changes back, that is
   /// not a net change, and a turn without net changes causes no call. The callback runs on the
   /// loop's thread, after all other watchers of the flush. Errors that it throws are reported to
@@ -74,7 +76,7 @@ extension KeyPathObservable {
         try callback(unsafeDowncast(observed, to: Self.self), changes, delivery)
       }
     ) { engine, record in try engine.wiring.add([Path.everything], to: record) }
-    try watcher.beginShadow(of: self, in: engine, skip: skip, handle)
+    try watcher.beginShadow(of: self, in: engine, goesIntoTables: true, skip: skip, handle)
     return watcher
   }
 

@@ -108,7 +108,7 @@ struct TreeAccess {
     let known = contents
     let side = TreeDifference.Side(
       walk: walk, contents: { known[$0] ?? $0.contents }, only: Set(entries))
-    return side.data(root)
+    return side.data(root, at: 0)
   }
 }
 

@@ -22,26 +22,56 @@ struct TreeDifference {
         && walk.key(of: entry, contents) == key
     }
 
-    /// The object as data, including the objects that are found through it; other objects are left
-    /// out.
-    func data(_ root: TreeEntry) -> ChangeValue {
+    /// The maximum nesting of data: it is released recursively, and tables can be nested deeper.
+    private static var greatestDepth: Int { 200 }
+
+    /// Whether an object comes or leaves as part of the data of its owner, which is at a depth.
+    ///
+    /// Other objects have changes of their own: the data does not say which model or collection a
+    /// table is, and a property of a class does not say that its value is a table.
+    func isData(
+      _ entry: TreeEntry, _ key: DeepChange.Key, in owner: TreeEntry, at depth: Int
+    ) -> Bool {
+      guard isInner(entry, key, in: owner) else { return false }
+      let inner = contents(entry)
+      guard contents(owner).isTable else { return !inner.isTable }
+      return inner.shape == .table && (depth + 1) % Side.greatestDepth != 0
+    }
+
+    /// Whether an object holds objects that its data leaves out.
+    func leavesParts(_ entry: TreeEntry, at depth: Int) -> Bool {
+      var leavesParts = false
+      contents(entry).forEachObject { key, child in
+        leavesParts = leavesParts || !isData(child, key, in: entry, at: depth)
+      }
+      return leavesParts
+    }
+
+    /// The object as data, including the objects that belong to its data.
+    ///
+    /// `depth` is the length of its path.
+    func data(_ root: TreeEntry, at depth: Int) -> ChangeValue {
       // The nesting of Swift objects that own each other is limited by their recursive release.
       let contents = contents(root)
       func value(_ value: TreeValue, at key: DeepChange.Key) -> ChangeValue? {
         switch value {
         case .plain(let value): value
-        case .object(let entry): isInner(entry, key, in: root) ? data(entry) : nil
+        case .object(let entry):
+          isData(entry, key, in: root, at: depth) ? data(entry, at: depth + 1) : nil
         }
       }
       switch contents.shape {
+      case .table where contents.fields.isEmpty && !contents.list.isEmpty:
+        return .list(
+          contents.list.enumerated().compactMap { value($0.element, at: .index($0.offset + 1)) })
       case .array:
         return .list(
           contents.list.enumerated().compactMap { value($0.element, at: .index($0.offset + 1)) })
       case .set:
         return .list(contents.sortedMembers)
-      case .model, .dictionary:
+      case .model, .dictionary, .table:
         var fields: [String: ChangeValue] = [:]
-        for (key, field) in contents.fields { fields[key.description] = value(field, at: key) }
+        for (key, field) in contents.keyed { fields[key.description] = value(field, at: key) }
         return .map(fields)
       }
     }
@@ -53,7 +83,11 @@ struct TreeDifference {
 
   init(before: Side, after: Side, of entries: [TreeEntry]) {
     (self.before, self.after) = (before, after)
-    let items = entries.map { (entry: $0, path: before.path(to: $0)) }
+    var depths = Depths(before.walk)
+    let items = entries.compactMap { entry -> (entry: TreeEntry, path: [DeepChange.Key])? in
+      if before.only.contains(entry), !before.leavesParts(entry, at: depths[entry]) { return nil }
+      return (entry, before.path(to: entry))
+    }
     let deepestFirst = items.enumerated().sorted { a, b in
       let (first, second) = (a.element.path.count, b.element.path.count)
       return first == second ? a.offset < b.offset : first > second
@@ -71,13 +105,13 @@ struct TreeDifference {
   static func snapshot(of root: TreeEntry, _ side: Side) -> ChangeSnapshot {
     var made = TreeDifference(before: side, after: side, of: [])
     made.complete(root, [])
-    return ChangeSnapshot(value: side.data(root), references: made.changes)
+    return ChangeSnapshot(value: side.data(root, at: 0), references: made.changes)
   }
 
   /// Adds the change of one key, with the old and the new value.
   private mutating func add(
     _ kind: DeepChange.Kind, _ path: [DeepChange.Key], _ owner: TreeEntry,
-    old: (TreeValue, DeepChange.Key)?, new: (TreeValue, DeepChange.Key)?
+    old: (TreeValue, DeepChange.Key)?, new: (TreeValue, DeepChange.Key)?, completes: Bool = true
   ) {
     var change = DeepChange(path: path, kind: kind)
     var split: DeepChange?
@@ -87,7 +121,7 @@ struct TreeDifference {
       case .object(let entry) where before.isInner(entry, key, in: owner):
         let contents = before.contents(entry)
         (change.old, change.model, change.type) = (
-          before.data(entry), contents.model, contents.type
+          before.data(entry, at: path.count), contents.model, contents.type
         )
       case .object(let entry):
         change.oldReference =
@@ -104,7 +138,9 @@ struct TreeDifference {
           split = change
           change = DeepChange(path: path, kind: kind == .set ? .set : .insert)
         }
-        (change.new, change.model, change.type) = (after.data(entry), contents.model, contents.type)
+        (change.new, change.model, change.type) = (
+          after.data(entry, at: path.count), contents.model, contents.type
+        )
       case .object(let entry):
         change.reference =
           after.only.contains(entry)
@@ -113,7 +149,7 @@ struct TreeDifference {
     }
     if let split { changes.append(split) }
     changes.append(change)
-    if case (.object(let entry), let key)? = new, after.isInner(entry, key, in: owner) {
+    if completes, case (.object(let entry), let key)? = new, after.isInner(entry, key, in: owner) {
       complete(entry, path)
     }
   }
@@ -121,25 +157,39 @@ struct TreeDifference {
   /// Inserts the references that the data of a new object left out, into the object and the objects
   /// in it.
   private mutating func complete(_ root: TreeEntry, _ path: [DeepChange.Key]) {
-    var work = [(root, path)]
+    // Paths are made only when they are needed: for deeply nested tables, all of them would not fit
+    // into memory.
+    typealias Item = (entry: TreeEntry, owner: Int, key: DeepChange.Key, depth: Int)
+    var work: [Item] = [(root, -1, .index(0), path.count)]
+    func place(_ index: Int) -> [DeepChange.Key] {
+      var (keys, index): ([DeepChange.Key], Int) = ([], index)
+      while work[index].owner >= 0 {
+        keys.append(work[index].key)
+        index = work[index].owner
+      }
+      return path + keys.reversed()
+    }
     var next = 0
     while next < work.count {
-      let (owner, path) = work[next]
+      let (owner, index) = (work[next], next)
       next += 1
-      let contents = after.contents(owner)
-      var inner: [(TreeEntry, [DeepChange.Key])] = []
+      let contents = after.contents(owner.entry)
+      var inner: [Item] = []
       var cut: [(DeepChange.Key, TreeEntry)] = []
       contents.forEachObject { key, entry in
-        if after.isInner(entry, key, in: owner) {
-          inner.append((entry, path + [key]))
+        if after.isData(entry, key, in: owner.entry, at: owner.depth) {
+          inner.append((entry, index, key, owner.depth + 1))
         } else {
           cut.append((key, entry))
         }
       }
       for (key, entry) in cut {
         add(
-          contents.shape == .array ? .insert : .set, path + [key], owner, old: nil,
-          new: (.object(entry), key))
+          contents.isPosition(key) ? .insert : .set, place(index) + [key], owner.entry, old: nil,
+          new: (.object(entry), key), completes: false)
+        if after.isInner(entry, key, in: owner.entry) {
+          work.append((entry, index, key, owner.depth + 1))
+        }
       }
       work += inner
     }
@@ -150,11 +200,11 @@ struct TreeDifference {
     let contents = before.contents(owner)
     var cut: [(DeepChange.Key, TreeEntry)] = []
     contents.forEachObject { key, entry in
-      if !before.isInner(entry, key, in: owner) { cut.append((key, entry)) }
+      if !before.isData(entry, key, in: owner, at: path.count) { cut.append((key, entry)) }
     }
     for (key, entry) in cut.reversed() {
       add(
-        contents.shape == .array ? .remove : .set, path + [key], owner,
+        contents.isPosition(key) ? .remove : .set, path + [key], owner,
         old: (.object(entry), key), new: nil)
     }
   }
@@ -171,9 +221,12 @@ struct TreeDifference {
         changes.append(DeepChange(path: path, kind: .insert, new: member, type: type))
       }
     case .array: compareLists(owner, path, old.list, new.list)
-    case .model, .dictionary:
-      for key in TreeContents.differingKeys(old, new) {
-        let (first, second) = (old.fields[key], new.fields[key])
+    case .model, .dictionary, .table:
+      let areLists = old.shape == .table && new.shape == .table && !old.isSparse && !new.isSparse
+      if areLists { compareLists(owner, path, old.list, new.list) }
+      let (former, present) = areLists ? (old.fields, new.fields) : (old.keyed, new.keyed)
+      for key in TreeContents.differingKeys(former, present) {
+        let (first, second) = (former[key], present[key])
         add(.set, path + [key], owner, old: first.map { ($0, key) }, new: second.map { ($0, key) })
       }
     }
@@ -216,6 +269,31 @@ struct TreeDifference {
       add(.insert, path, owner, old: nil, new: second)
     } else {
       add(.set, path, owner, old: first, new: second)
+    }
+  }
+}
+
+/// The lengths of the paths of objects, each found once.
+private struct Depths {
+  private let walk: TreeWalk
+  private var known: [TreeEntry: Int] = [:]
+
+  init(_ walk: TreeWalk) { self.walk = walk }
+
+  subscript(entry: TreeEntry) -> Int {
+    mutating get {
+      var (way, top): ([TreeEntry], TreeEntry) = ([], entry)
+      while known[top] == nil, let owner = walk.place(of: top)?.owner {
+        way.append(top)
+        top = owner
+      }
+      var depth = known[top] ?? 0
+      known[top] = depth
+      for entry in way.reversed() {
+        depth += 1
+        known[entry] = depth
+      }
+      return depth
     }
   }
 }

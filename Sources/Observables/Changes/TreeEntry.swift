@@ -5,6 +5,10 @@
 final class TreeEntry {
   /// The object; nil if it is gone.
   weak var object: AnyObject?
+  /// A table, which nothing else keeps.
+  fileprivate let table: TableObject?
+  /// The node by which a table is followed.
+  fileprivate var node: NodeRef?
   fileprivate let identifier: ObjectIdentifier
   var contents: TreeContents
   /// Whether the contents were read.
@@ -12,6 +16,7 @@ final class TreeEntry {
 
   init(_ object: AnyObject, _ contents: TreeContents = TreeContents(shape: .model(""))) {
     (self.object, self.contents) = (object, contents)
+    table = object as? TableObject
     identifier = ObjectIdentifier(object)
   }
 }
@@ -60,9 +65,15 @@ struct TreeContents {
   enum Shape: Equatable {
     case model(String)
     case array, dictionary, set
+    /// A plain table, which is a list and has fields.
+    case table
   }
 
   let shape: Shape
+  /// Whether this is a table of a script.
+  let isTable: Bool
+  /// Whether 1…n are no list, because integer keys follow behind a hole.
+  let isSparse: Bool
   let list: [TreeValue]
   let fields: [DeepChange.Key: TreeValue]
   let members: [AnyHashable: ChangeValue]
@@ -71,9 +82,10 @@ struct TreeContents {
 
   init(
     shape: Shape, list: [TreeValue] = [], fields: [DeepChange.Key: TreeValue] = [:],
-    members: [AnyHashable: ChangeValue] = [:]
+    members: [AnyHashable: ChangeValue] = [:], isTable: Bool = false, isSparse: Bool = false
   ) {
     (self.shape, self.list, self.fields, self.members) = (shape, list, fields, members)
+    (self.isTable, self.isSparse) = (isTable, isSparse)
     var keys: [DeepChange.Key] = []
     for (key, value) in fields where value.entry != nil { keys.append(key) }
     objectKeys = DeepChange.Key.sorted(keys)
@@ -84,7 +96,7 @@ struct TreeContents {
 
   var type: DeepChange.CollectionType? {
     switch shape {
-    case .model: nil
+    case .model, .table: nil
     case .array: .array
     case .dictionary: .dictionary
     case .set: .set
@@ -124,17 +136,34 @@ struct TreeContents {
     _ a: TreeContents, _ b: TreeContents,
     by same: (TreeValue?, TreeValue?) -> Bool = TreeValue.areSame
   ) -> [DeepChange.Key] {
+    differingKeys(a.fields, b.fields, by: same)
+  }
+
+  static func differingKeys(
+    _ a: [DeepChange.Key: TreeValue], _ b: [DeepChange.Key: TreeValue],
+    by same: (TreeValue?, TreeValue?) -> Bool = TreeValue.areSame
+  ) -> [DeepChange.Key] {
     var keys: [DeepChange.Key] = []
-    for (key, value) in a.fields where !same(value, b.fields[key]) { keys.append(key) }
-    for key in b.fields.keys where a.fields[key] == nil { keys.append(key) }
+    for (key, value) in a where !same(value, b[key]) { keys.append(key) }
+    for key in b.keys where a[key] == nil { keys.append(key) }
     return DeepChange.Key.sorted(keys)
   }
 
+  /// The fields, and the elements by their positions.
+  var keyed: [DeepChange.Key: TreeValue] {
+    var keyed = fields
+    for (index, element) in list.enumerated() { keyed[.index(index + 1)] = element }
+    return keyed
+  }
+
+  /// Whether a key is the position of an element.
+  func isPosition(_ key: DeepChange.Key) -> Bool {
+    guard case .index(let position) = key else { return false }
+    return list.indices.contains(position - 1)
+  }
+
   subscript(key: DeepChange.Key) -> TreeValue? {
-    if shape == .array {
-      guard case .index(let position) = key, list.indices.contains(position - 1) else { return nil }
-      return list[position - 1]
-    }
+    if !list.isEmpty, case .index(let position) = key, isPosition(key) { return list[position - 1] }
     return fields[key]
   }
 
@@ -152,9 +181,18 @@ struct TreeContents {
 
 /// Reads the contents of objects, and keeps an entry for each object that occurs.
 struct TreeReader {
+  /// Whether tables of scripts are objects of the tree, not values.
+  let goesIntoTables: Bool
+  private var tables: [AnyHashable: TableObject] = [:]
+  /// The entries of tables that were met since the last call of `takeMetTables`.
+  private var metTables: [TreeEntry] = []
+  /// The entries of the tables that are followed, by their nodes.
+  private var tableEntries: [NodeRef: TreeEntry] = [:]
   private var entries: [ObjectIdentifier: TreeEntry] = [:]
   /// The kinds of the classes that occurred; asking an object for its protocols is slow.
   private var kinds: [ObjectIdentifier: TreeKind] = [:]
+
+  init(goesIntoTables: Bool = false) { self.goesIntoTables = goesIntoTables }
 
   private mutating func kind(of object: AnyObject) -> TreeKind {
     let type = ObjectIdentifier(type(of: object))
@@ -170,6 +208,7 @@ struct TreeReader {
     if let known = entries[key], known.object === object { return (known, false) }
     let entry = TreeEntry(object)
     entries[key] = entry
+    if entry.table != nil { metTables.append(entry) }
     return (entry, true)
   }
 
@@ -177,8 +216,33 @@ struct TreeReader {
     entries[ObjectIdentifier(object)].flatMap { $0.object === object ? $0 : nil }
   }
 
+  mutating func takeMetTables() -> [TreeEntry] {
+    defer { metTables = [] }
+    return metTables
+  }
+
+  /// Starts following a table by its node.
+  mutating func note(_ node: NodeRef, of entry: TreeEntry) {
+    if entry.table == nil { return }
+    entry.node = node
+    tableEntries[node] = entry
+  }
+
+  /// The entry of the object of a node.
+  func known(_ node: NodeRef) -> TreeEntry? {
+    if let object = node.model { return known(object) }
+    return tableEntries[node]
+  }
+
   mutating func forget(_ entry: TreeEntry) {
     if entries[entry.identifier] === entry { entries[entry.identifier] = nil }
+    guard let table = entry.table else { return }
+    forget(table.table)
+    if let node = entry.node { tableEntries[node] = nil }
+  }
+
+  private mutating func forget(_ table: some TreeTable) {
+    tables[AnyHashable(table)] = nil
   }
 
   /// Reads the current contents of an object.
@@ -210,21 +274,54 @@ struct TreeReader {
         fields[.name(name)] = self.value(of: value)
       }
       return TreeContents(shape: .model(properties.typeName), fields: fields)
+    case .table:
+      return contents(ofTable: (object as! TableObject).table)
     case .other:
       return TreeContents(shape: .model("\(type(of: object))"))
     }
   }
 
+  private mutating func contents(ofTable table: some TreeTable) -> TreeContents {
+    let read = table.copyContents() ?? TreeTableContents()
+    let shape: TreeContents.Shape =
+      switch read.type {
+      case .array: .array
+      case .dictionary: .dictionary
+      case .set: .set
+      case nil: read.model.map { .model($0) } ?? .table
+      }
+    var fields: [DeepChange.Key: TreeValue] = [:]
+    for (key, field) in read.fields { fields[key] = value(of: field) }
+    var members: [AnyHashable: ChangeValue] = [:]
+    for member in read.members { members[member] = ChangeValue(member.base) }
+    return TreeContents(
+      shape: shape, list: read.list.map { value(of: $0) }, fields: fields, members: members,
+      isTable: true, isSparse: read.isSparse)
+  }
+
+  private mutating func tableObject(_ table: some TreeTable) -> TableObject {
+    if let known = tables[AnyHashable(table)] { return known }
+    let object = TableObject(table)
+    tables[AnyHashable(table)] = object
+    return object
+  }
+
   private mutating func value(of value: Any?) -> TreeValue {
     guard let value else { return .nothing }
-    guard let object = reference(to: value) else { return .plain(ChangeValue(value)) }
+    guard let object = reference(to: value) else {
+      let plain = ChangeValue(value)
+      guard goesIntoTables, case .native(let value) = plain, let table = value as? any TreeTable,
+        table.isPartOfTrees
+      else { return .plain(plain) }
+      return .object(entry(of: tableObject(table)).entry)
+    }
     return kind(of: object).isOfTree ? .object(entry(of: object).entry) : .plain(ChangeValue(value))
   }
 }
 
 /// The kinds of objects, for changes.
 private enum TreeKind {
-  case array, dictionary, set
+  case array, dictionary, set, table
   case model(ModelProperties)
   /// An object that changes do not go into.
   case other
@@ -234,6 +331,7 @@ private enum TreeKind {
     case is any DynamicArray: self = .array
     case is any DynamicDictionary: self = .dictionary
     case is any DynamicSet: self = .set
+    case is TableObject: self = .table
     case let model as any ObservableModel: self = .model(type(of: model).properties)
     default: self = .other
     }
@@ -250,11 +348,25 @@ func isTreeObject(_ value: Any) -> Bool {
 extension DeepChange.Key {
   /// Sorts keys in a stable order.
   static func sorted(_ keys: [DeepChange.Key]) -> [DeepChange.Key] {
-    keys.count > 1 ? keys.sorted { $0.description < $1.description } : keys
+    keys.count > 1 ? keys.sorted { $0.isBefore($1) } : keys
+  }
+
+  /// Orders numbers before names, and names before booleans.
+  private func isBefore(_ other: DeepChange.Key) -> Bool {
+    switch (self, other) {
+    case (.name(let a), .name(let b)): a < b
+    case (.boolean(let a), .boolean(let b)): a && !b
+    case (.index(let a), .index(let b)): a < b
+    case (.index(let a), .number(let b)): Double(a) < b
+    case (.number(let a), .index(let b)): a < Double(b)
+    case (.number(let a), .number(let b)): a < b
+    case (.index, _), (.number, _), (.name, .boolean): true
+    case (.name, _), (.boolean, _): false
+    }
   }
 
   /// Makes the key for a dictionary's key; nil if data cannot represent it.
-  init?(_ key: Any) {
+  package init?(_ key: Any) {
     switch ChangeValue(key) {
     case .text(let name): self = .name(name)
     case .integer(let number): self = .index(number)

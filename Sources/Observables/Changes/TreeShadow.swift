@@ -4,7 +4,7 @@
 final class TreeShadow: TransactionWitness {
   let engine: Engine
   private let watcher: WatcherID
-  private var reader = TreeReader()
+  private var reader: TreeReader
   private var walk: TreeWalk
   private var dirty: [TreeEntry] = []
   private var isDirty: Set<TreeEntry> = []
@@ -22,9 +22,11 @@ final class TreeShadow: TransactionWitness {
   private var kept: [AnyObject] = []
 
   init(
-    of root: AnyObject, for watcher: WatcherRef, in engine: Engine, skip: AnyHashable? = nil
+    of root: AnyObject, for watcher: WatcherRef, in engine: Engine, goesIntoTables: Bool,
+    skip: AnyHashable? = nil
   ) throws {
     (self.engine, self.skip, self.watcher) = (engine, skip, watcher.identity)
+    reader = TreeReader(goesIntoTables: goesIntoTables)
     (walk, _) = TreeWalk.walk(from: reader.entry(of: root).entry) { _ in TreeContents(shape: .set) }
     let entries: [TreeEntry]
     (walk, entries) = TreeWalk.walk(from: walk.root) { [self] entry in
@@ -59,7 +61,7 @@ final class TreeShadow: TransactionWitness {
 
   /// Keeps the objects that were in a written object alive until the next delivery.
   func keepContents(of node: NodeRef) {
-    guard let entry = node.model.flatMap({ reader.known($0) }) else { return }
+    guard let entry = reader.known(node) else { return }
     entry.contents.forEachObject { _, child in
       if let object = child.object { kept.append(object) }
     }
@@ -72,13 +74,14 @@ final class TreeShadow: TransactionWitness {
       throw PathError(.otherLoop, path: "**", component: 1)
     }
     try engine.wiring.follow(node, by: watcher)
+    reader.note(node, of: entry)
   }
 
   /// The objects that were written since the last call.
   private func takeWritten() -> [TreeEntry] {
     guard let watcher = engine.watchers[watcher] else { return [] }
     return engine.wiring.takeWritten(of: watcher).compactMap { node in
-      node.model.flatMap { reader.known($0) }
+      reader.known(node)
     }
   }
 
@@ -193,6 +196,11 @@ final class TreeShadow: TransactionWitness {
       {
         _ = engine.wiring.unfollow(node, by: watcher)
       }
+      reader.forget(entry)
+      forget(entry)
+    }
+    // An entry keeps its table alive. A table that came and left must not stay.
+    for entry in reader.takeMetTables() where !walk.contains(entry) {
       reader.forget(entry)
       forget(entry)
     }

@@ -174,11 +174,13 @@ open class Watcher: ObservationCore.Receiver, @unchecked Sendable {
   /// - Parameters:
   ///   - handle: the callback's handle of the shadow.
   final func beginShadow(
-    of root: AnyObject, in engine: Engine, skip: AnyHashable? = nil, _ handle: ShadowHandle
+    of root: AnyObject, in engine: Engine, goesIntoTables: Bool, skip: AnyHashable? = nil,
+    _ handle: ShadowHandle
   ) throws {
     guard let activeRecord else { return }
     do {
-      handle.shadow = try TreeShadow(of: root, for: activeRecord, in: engine, skip: skip)
+      handle.shadow = try TreeShadow(
+        of: root, for: activeRecord, in: engine, goesIntoTables: goesIntoTables, skip: skip)
     } catch {
       stop()
       throw error

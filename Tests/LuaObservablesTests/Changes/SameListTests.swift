@@ -4,7 +4,7 @@ import Observables
 import TestSupport
 import Testing
 
-/// X2: a tree of Swift objects has one list of changes, for Swift and for scripts.
+/// X2: a tree of Swift objects and tables has one list of changes, for Swift and for scripts.
 @Suite struct `Changes of one tree on both sides` {
   private let loop = Loop(clock: .virtual)
   private let root = Crate("root")
@@ -15,7 +15,7 @@ import Testing
     let host = try LuaHost(loop: loop)
     host.onError = { Issue.record("\($0)") }
     try host.set("root", to: root)
-    try host.run("require 'obs'.changes(root, function(_, changes) list = changes end)")
+    try host.run(Self.script)
     var list: [DeepChange] = []
     try root.changes(in: loop) { list = $1 }
     var crates = [root]
@@ -24,7 +24,7 @@ import Testing
         crates.randomElement(using: &random)!, crates.randomElement(using: &random)!
       )
       let count = one.crates.count
-      switch Int.random(in: 0..<12, using: &random) {
+      switch Int.random(in: 0..<24, using: &random) {
       case 0: one.name = ["a", "b", "c"].randomElement(using: &random)!
       case 1: one.first = Bool.random(using: &random) ? other : nil
       case 2: one.second = Bool.random(using: &random) ? other : nil
@@ -39,7 +39,13 @@ import Testing
         one.crates.move(from: 0, to: Int.random(in: 0..<count, using: &random))
       case 9: one.byName[["x", "y"].randomElement(using: &random)!] = other
       case 10: one.byName[["x", "y"].randomElement(using: &random)!] = nil
-      default: if one.tags.contains("t") { one.tags.remove("t") } else { one.tags.insert("t") }
+      case 11: if one.tags.contains("t") { one.tags.remove("t") } else { one.tags.insert("t") }
+      default:
+        let numbers = (0..<4).map { _ in Int.random(in: 0..<60, using: &random) }
+        do {
+          let step: LuaFunction = try host.state.globals.get("step")
+          try step.call(numbers[0], numbers[1], numbers[2], numbers[3], one)
+        } catch { Issue.record("\(error)") }
       }
     }
     for turn in 1...12 {
@@ -54,6 +60,118 @@ import Testing
   }
 }
 
+// Tables that Swift objects hold.
+extension `Changes of one tree on both sides` {
+  @Test func `tables that leave are not kept alive`() throws {
+    let host = try LuaHost(loop: loop)
+    try host.set("root", to: root)
+    let watcher = try root.changes(in: loop) { _, _ in }
+    try host.run(
+      """
+      kept = setmetatable({}, { __mode = "k" })
+      local t = { child = {} }
+      t.child.parent, kept[t], kept[t.child] = t, true, true
+      root.table = t
+      """)
+    loop.flush()
+    root.table = nil
+    loop.flush()
+    try host.run("collectgarbage() collectgarbage() left = next(kept) ~= nil")
+    #expect(host["left"] == false)
+    watcher.stop()
+  }
+
+  @Test func `an ended watcher releases the tables`() throws {
+    let host = try LuaHost(loop: loop)
+    try host.set("root", to: root)
+    try host.run(
+      "kept = setmetatable({}, { __mode = 'k' }) root.table = {} kept[root.table] = true")
+    try root.changes(in: loop) { _, _ in }.stop()
+    root.table = nil
+    loop.flush()
+    try host.run("collectgarbage() collectgarbage() left = next(kept) ~= nil")
+    #expect(host["left"] == false)
+  }
+
+  @Test func `tables nested very deeply come and leave`() throws {
+    let host = try LuaHost(loop: loop)
+    try host.set("root", to: root)
+    var counts: [Int] = []
+    let watcher = try root.changes(in: loop) { counts.append($1.count) }
+    try host.run(
+      """
+      local t = {}
+      for i = 1, 5000 do t = { t = t } end
+      root.table = t
+      """)
+    loop.flush()
+    root.table = nil
+    loop.flush()
+    #expect(counts == [26, 26])
+    watcher.stop()
+  }
+
+  @Test func `an opaque table is a value`() throws {
+    let host = try LuaHost(loop: loop)
+    try host.set("root", to: root)
+    var paths: [[DeepChange.Key]] = []
+    try root.changes(in: loop) { paths += $1.map(\.path) }
+    try host.run(
+      "local t = require 'obs'.opaque { n = 1 } root.table = t function set() t.n = 2 end")
+    loop.flush()
+    try host.run("set()")
+    loop.flush()
+    #expect(paths == [["table"]])
+  }
+
+  @Test func `undo and apply take a table as a value`() throws {
+    let host = try LuaHost(loop: loop)
+    try host.set("root", to: root)
+    let history = try ChangeHistory(of: root)
+    try host.run("root.table = { n = 1 } t = root.table")
+    loop.flush()
+    try host.run("t.n = 2")
+    loop.flush()
+    #expect(history.undo() && root.table == nil && !history.undo())
+    #expect(history.redo())
+    let table = try #require(root.table)
+    #expect(try table.get("n") == 2)
+    let error = #expect(throws: ChangeError.self) {
+      try root.apply([DeepChange(path: ["table", "n"], old: 2, new: 3)])
+    }
+    #expect(error?.reason == "there is no object at 'table'")
+  }
+}
+
+extension `Changes of one tree on both sides` {
+  /// Watches the changes, and makes steps in tables that `root` leads to.
+  fileprivate static let script = """
+    require "obs".changes(root, function(_, changes) list = changes end)
+    local tables = {}
+    local function new(t) tables[#tables + 1] = t return t end
+    new {}
+    function step(kind, a, b, c, crate)
+      local t, u = tables[a % #tables + 1], tables[b % #tables + 1]
+      local list = t.list
+      kind = kind % 13
+      if kind == 0 then t.name = c % 3
+      elseif kind == 1 then t.child = new { n = c }
+      elseif kind == 2 then t.child = nil
+      elseif kind == 3 then t.other = u
+      elseif kind == 4 then t.list = { c % 3, new { n = c }, c % 3 }
+      elseif kind == 5 and list then table.insert(list, 1 + c % (#list + 1), u)
+      elseif kind == 6 and list and #list > 0 then table.remove(list, 1 + c % #list)
+      elseif kind == 7 then t.crate = crate
+      elseif kind == 8 then t.crate = nil
+      elseif kind == 9 then crate.table = u
+      elseif kind == 10 then crate.table = nil
+      elseif kind == 11 then t.list = nil
+      elseif list and #list > 0 then list[1 + c % #list] = c % 2 == 0 and c % 3 or u
+      end
+    end
+    """
+}
+
 /// An object of a tree with sharing and cycles.
 private final class Crate: ObservableModel {
   static let properties = ModelProperties(for: Crate.self) {
@@ -62,12 +180,14 @@ private final class Crate: ObservableModel {
     Property("second", get: { $0.second }, set: { $0.second = $1 })
     Property("crates", get: { $0.crates })
     Property("byName", get: { $0.byName })
+    Property("table", get: { $0.table }, set: { $0.table = $1 })
     Property("tags", get: { $0.tags })
   }
   let observation = ModelObservation()
   var name: String { didSet { observation.didSet(0, from: oldValue, to: name) } }
   var first: Crate? { didSet { observation.didSet(1, from: oldValue, to: first) } }
   var second: Crate? { didSet { observation.didSet(2, from: oldValue, to: second) } }
+  var table: LuaTable? { didSet { observation.didSet(5, from: oldValue, to: table) } }
   let crates = ObservableArray<Crate>()
   let byName = ObservableDictionary<String, Crate>()
   let tags = ObservableSet<String>()

@@ -31,8 +31,8 @@ struct DiagnosticTests {
       """,
       1, 25,
       """
-      '@ObservableModel' is for classes; 'Counter' is an actor, whose properties nobody \
-      outside may read; a class that several threads write is \
+      '@ObservableModel' is for classes; 'Counter' is an actor, whose properties cannot \
+      be read from outside; a class that several threads write is \
       '@ObservableModel(.threadSafe)'
       """,
       fix: "replace 'actor' by 'final class'",
