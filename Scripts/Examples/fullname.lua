@@ -38,7 +38,7 @@ print("the full name is another one, its initial is not: the badge is left alone
 person.first = "Annabella"
 obs.flush()
 
-print("assigned: it holds until what it is made of changes")
+print("assigned: valid until a dependency changes")
 person.full = "Countess of Lovelace"
 obs.flush()
 print(person.full)

@@ -67,10 +67,10 @@ obs.task(function()
   step "a value is loaded when it is read, and kept"
   print(settings.zoom, settings.zoom)
 
-  step "what the file does not have is nil, which is a value too"
+  step "a missing setting is nil, which is a value, too"
   print(settings.font, obs.is_valid(settings, "font"))
 
-  step "the file changes: nobody observes, so nobody looks, until somebody says so"
+  step "the file changes: without watchers it is not read until invalidated"
   write "zoom = 3\ntheme = dark\n"
   obs.sleep(0.05)
   print(settings.zoom)
@@ -81,7 +81,7 @@ obs.task(function()
   local zoom = obs.observe(settings, "zoom", function() print("zoom", settings.zoom) end)
   local theme = obs.observe(settings, "theme", function() print("theme", settings.theme) end)
 
-  step "the file changes: only what is observed is loaded, and only what differs is told"
+  step "the file changes: only observed settings are loaded, only changed ones delivered"
   write "zoom = 3\ntheme = light\nfont = Mono\n"
   obs.sleep(0.05)
   print("valid: " .. table.concat(obs.valid_names(settings), ", "))
@@ -93,7 +93,7 @@ obs.task(function()
   write "zoom = 4\ntheme = dark\n"
   obs.sleep(0.05)
 
-  step "nobody observes any longer"
+  step "the last watcher ends"
   zoom:stop()
   theme:stop()
   write "zoom = 5\ntheme = dark\n"

@@ -93,7 +93,7 @@ step("a project is opened: it overrides the tab width and adds a line length", f
   editor.project = { name = "obs-lua", settings = { tab_width = 2, line_length = 100 } }
 end)
 
-step("the default tab width changes: nobody can see it", function()
+step("the default tab width changes: no editor shows it", function()
   editor.defaults.tab_width = 3
 end)
 

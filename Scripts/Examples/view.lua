@@ -62,7 +62,7 @@ window.document = { name = "notes *" }
 obs.flush()
 print(window.view.redraws)
 
-step "the view is closed: nobody draws"
+step "the view is closed: no more drawing"
 obs.stop(window, { observer = window.view })
 window.view = nil
 window.document.name = "letter"
