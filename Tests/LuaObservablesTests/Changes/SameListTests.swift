@@ -127,7 +127,7 @@ extension `Changes of one tree on both sides` {
   @Test func `undo and apply take a table as a value`() throws {
     let host = try LuaHost(loop: loop)
     try host.set("root", to: root)
-    let history = try ChangeHistory(of: root)
+    let history = try ChangeHistory(of: root, in: loop)
     try host.run("root.table = { n = 1 } t = root.table")
     loop.flush()
     try host.run("t.n = 2")
