@@ -432,16 +432,21 @@ function Plan:prepare(changes)
   end
 end
 
--- Resolves references to objects that exist after all changes. Returns the number of a change that
--- does not fit, and an error text.
+-- Resolves references to objects at paths after the changes. Returns the numbers of the changes that
+-- do not fit, and the reasons by number.
 function Plan:finish()
+  local numbers, problems = {}, {}
+  local function refuse(number, problem)
+    if problems[number] then return end
+    numbers[#numbers + 1], problems[number] = number, problem
+  end
   for i = 1, #self.writes do
     local write = self.writes[i]
     if is_later(write.value) then
       local object = self:resolve(write.value)
       if object == nil then
-        return write.number, string_format("its ref leads to no object: '%s'",
-          path_text(write.value.path))
+        refuse(write.number, string_format("its ref leads to no object: '%s'",
+          path_text(write.value.path)))
       end
       write.value = object
     end
@@ -451,9 +456,10 @@ function Plan:finish()
     if is_later(present) then present = self:resolve(present) end
     if is_later(expected) then expected = self:resolve(expected) end
     if expected == nil or not rawequal(present, expected) then
-      return number, "another object was there"
+      refuse(number, "another object was there")
     end
   end
+  return numbers, problems
 end
 
 -- Applying ---------------------------------------------------------------------------------------
@@ -507,19 +513,21 @@ function obs.apply(target, changes, options)
           if not force then fail(changes, number, problem) end
           failures = failures + 1
           skipped[number] = true
+          local last = plan.checks[#plan.checks]
+          if last and last[1] == number then plan.checks[#plan.checks] = nil end
         end
       end
     end
-    local number, problem = plan:finish()
-    if number and not force then fail(changes, number, problem) end
-    if not number then
-      number, problem = in_batch(trees.written_from, origin, plan.writes, force)
+    local numbers, problems = plan:finish()
+    if #numbers == 0 then
+      local number, problem = in_batch(trees.written_from, origin, plan.writes, force)
       if number then fail(changes, number, problem) end
       return failures + problem
     end
-    -- Plan again without the change whose reference leads to no object.
-    failures = failures + 1
-    skipped[number] = true
+    if not force then fail(changes, numbers[1], problems[numbers[1]]) end
+    -- Plan again without the changes whose references do not fit.
+    failures = failures + #numbers
+    for _, number in next, numbers do skipped[number] = true end
   end
 end
 

@@ -389,6 +389,9 @@ trees.key_of = key_of
 -- The maximum number of host objects' values that are compared pairwise.
 local MANY = 256
 
+-- The maximum number of edits for which `edit_steps` searches a script.
+local MOST_STEPS = 256
+
 --- Up to this many insertions and removals are made one by one in a plain table. Each moves the
 --- elements behind it, so more of them cost more than assigning all elements.
 trees.FEW_EDITS = 16
@@ -410,19 +413,34 @@ function trees.edit_script(from, count, to, new_count, edit, limit)
   if limit and (gone - come > limit or come - gone > limit) then return false end
   -- Several edits may have lower positions if elements of the common beginning occur behind it.
   if gone + come > 1 and not (gone == 1 and come == 1) then
-    local is_there = {}
-    for i = head + 1, head + gone do is_there[key_of(from[i])] = true end
-    for i = head + 1, head + come do is_there[key_of(to[i])] = true end
-    while head > 0 and (is_there[key_of(from[head])] or is_value(from[head])) do
-      head, gone, come = head - 1, gone + 1, come + 1
+    local keys, values = {}, {}
+    local function note(value)
+      keys[key_of(value)] = true
+      if is_value(value) then values[#values + 1] = value end
     end
+    local function is_noted(value)
+      if keys[key_of(value)] then return true end
+      if not is_value(value) or #values > MANY then return false end
+      for i = 1, #values do
+        if equal(values[i], value) then return true end
+      end
+      return false
+    end
+    for i = head + 1, head + gone do note(from[i]) end
+    for i = head + 1, head + come do note(to[i]) end
+    while head > 0 and is_noted(from[head]) do head, gone, come = head - 1, gone + 1, come + 1 end
   end
   if gone == 0 then
     for i = head + 1, head + come do edit("insert", i, nil, i) end
     return true
   end
   if come == 0 then
-    for i = head + 1, head + gone do edit("remove", head + 1, i) end
+    -- `edit_steps` would search for no script this long, and remove from the end.
+    local is_long = gone > MOST_STEPS
+    for i = head + 1, head + gone do
+      local old = is_long and 2 * head + gone + 1 - i or i
+      edit("remove", is_long and old or head + 1, old)
+    end
     return true
   end
   if gone == 1 and come == 1 then

@@ -46,22 +46,23 @@ struct ChangePlan {
       do {
         try plan.make(changes, skipping: &skipped, force: force)
         return skipped.count
-      } catch let late as LateMisfit {
+      } catch let late as Misfits {
         for back in plan.undo.reversed() { back() }
-        guard force, skipped.insert(late.index).inserted else {
-          let change = changes[late.index]
-          throw ChangeError(
-            index: late.index, path: change.path, kind: change.kind, reason: late.reason)
+        let known = skipped.count
+        for (index, _) in late.all { skipped.insert(index) }
+        guard force, skipped.count > known else {
+          let (index, reason) = late.all[0]
+          let change = changes[index]
+          throw ChangeError(index: index, path: change.path, kind: change.kind, reason: reason)
         }
-        // The other changes are made again without this one.
+        // The other changes are made again.
       }
     }
   }
 
-  /// A change whose misfit is found after other changes were made.
-  private struct LateMisfit: Error {
-    let index: Int
-    let reason: String
+  /// The changes that do not fit; not empty.
+  private struct Misfits: Error {
+    var all: [(index: Int, reason: String)] = []
   }
 
   private mutating func make(
@@ -73,8 +74,9 @@ struct ChangePlan {
     }
     for (index, change) in changes.enumerated() where !skipped.contains(index) {
       do { try make(change, index) } catch let misfit as Misfit {
-        guard force else { throw LateMisfit(index: index, reason: misfit.reason) }
+        guard force else { throw Misfits(all: [(index, misfit.reason)]) }
         skipped.insert(index)
+        leaving.removeAll { $0.index == index }
       }
     }
     try finish()
@@ -82,13 +84,15 @@ struct ChangePlan {
 
   /// Stores objects that are known only after all changes were made.
   private mutating func finish() throws {
-    func checking<Result>(_ index: Int, _ body: () throws -> Result) throws -> Result {
+    var misfits = Misfits()
+    func checked<Result>(_ index: Int, _ body: () throws -> Result) throws -> Result? {
       do { return try body() } catch let misfit as Misfit {
-        throw LateMisfit(index: index, reason: misfit.reason)
+        misfits.all.append((index, misfit.reason))
+        return nil
       }
     }
     for (index, present, path) in leaving {
-      try checking(index) {
+      _ = try checked(index) {
         guard let present, try object(path) === present else {
           throw Misfit(reason: "another object was there")
         }
@@ -96,16 +100,16 @@ struct ChangePlan {
     }
     var objects: [(owner: AnyObject, key: DeepChange.Key, object: AnyObject, index: Int)] = []
     for (place, entry) in later {
-      let found = try checking(entry.index) { try object(entry.path) }
+      guard let found = try checked(entry.index, { try object(entry.path) }) else { continue }
       objects.append((entry.owner, place.key, found, entry.index))
     }
     var arrays: [(array: any DynamicArray, elements: [Any])] = []
     for list in lists.values.sorted(by: { $0.order < $1.order }) {
-      let elements = try list.slots.map { slot -> Any in
+      let elements = try list.slots.compactMap { slot -> Any? in
         switch slot {
         case .value(let value): return value
         case .later(let path, let index):
-          return try checking(index) {
+          return try checked(index) {
             guard let element = list.array.fit([try object(path)]) else {
               throw Misfit(reason: "the array has elements of type \(list.array.elementType)")
             }
@@ -115,12 +119,15 @@ struct ChangePlan {
       }
       arrays.append((list.array, elements))
     }
-    for (owner, key, object, index) in objects.sorted(by: { $0.index < $1.index }) {
+    for (owner, key, object, index) in objects.sorted(by: { $0.index < $1.index })
+    where misfits.all.isEmpty {
       let access = TreeAccess(owner)
       let present = (try? access.value(key)) ?? nil
-      try checking(index) { try access.store(object, key) }
-      undo.append { try? access.store(present, key) }
+      if try checked(index, { try access.store(object, key) }) != nil {
+        undo.append { try? access.store(present, key) }
+      }
     }
+    if !misfits.all.isEmpty { throw misfits }
     for (array, elements) in arrays { array.dynamicSet(elements) }
   }
 
@@ -256,6 +263,16 @@ struct ChangePlan {
     }
   }
 
+  /// The elements of an array that the changes so far have edited.
+  private func elements(of array: AnyObject) -> [Any?]? {
+    lists[ObjectIdentifier(array)]?.slots.map { slot in
+      switch slot {
+      case .value(let value): value
+      case .later(let path, _): try? object(path)
+      }
+    }
+  }
+
   /// Checks what is there before a change.
   private mutating func check(_ change: DeepChange, _ index: Int, _ present: Any?) throws {
     switch change.oldReference {
@@ -269,7 +286,8 @@ struct ChangePlan {
       return
     case nil: break
     }
-    let data = present.map { TreeAccess.data(of: $0) }
+    let plan = self
+    let data = present.map { TreeAccess.data(of: $0) { plan.elements(of: $0) } }
     if change.old == nil, present == nil || change.kind == .remove { return }
     guard let old = change.old, let data, old == data else {
       throw Misfit(reason: "something else was there")

@@ -94,9 +94,13 @@ struct TreeAccess {
 
   /// Converts a value to data; an object's data has all its contents, except for objects that
   /// occurred before.
-  static func data(of value: Any) -> ChangeValue {
+  ///
+  /// `elements` returns the elements of an array that is going to have others; nil for other arrays.
+  static func data(
+    of value: Any, elements: @escaping (AnyObject) -> [Any?]? = { _ in nil }
+  ) -> ChangeValue {
     guard isTreeObject(value) else { return ChangeValue(value) }
-    var reader = TreeReader()
+    var reader = TreeReader(elements: elements)
     let root = reader.entry(of: value as AnyObject).entry
     var contents: [TreeEntry: TreeContents] = [:]
     let (walk, entries) = TreeWalk.walk(from: root) { entry in

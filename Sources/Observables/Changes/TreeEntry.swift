@@ -192,7 +192,12 @@ struct TreeReader {
   /// The kinds of the classes that occurred; asking an object for its protocols is slow.
   private var kinds: [ObjectIdentifier: TreeKind] = [:]
 
-  init(goesIntoTables: Bool = false) { self.goesIntoTables = goesIntoTables }
+  /// The elements of an array that is going to have others; nil for other arrays.
+  private let elements: (AnyObject) -> [Any?]?
+
+  init(goesIntoTables: Bool = false, elements: @escaping (AnyObject) -> [Any?]? = { _ in nil }) {
+    (self.goesIntoTables, self.elements) = (goesIntoTables, elements)
+  }
 
   private mutating func kind(of object: AnyObject) -> TreeKind {
     let type = ObjectIdentifier(type(of: object))
@@ -250,8 +255,10 @@ struct TreeReader {
     switch kind(of: object) {
     case .array:
       let array = object as! any DynamicArray
-      return TreeContents(
-        shape: .array, list: (0..<array.valueCount).map { value(of: array.dynamicElement(at: $0)) })
+      let list =
+        elements(object)?.map { value(of: $0) }
+        ?? (0..<array.valueCount).map { value(of: array.dynamicElement(at: $0)) }
+      return TreeContents(shape: .array, list: list)
     case .dictionary:
       var fields: [DeepChange.Key: TreeValue] = [:]
       for (key, value) in (object as! any DynamicDictionary).dynamicEntries where value != nil {
