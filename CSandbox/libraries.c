@@ -25,7 +25,7 @@ static const char *const libraries[] = {
 static int count_memory(lua_State *L) {
   const char *what = luaL_optstring(L, 1, "collect");
   if (strcmp(what, "count") != 0) {
-    return luaL_error(L, "bad argument #1 to 'collectgarbage' (only 'count' is there, got '%s')",
+    return luaL_error(L, "bad argument #1 to 'collectgarbage' (only 'count' is allowed, got '%s')",
                       what);
   }
   lua_pushnumber(L, lua_gc(L, LUA_GCCOUNT) + lua_gc(L, LUA_GCCOUNTB) / 1024.0);

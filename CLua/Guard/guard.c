@@ -166,8 +166,8 @@ void clua_guard_stop(clua_guard *guard, clua_stop reason) {
 
 void clua_stopmessage(const clua_guard *guard, char *message) {
   if (guard->reason == CLUA_STOP_TIME) {
-    const char *what = guard->culprit->ofothers ? "a call that others have caused" : "the turn";
-    snprintf(message, CLUA_STOP_MESSAGE_SIZE, "%s%s has taken more time than it may (%g ms)",
+    const char *what = guard->culprit->ofothers ? "a call caused by others" : "the turn";
+    snprintf(message, CLUA_STOP_MESSAGE_SIZE, "%s%s took longer than its limit (%g ms)",
              guard->place, what, (double)guard->culprit->limit / 1e6);
   } else if (guard->reason == CLUA_STOP_UNTIMED) {
     snprintf(message, CLUA_STOP_MESSAGE_SIZE,

@@ -1,6 +1,6 @@
 #include "clua.h"
 
-static const char no_finalizers[] = "a script has no finalizers ('__gc')";
+static const char no_finalizers[] = "a script cannot have finalizers ('__gc')";
 
 /* Whether scripts have safe libraries, and the value is a metatable with `__gc`. [-0, +0, -] */
 static bool has_finalizer(lua_State *L, int index) {

@@ -122,7 +122,7 @@ static int reset_coroutine(lua_State *thread, lua_State *from) {
 }
 
 static const char foreign[] =
-    "the coroutine of a getter goes on when the properties it reads are computed";
+    "the coroutine of a getter continues when the properties it reads are computed";
 
 /* Resumes like the library. Returns the number of results, or -1 with an error on top. */
 static int resume_coroutine(lua_State *L, lua_State *thread, int nargs) {

@@ -130,7 +130,7 @@ package final class FixtureRun {
           path, 1,
           """
           \(seconds) s of virtual time after the script's end there are still timers; \
-          stop those that repeat
+          stop repeating timers
           """, in: 0)
         return false
       }

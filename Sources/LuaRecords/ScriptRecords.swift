@@ -104,12 +104,12 @@
       var references: [(name: String, object: any ObservableRecord)] = []
       try values.forEach { key, value throws(LuaError) in
         guard case .string(let text) = key, let name = text.text else {
-          throw wrong("insert: the values have the names of columns as keys, not \(key)")
+          throw wrong("insert: the keys must be names of columns, not \(key)")
         }
         if let target = schema.reference(name) {
           guard let object = self.object(value), type(of: object) == target else {
             throw wrong(
-              "insert: '\(name)' of \(entry.name) is a \(target), not \(described(value))")
+              "insert: '\(name)' of \(entry.name) must be a \(target), not \(described(value))")
           }
           references.append((name, object))
         } else if schema.writableColumns.contains(name) {
@@ -150,7 +150,7 @@
       guard let entry = classes[name] else {
         let nearest = nearestName(to: name, among: Array(classes.keys))
         throw wrong(
-          "scripts have no rows of '\(name)' here"
+          "scripts cannot use rows of '\(name)' here"
             + (nearest.map { " (did you mean '\($0)'?)" } ?? ""))
       }
       guard entry.rights.contains(right) else {
@@ -202,11 +202,11 @@
           }
         case ("limit", .integer(let count)) where count >= 0: limit = Int(count)
         case ("where", .string(let text)), ("order", .string(let text)):
-          guard let text = text.text else { throw wrong("query: '\(name)' is no UTF-8") }
+          guard let text = text.text else { throw wrong("query: '\(name)' is not UTF-8") }
           texts[name] = text
         default:
           let expected = ["args": "a list of values", "limit": "a whole number from 0"][name]
-          throw wrong("query: '\(name)' is \(expected ?? "a text"), not \(value.typeName)")
+          throw wrong("query: '\(name)' must be \(expected ?? "a text"), not \(value.typeName)")
         }
       }
       let columns = record.recordSchema.columnNames
@@ -230,16 +230,16 @@
     case .boolean(let value): return value.databaseValue
     case .integer(let value): return value.databaseValue
     case .number(let value):
-      if value.isNaN { throw wrong("\(what) is NaN, which the database does not have") }
+      if value.isNaN { throw wrong("\(what) is NaN, which the database cannot store") }
       return value.databaseValue
     case .string(let text):
-      guard let text = text.text else { throw wrong("\(what) is a string that is no UTF-8") }
+      guard let text = text.text else { throw wrong("\(what) is a string that is not UTF-8") }
       if text.utf8.contains(0) {
-        throw wrong("\(what) is a string with a zero, where the texts of the database end")
+        throw wrong("\(what) is a string with a zero byte, which ends a text in the database")
       }
       return text.databaseValue
     case .table, .function, .userdata, .thread, .lightUserdata:
-      throw wrong("\(what) is a number, a string, a boolean or nil, not a \(value.typeName)")
+      throw wrong("\(what) must be a number, a string, a boolean or nil, not a \(value.typeName)")
     }
   }
 #endif

@@ -131,7 +131,7 @@
       if isInteger, let number = Int64(text) { return .integer(number) }
       let isPlain = text.allSatisfy { "0123456789.eE+-".contains($0) }
       if isPlain, let number = Double(text), number.isFinite { return .number(number) }
-      throw WhereError(option: option, position: start + 1, detail: "'\(text)' is no number")
+      throw WhereError(option: option, position: start + 1, detail: "'\(text)' is not a number")
     }
 
     private mutating func quoted(_ quote: Character) throws(WhereError) -> WhereToken.Kind {
@@ -148,13 +148,13 @@
         } else if text.utf8.contains(0) {
           throw WhereError(
             option: option, position: start + 1,
-            detail: "the text has a zero, where the texts of the database end")
+            detail: "the text has a zero byte, which ends a text in the database")
         } else {
           return .text(text)
         }
       }
       throw WhereError(
-        option: option, position: start + 1, detail: "the text that begins here does not end")
+        option: option, position: start + 1, detail: "the text here has no closing quote")
     }
   }
 #endif

@@ -10,7 +10,7 @@ extension ModelChecks {
         context.diagnose(
           PlacedDiagnostic(
             "record", at: attribute,
-            "'@\(name)' is for rows of a table: '\(model.name)' has to say ': ObservableRecord'"))
+            "'@\(name)' is for rows of a table: '\(model.name)' must declare ': ObservableRecord'"))
       }
     }
     if !model.isRecord { return }
@@ -28,7 +28,7 @@ extension ModelChecks {
       context.diagnose(
         PlacedDiagnostic(
           "record-final", at: name,
-          "a record is a 'final class': each row is an object of the class that its table has"))
+          "a record must be a 'final class': each row of its table is an object of this class"))
     }
     if model.declaration.genericParameterClause != nil {
       context.diagnose(
@@ -36,13 +36,13 @@ extension ModelChecks {
     }
     if !isRoot {
       context.diagnose(
-        PlacedDiagnostic("record-parent", at: name, "a record inherits from no other model"))
+        PlacedDiagnostic("record-parent", at: name, "a record cannot inherit from a model"))
     }
     if model.options.isThreadSafe || model.mainActor != nil {
       context.diagnose(
         PlacedDiagnostic(
           "record-threads", at: name,
-          "a record belongs to the thread of its store's loop: without '.threadSafe' and "
+          "a record belongs to the thread of its store's loop: remove '.threadSafe' or "
             + "'@MainActor'"))
     }
     let namesKey = model.declaration.memberBlock.variables.contains {
@@ -86,21 +86,21 @@ extension ModelChecks {
         context.diagnose(
           PlacedDiagnostic(
             "relation-type", at: type,
-            "'\(plainName(name))' is an '\(expected)', as the rows of \(root) refer to this one"))
+            "'\(plainName(name))' must be an '\(expected)': rows of \(root) refer to this one"))
       }
     case .one:
       if !type.isOptional || type.wrappedType.trimmedDescription != root {
         context.diagnose(
           PlacedDiagnostic(
             "relation-type", at: type,
-            "'\(plainName(name))' is a '\(root)?', as there may be no row that refers to this one"))
+            "'\(plainName(name))' must be a '\(root)?': it is nil if no row refers to this one"))
       }
     case .reference:
       if !type.isOptional {
         context.diagnose(
           PlacedDiagnostic(
             "relation-type", at: type,
-            "'\(plainName(name))' is a '\(type.trimmedDescription)?', as the row may be deleted"))
+            "'\(plainName(name))' must be a '\(type.trimmedDescription)?': the row may be deleted"))
       }
       let names = model.columns.map(\.name)
       if root != model.name || !names.contains(column) {
@@ -138,7 +138,7 @@ extension ModelChecks {
           context.diagnose(
             PlacedDiagnostic(
               "stored-dependency", at: path,
-              "'@Stored' names the properties it is computed from: '\(first)' is any property"))
+              "'@Stored' depends on named properties: '\(first)' matches any property"))
         }
         continue
       }
@@ -157,7 +157,7 @@ extension ModelChecks {
     switch member.kind {
     case .relation: nil
     case .stored:
-      model.columns.contains { $0.name == member.name } ? nil : "is no column"
+      model.columns.contains { $0.name == member.name } ? nil : "is not a column"
     case .lazy(let arguments, _):
       !arguments.isComputed
         ? "is a '@LazyProperty'"
@@ -176,7 +176,7 @@ extension ModelChecks {
     context.diagnose(
       PlacedDiagnostic(
         "record-value", at: name,
-        "'\(plainName(name))' is no column: it needs a value in its declaration, as rows do not "
+        "'\(plainName(name))' is not a column: it needs a value in its declaration, as rows do not "
           + "have it"))
   }
 }

@@ -58,7 +58,7 @@ struct ModelChecks {
           context.diagnose(
             PlacedDiagnostic(
               "condition", at: variable.bindings,
-              "observed properties are declared outside of '#if'; '@Ignored' leaves this one alone")
+              "declare observed properties outside '#if', or exclude this one with '@Ignored'")
           )
         } else if model.needsCodingKeys {
           context.diagnose(
@@ -96,8 +96,8 @@ struct ModelChecks {
       context.diagnose(
         PlacedDiagnostic(
           "opaque", at: type,
-          "an observed property has a type with a name, as two of '\(type.trimmedDescription)' are "
-            + "not the same; write 'any' instead of 'some'"))
+          "an observed property needs a named type: two values of '\(type.trimmedDescription)' may "
+            + "have different types; write 'any' instead of 'some'"))
     } else if let wrapper = variable.foreignWrapper {
       context.diagnose(.foreignWrapper(wrapper, on: variable))
     }
@@ -123,7 +123,7 @@ struct ModelChecks {
       context.diagnose(
         PlacedDiagnostic(
           "instance", at: variable.bindingSpecifier,
-          "'@\(attribute.shortName)' is for properties of instances, and says 'lazy' itself"))
+          "'@\(attribute.shortName)' is for instance properties, and replaces 'lazy'"))
     } else if binding.typeAnnotation == nil {
       context.diagnose(.missingType(of: binding, name))
     } else if let loader = arguments.loader {
@@ -155,11 +155,11 @@ struct ModelChecks {
     } else if !maker.makes(arguments) {
       let taken =
         arguments.with == nil
-        ? "computes '\(member.name)': it takes no arguments"
-        : "creates '\(member.name)': it takes what 'with' gives, without a label"
+        ? "computes '\(member.name)': it must take no arguments"
+        : "creates '\(member.name)': it must take the value of 'with', without a label"
       context.diagnose(
         PlacedDiagnostic(
-          "maker", at: maker.name, "'\(member.maker)' \(taken), and is not 'async'"))
+          "maker", at: maker.name, "'\(member.maker)' \(taken), and not be 'async'"))
     } else if maker.isOfType, !type.isOptional {
       context.diagnose(.createdNotOptional(type, member.maker))
     } else if maker.result.isOther(than: type) {
@@ -188,7 +188,7 @@ struct ModelChecks {
   ) {
     guard let name = literal.literalText else {
       context.diagnose(
-        PlacedDiagnostic("literal", at: literal, "the name of a method has to be a plain literal"))
+        PlacedDiagnostic("literal", at: literal, "the name of a method must be a plain literal"))
       return
     }
     guard let method = model.method(name, fits: fits) else {
@@ -236,7 +236,7 @@ struct ModelChecks {
         ? PlacedDiagnostic(
           "unpublished", at: literal,
           "component 1 of key path '\(text)': '\(name)' of \(model.name) is not observed; private "
-            + "properties are where they say '@Observed', computed ones where they say '@Computed'")
+            + "properties need '@Observed', computed ones '@Computed'")
         : .unknownName(
           name, in: literal, nearest: nearestName(to: name, among: names), replacing: name,
           "component 1 of key path '\(text)': \(model.name) has no property '\(name)'"))

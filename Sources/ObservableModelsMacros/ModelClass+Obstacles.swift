@@ -19,12 +19,12 @@ extension ModelClass {
       if !isOfType, let property = storage[name] {
         return PlacedDiagnostic(
           "taken", at: token,
-          "'\(name)' is where '@ObservableModel' stores '\(property)': it needs another name")
+          "'\(name)' is taken: '@ObservableModel' stores '\(property)' in it; use another name")
       }
       guard (isOfType ? namesOfType : namesOfInstance).contains(name) else { return nil }
       return PlacedDiagnostic(
         "taken", at: token,
-        "'\(name)' is declared by '@ObservableModel' in each model: it needs another name")
+        "'\(name)' is declared by '@ObservableModel' in each model: use another name")
     }
   }
 
@@ -58,7 +58,7 @@ extension ModelClass {
         PlacedDiagnostic(
           "observable", at: attribute,
           "'@Observable' and '@ObservableModel' each write the accessors of \(name)'s properties: "
-            + "'@ObservableModel(.observable)' alone makes it both")
+            + "use only '@ObservableModel(.observable)' for both")
       ]
     }
     if let attribute = mainActor {
@@ -67,7 +67,7 @@ extension ModelClass {
         PlacedDiagnostic(
           "threads", at: attribute,
           "'.threadSafe' is for models that any thread may use, '@MainActor' for models of one "
-            + "thread: \(name) is one or the other")
+            + "thread: \(name) can have only one of them")
       ]
     }
     return declaration.memberBlock.variables.compactMap { variable in

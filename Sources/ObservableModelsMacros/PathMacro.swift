@@ -76,7 +76,7 @@ struct PathMacro: ExpressionMacro {
       if property.declName.argumentNames == nil, name.text.first?.isNumber != true {
         return .step(".property(\(stringLiteral(plainName(name))))")
       }
-      return .unknown("an element of a tuple has no name in a path")
+      return .unknown("a path cannot name an element of a tuple")
     case .optional: return .nothing
     case .subscript(let access): return spelling(of: access)
     default:
@@ -100,7 +100,7 @@ struct PathMacro: ExpressionMacro {
       return .step(".key(\(argument.expression.trimmedDescription))")
     }
     return .unknown(
-      "the index is not known when the program is compiled: write a literal, or put the path "
-        + "together by 'Path(…)'")
+      "the index is not known at compile time: write a literal, or build the path "
+        + "with 'Path(…)'")
   }
 }

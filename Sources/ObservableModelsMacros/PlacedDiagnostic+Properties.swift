@@ -9,7 +9,7 @@ extension PlacedDiagnostic {
   ) -> Self {
     Self(
       "constant", at: variable.bindingSpecifier,
-      "a 'let' is never written: it has no observers, and is observed as part of a path only",
+      "a 'let' never changes: it cannot have observers, and is observed as part of a path only",
       fix: Replacement(variable.bindingSpecifier, by: .keyword(.var)))
   }
 
@@ -17,7 +17,7 @@ extension PlacedDiagnostic {
   static func lazyConstant(_ variable: VariableDeclSyntax, _ attribute: AttributeSyntax) -> Self {
     Self(
       "lazy-constant", at: variable.bindingSpecifier,
-      "a '@\(attribute.shortName)' property gets its value later: it is a 'var'",
+      "a '@\(attribute.shortName)' property gets its value later: it must be a 'var'",
       fix: Replacement(variable.bindingSpecifier, by: .keyword(.var)))
   }
 
@@ -34,8 +34,8 @@ extension PlacedDiagnostic {
       .joined(separator: "\n" + variable.indentation)
     return Self(
       "several", at: variable.bindings,
-      "declare observed properties one by one: each gets its accessors",
-      fix: Replacement("declare each by itself", variable, by: text))
+      "declare observed properties separately: each needs its own accessors",
+      fix: Replacement("declare each separately", variable, by: text))
   }
 
   /// `var x`, without a type, and without a value from which the type could be inferred.
@@ -60,7 +60,7 @@ extension PlacedDiagnostic {
     return Self(
       "wrapper", at: attribute,
       "'@\(attribute.shortName)' may add accessors, and so does an observed property",
-      fix: Replacement("leave the property alone by '@Ignored'", variable, by: changed))
+      fix: Replacement("exclude the property with '@Ignored'", variable, by: changed))
   }
 
   /// `@Computed var full: String { … }`: a macro cannot replace a getter.
@@ -71,7 +71,7 @@ extension PlacedDiagnostic {
     let maker = "make" + plainName(name).prefix(1).uppercased() + plainName(name).dropFirst()
     let message = """
       the getter of a '@\(attribute.shortName)' property would run at each read, as no macro can \
-      replace it: the value is computed by a method '\(maker)()'
+      replace it: compute the value in a method '\(maker)()'
       """
     guard let (effects, body) = binding.getter, let type = binding.typeAnnotation?.type else {
       return Self("getter", at: binding, message)
@@ -112,8 +112,8 @@ extension PlacedDiagnostic {
       wrappedType: type.trimmed, trailingTrivia: type.trailingTrivia)
     return Self(
       "optional", at: type,
-      "'static \(maker)()' creates the value, and assigning nil has it created again: the property "
-        + "is optional",
+      "'static \(maker)()' creates the value, and assigning nil creates it again: the property "
+        + "must be optional",
       fix: Replacement("make it optional", type, by: optional))
   }
 
@@ -131,7 +131,7 @@ extension PlacedDiagnostic {
     let right = type.optionalType.with(\.trailingTrivia, result.trailingTrivia)
     return Self(
       "result", at: result, message,
-      fix: Replacement("replace '\(result.trimmed)' by '\(right.trimmed)'", result, by: right))
+      fix: Replacement("replace '\(result.trimmed)' with '\(right.trimmed)'", result, by: right))
   }
 
   /// A literal with a name that the class does not have.
@@ -145,7 +145,7 @@ extension PlacedDiagnostic {
     return Self(
       "name", at: literal, "\(message) (did you mean '\(nearest)'?)",
       fix: Replacement(
-        "replace '\(name)' by '\(nearest)'", literal, by: ExprSyntax("\(raw: fixed)")))
+        "replace '\(name)' with '\(nearest)'", literal, by: ExprSyntax("\(raw: fixed)")))
   }
 }
 

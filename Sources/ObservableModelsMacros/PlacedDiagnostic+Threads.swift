@@ -25,7 +25,7 @@ extension PlacedDiagnostic {
   static func confinedFunction(_ type: TypeSyntax) -> Self {
     Self(
       "function", at: type,
-      "what several threads may call is '@Sendable'",
+      "a function that several threads may call must be '@Sendable'",
       fix: Replacement("add '@Sendable'", type, by: type.sendable))
   }
 
@@ -33,7 +33,7 @@ extension PlacedDiagnostic {
   static func propertyOfActor(_ attribute: AttributeSyntax) -> Self {
     Self(
       "property-of-actor", at: attribute,
-      "an observed property belongs where its model does: '@\(attribute.shortName)' is for the "
+      "an observed property has the isolation of its model: '@\(attribute.shortName)' is for the "
         + "whole class, or for a property with '@Ignored'")
   }
 
@@ -47,8 +47,8 @@ extension PlacedDiagnostic {
     isolated.deinitKeyword.leadingTrivia = []
     return Self(
       "deinit", at: deinitializer.deinitKeyword,
-      "the last reference to a model of '@MainActor' may go on any thread, its end belongs to the "
-        + "main one: it is an 'isolated deinit'",
+      "the last reference to a '@MainActor' model may be released on any thread, but its deinit "
+        + "must run on the main one: write 'isolated deinit'",
       fix: Replacement("add 'isolated'", deinitializer, by: isolated))
   }
 
@@ -56,7 +56,7 @@ extension PlacedDiagnostic {
   static func threadsOfParent(_ parent: String, _ attribute: AttributeSyntax) -> Self {
     Self(
       "threads-of-parent", at: attribute,
-      "'.threadSafe' begins at the class that the others inherit from: '\(parent)' belongs to one "
+      "'.threadSafe' must begin at the base class: '\(parent)' belongs to one "
         + "thread"
     )
   }

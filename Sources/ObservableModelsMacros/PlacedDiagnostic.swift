@@ -38,7 +38,7 @@ struct PlacedDiagnostic {
       return Self(
         "actor", at: keyword,
         "\(start), whose properties cannot be read from outside; "
-          + "a class that several threads write is '@ObservableModel(.threadSafe)'",
+          + "for a class that several threads write, use '@ObservableModel(.threadSafe)'",
         fix: Replacement(keyword, by: .identifier("final class")))
     case .keyword(.struct):
       return Self(

@@ -17,7 +17,7 @@ struct Replacement {
     let other = TokenSyntax(
       kind, leadingTrivia: token.leadingTrivia, trailingTrivia: token.trailingTrivia,
       presence: .present)
-    self.init("replace '\(token.text)' by '\(other.text)'", token, by: other)
+    self.init("replace '\(token.text)' with '\(other.text)'", token, by: other)
   }
 
   /// Replaces a declaration by others, and keeps the trivia around it.

@@ -118,7 +118,7 @@
         // GRDB traps for such a number.
         if isWide, let number = wideInteger(value), number > UInt64(Int64.max) {
           throw RecordError(
-            .notStorable, table: "", "the number \(number) is larger than SQLite has, \(Int64.max)")
+            .notStorable, table: "", "the number \(number) exceeds SQLite's maximum, \(Int64.max)")
         }
         return StoredValue(value.databaseValue)
       } decode: {
@@ -178,7 +178,7 @@
         }
       guard let data else {
         throw DecodingError.valueNotFound(
-          type, DecodingError.Context(codingPath: [], debugDescription: "it is no JSON"))
+          type, DecodingError.Context(codingPath: [], debugDescription: "it is not JSON"))
       }
       return try JSONDecoder().decode(type, from: data)
     }

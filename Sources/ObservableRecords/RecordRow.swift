@@ -130,7 +130,7 @@
         if isNew { return .null }
         throw RecordError(
           .noColumn, table: schema.table, column: column, row: key,
-          "the request does not read this column, which '\(schema.recordType)' has")
+          "the request does not read this column of '\(schema.recordType)'")
       }
     }
 
@@ -170,7 +170,7 @@
       }
       if !isText {
         throw RecordError(
-          .notUTF8, table: schema.table, column: column, row: key, "the text is no UTF-8")
+          .notUTF8, table: schema.table, column: column, row: key, "the text is not UTF-8")
       }
     }
   }

@@ -85,7 +85,7 @@
           guard column.isOptional else {
             throw error(
               .wrongValue, column: name,
-              "the row has to refer to another one: its column cannot be NULL")
+              "the row must refer to another row: its column cannot be NULL")
           }
           if table == nil { (newParents[column.slot], keptParents[column.slot]) = (nil, nil) }
           _ = write(owner, .null)

@@ -174,12 +174,12 @@
       if transaction != nil {
         throw RecordError(
           .inTransaction, table: "",
-          "a transaction of the store is under way: nothing is \(what) inside of it")
+          "a transaction of the store is under way: nothing can be \(what) inside it")
       }
       if loop.engine.transactions.isOpen {
         throw RecordError(
           .inTransaction, table: "",
-          "a transaction is under way that could take changes back: nothing is \(what) inside of it"
+          "a transaction is under way that may undo changes: nothing can be \(what) inside it"
         )
       }
     }
@@ -199,7 +199,7 @@
       if transaction != nil {
         throw RecordError(
           .inTransaction, table: "",
-          "a transaction of the store is under way: it has none inside of it")
+          "a transaction of the store is under way: it cannot contain another")
       }
       try checkNoTransaction("saved")
       try saves.saveNow()

@@ -122,7 +122,7 @@
         if column.isOptional { return false }
         throw RecordError(
           .notStorable, table: table.name, column: column.name,
-          "new rows refer to each other in a circle, and this column cannot be NULL in between")
+          "new rows refer to each other in a cycle, and this column cannot be NULL at first")
       }
       add(parent)
       return true
@@ -146,7 +146,7 @@
             if table.hasAutomaticKey { continue }
             throw RecordError(
               .notStorable, table: table.name, column: column.name,
-              "the key is nil, and SQLite gives the rows of this table none")
+              "the key is nil, and SQLite generates no keys for this table")
           }
           operation.key = value
         }

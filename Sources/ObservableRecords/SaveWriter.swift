@@ -330,7 +330,7 @@
     let table: String
     let key: RecordKey
     var description: String {
-      "table '\(table)': row \(key), which is not saved either, has unique values of this row"
+      "table '\(table)': row \(key), which is also unsaved, has the same unique values as this row"
     }
   }
 

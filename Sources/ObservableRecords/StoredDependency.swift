@@ -83,7 +83,7 @@
         if table.schema.slots[name] != nil {
           // A value has no columns.
           guard isLast || table.schema.slots[name]?.isComputed == false else {
-            throw wrong(path, component, table, "is a value, which the path ends at")
+            throw wrong(path, component, table, "is a value: the path must end there")
           }
           add(hops, table, [name])
           return
@@ -109,7 +109,7 @@
     ) -> RecordError {
       wrong(
         path, component, table,
-        "is no column, no relation, and not computed from those by declared key paths")
+        "is not a column, a relation, or computed from these by declared key paths")
     }
 
     private func wrong(

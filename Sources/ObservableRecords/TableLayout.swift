@@ -40,7 +40,7 @@
       guard let collation = try TableLayout.keyCollation(of: name, db) else {
         throw RecordError(
           .otherTable, table: name, column: keyName,
-          "the key has a collation of the program; keys are compared by BINARY, NOCASE or RTRIM")
+          "the key has a custom collation; keys can use only BINARY, NOCASE or RTRIM")
       }
       self.collation = collation
       foreignKeys = try ForeignKey.all(of: name, db)

@@ -61,7 +61,7 @@ struct Options {
       case .turnTime: "stop scripts that take longer in a turn, as 50ms or 2s"
       case .sandbox:
         "safe libraries, modules of FOLDER, a locked process (strict: or end)"
-      case .test: "run the scripts at the paths that follow, which check themselves"
+      case .test: "run the self-checking scripts at the paths that follow"
       case .tap: "with --test: write TAP on a terminal, too"
       case .junit: "with --test: write the results to FILE, too, as XML"
       case .filter: "with --test: only files and cases with TEXT in their names"

@@ -213,7 +213,7 @@ struct CallbackTests {
     ).run()
     let expected = """
       ./lua: f:3: warning: the callback captures its observer 'view', which keeps it alive for \
-      ever; use the observer that the callback is given instead
+      ever; use the observer that the callback receives instead
 
       """
     #expect(outcome == Outcome(output: "", errors: expected, status: 0))

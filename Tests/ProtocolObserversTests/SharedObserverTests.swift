@@ -174,7 +174,7 @@ struct SharedObserverTests {
     }
     let errors = String(decoding: outcome?.standardErrorContent ?? [], as: UTF8.self)
     #expect(errors.contains("Misuse: It is not clear which loop calls the observer, the loop made"))
-    #expect(errors.contains(" or the loop made at other:5: name it by 'in: .loop(inbox)'"))
+    #expect(errors.contains(" or the loop made at other:5: pass it as 'in: .loop(inbox)'"))
   }
 
   // L1

@@ -79,7 +79,7 @@ struct FailureTests {
   @Test func `timers that repeat for ever are reported`() {
     let text = """
       endless.lua:1: 3600.0 s of virtual time after the script's end there are still timers; \
-      stop those that repeat
+      stop repeating timers
       """
     #expect(failures(of: "endless.lua") == [text])
   }

@@ -153,7 +153,7 @@ final class ChangeFunctions: ModuleSlice {
       L.pushNil()
       if !(type is any KeyPathObservable.Type) { return 1 }
       try state.push(
-        text: "\(type) cannot be made of data, as it has no init(from:)", to: L)
+        text: "\(type) cannot be made from data: it has no init(from:)", to: L)
       return 2
     }
     do {
@@ -161,7 +161,7 @@ final class ChangeFunctions: ModuleSlice {
       return 1
     } catch let misfit as Misfit {
       L.pushNil()
-      try state.push(text: "\(type) cannot be made of this data: \(misfit.reason)", to: L)
+      try state.push(text: "\(type) cannot be made from this data: \(misfit.reason)", to: L)
       return 2
     }
   }

@@ -208,7 +208,7 @@ final class DebuggingFunctions: ModuleSlice {
 
   /// - Throws: an error in a host with safe libraries, because the prompt would make its user wait.
   private func checkPrompt() throws(LuaError) {
-    if host.module.isShared { throw LuaError("a host with safe libraries opens no prompt") }
+    if host.module.isShared { throw LuaError("a host with safe libraries cannot open a prompt") }
   }
 
   /// break_on_change(observed, path): opens a prompt at each write on the path.

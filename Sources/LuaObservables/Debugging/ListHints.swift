@@ -56,8 +56,8 @@ struct ListHints {
     var components = path.components
     components.insert(Path.Component(kind: .every, bytes: Array("*".utf8)), at: step)
     return """
-      '\(path)' names a key of a plain list, not of its elements, which have it: \
-      '\(Path(components: components))' names theirs
+      '\(path)' names a key of a plain list, but its elements have this key: \
+      '\(Path(components: components))' names the elements' key
       """
   }
 

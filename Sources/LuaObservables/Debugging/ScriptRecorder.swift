@@ -186,7 +186,7 @@ final class ScriptRecorder: HistoryRecorder {
   private func reportMissed() {
     let missed = [
       (deprived, LuaError(.memory, "not enough memory for all events of 'obs.log'")),
-      (hurried, LuaError("not enough time for all events of 'obs.log' that others have caused")),
+      (hurried, LuaError("not enough time for all events of 'obs.log' caused by others")),
     ]
     (deprived, hurried) = ([], [])
     for (sandboxes, error) in missed {

@@ -159,7 +159,7 @@ extension HostObjects {
   /// Implements `#object`.
   func length(_ L: LuaStack) throws -> CInt {
     guard let collection = collection(at: 1, of: L) else {
-      throw LuaError("attempt to get length of \(given(1, L)), which is no collection")
+      throw LuaError("attempt to get length of \(given(1, L)), which is not a collection")
     }
     L.push(collection.base.valueCount)
     return 1

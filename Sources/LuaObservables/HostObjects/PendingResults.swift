@@ -48,7 +48,7 @@ final class PendingResults: ModuleSlice {
         // The first argument is the function that wakes the task.
         let wake = LuaFunction(pin: try state.pin(at: 1, of: L))
         L.remove(1)
-        guard let result = try start(L) else { throw LuaError("'\(name)' gave no result") }
+        guard let result = try start(L) else { throw LuaError("'\(name)' returned no result") }
         let number = begin(result, wake)
         try calls.push(
           { [self] _ in

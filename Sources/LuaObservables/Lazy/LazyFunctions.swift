@@ -49,7 +49,7 @@ final class LazyFunctions: ModuleSlice {
     let given = CInt(truncatingIfNeeded: L.integer(at: 5) ?? 0)
     let options = given & CInt(CLUA_LAZY_KEPT)
     if clua_isshared(L.pointer, 1) {
-      throw LuaError("scripts share this table, so it gets no lazy properties")
+      throw LuaError("scripts share this table, so it cannot have lazy properties")
     }
     // The property's events go to the log of the sandbox whose script declares it.
     if given & CInt(CLUA_LAZY_OFMODEL) == 0, host.sandboxes.current.number != 0 {
@@ -65,7 +65,7 @@ final class LazyFunctions: ModuleSlice {
     if let lazy = slot.pointee.lazy {
       try checkOwn(lazy)
       if lazy.isComputing {
-        throw LuaError("the getter of '\(engine.lazies.name(of: lazy))' declared it anew")
+        throw LuaError("the getter of '\(engine.lazies.name(of: lazy))' redeclared it")
       }
       // The new declaration's value is compared with the old declaration's value.
       engine.watchers.stop(lazy)

@@ -89,7 +89,7 @@ final class ScriptLazies: Receiver {
         host.sandboxes.entered(sandbox, .allowanceAlways) { evaluate(lazy, L) }
       case .none:
         unpaid = lazy.identity
-        fail(lazy, LuaError("the script that has declared the property has no time for it now"))
+        fail(lazy, LuaError("the script that declared the property has no time left for it"))
         finish(lazy, CLUA_COMPUTED_FAILED)
       }
     }

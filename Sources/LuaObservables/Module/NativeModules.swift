@@ -38,7 +38,7 @@ final class NativeModules: ModuleSlice {
   private func native(_ L: LuaStack) throws -> CInt {
     let (name, isShown) = (state.text(at: 1, of: L), L.boolean(at: 2))
     guard host.sandboxes.mayManage(0) else {
-      throw LuaError("obs.native is for scripts of the host: others use its C modules, too")
+      throw LuaError("obs.native is for scripts of the host: other scripts share its C modules")
     }
     if let show {
       guard show(name, isShown) else { throw LuaError("not enough memory") }

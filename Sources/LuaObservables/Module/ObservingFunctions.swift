@@ -232,7 +232,7 @@ final class ObservingFunctions: ModuleSlice {
 
   private func triggerModel(_ root: NodeRef, _ L: LuaStack) throws -> CInt {
     guard let model = root.model as? any ObservableModel else {
-      throw badArgument(1, of: "trigger", "a collection of the host program tells its own changes")
+      throw badArgument(1, of: "trigger", "a collection of the host reports its own changes")
     }
     let name = try arguments.propertyName(at: 2, of: L, "trigger")
     try model.observation.didChange(type(of: model).properties.slot(of: name))

@@ -299,7 +299,7 @@ final class RegisteringFunctions: ModuleSlice {
         """
         \(host.programName): \(site): warning: the callback captures its observer \
         '\(String(cString: name))', which keeps it alive for ever; \
-        use the observer that the callback is given instead\n
+        use the observer that the callback receives instead\n
         """)
     }
     L.pushCopy(at: -1)

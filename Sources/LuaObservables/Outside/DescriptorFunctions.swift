@@ -74,7 +74,7 @@ final class DescriptorFunctions: ModuleSlice {
   private func make(_ function: String, _ L: LuaStack) throws -> CInt {
     guard !host.isClosed else { throw LuaError.closed }
     guard try hasFiles(L), host.sandboxes.current.number == 0 else {
-      throw LuaError("obs.\(function) is not for these scripts: the host gives them no files")
+      throw LuaError("obs.\(function) is not available: the host gives these scripts no files")
     }
     L.height = 2
     let (descriptor, stream) = try waitedFor(at: 1, of: L, function)

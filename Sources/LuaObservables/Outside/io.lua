@@ -19,7 +19,7 @@ local on_readable, outward, raise, site_of, wait =
 
 local is_there, uv = pcall(require, "luv")
 if not is_there then
-  raise("obs.io needs the module luv, which is not here (Debian's package is lua-luv): "
+  raise("obs.io needs the module luv, which is not installed (Debian's package is lua-luv): "
     .. tostring(uv))
 end
 
@@ -214,7 +214,7 @@ end
 local function check_option(key, value, number, name, types, names)
   local wanted = types[key]
   if not wanted then
-    bad_argument(number, name, format("'%s' is none of its options, which are %s%s", tostring(key),
+    bad_argument(number, name, format("unknown option '%s'; the options are %s%s", tostring(key),
       concat(names, ", "), suggest(key, names)))
   elseif type(value) ~= wanted then
     bad_argument(number, name, format("'%s' takes a %s, not a %s", key, wanted, type(value)))
@@ -242,7 +242,7 @@ local function check_command(command, name)
   for i = 1, count do
     local kind = type(command[i])
     if kind ~= "string" and kind ~= "number" then
-      bad_argument(1, name, format("argument %d is no string, but %s", i,
+      bad_argument(1, name, format("argument %d must be a string, not %s", i,
         kind == "nil" and "nil" or "a " .. kind))
     end
   end

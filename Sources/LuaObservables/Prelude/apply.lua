@@ -153,7 +153,7 @@ local function malformed(change)
     return "its path must be a list of keys, not " .. shown(change.path)
   end
   if not kinds[change.kind] then
-    return "its kind is 'set', 'insert', 'remove' or 'move', not " .. shown(change.kind)
+    return "its kind must be 'set', 'insert', 'remove' or 'move', not " .. shown(change.kind)
   end
   for _, field in next, { "ref", "old_ref" } do
     local reference = change[field]
@@ -166,7 +166,7 @@ local function malformed(change)
     end
   end
   if change.kind == "move" and not position_of(change.from) then
-    return "a move has a position as 'from', not " .. shown(change.from)
+    return "a move needs a position as 'from', not " .. shown(change.from)
   end
 end
 
@@ -305,7 +305,7 @@ end
 function Plan:change_members(change, set)
   local member = change.new
   if change.kind == "remove" then member = change.old end
-  if change.ref or change.old_ref then return "members of a set are given as values" end
+  if change.ref or change.old_ref then return "members of a set must be values" end
   if member == nil or member ~= member then return "no member is given" end
   if type(member) == "table" and not is_leaf(member) then
     if change.kind == "remove" then return "the member is not in the set" end
@@ -327,7 +327,7 @@ function Plan:change_list(change, list, key)
   if kind ~= nil and kind ~= "array" or type(list) == "userdata" and not kind then
     return string_format("%s has no positions", shown(list))
   end
-  if not position then return string_format("%s is no position in a list", shown(key)) end
+  if not position then return string_format("%s is not a position in a list", shown(key)) end
   local overlay = self:whole(list)
   local map, n = overlay.map, overlay.n
   local last = change.kind == "insert" and n + 1 or n
@@ -370,12 +370,12 @@ end
 
 function Plan:change_key(change, object, key)
   local kind = kind_of(object)
-  if kind == "set" then return "a set has members, no keys" end
+  if kind == "set" then return "a set has members, not keys" end
   local position = position_of(key)
   if position then key = position end
-  if key ~= key then return "NaN is no key" end
+  if key ~= key then return "NaN is not a key" end
   if kind == "array" then
-    if not position then return string_format("%s is no position in a list", shown(key)) end
+    if not position then return string_format("%s is not a position in a list", shown(key)) end
     local overlay = self:whole(object)
     local is_new = change.new ~= nil or change.ref ~= nil
     if position > overlay.n + (is_new and 1 or 0) or not is_new and position < overlay.n then
@@ -432,8 +432,8 @@ function Plan:prepare(changes)
   end
 end
 
--- Resolves references to objects at paths after the changes. Returns the numbers of the changes that
--- do not fit, and the reasons by number.
+-- Resolves references to objects that exist after all changes. Returns the numbers of the changes
+-- that do not fit, and the reasons by number.
 function Plan:finish()
   local numbers, problems = {}, {}
   local function refuse(number, problem)

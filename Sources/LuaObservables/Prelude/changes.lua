@@ -458,7 +458,7 @@ local known = {
 
 local refused = {
   initial = "there is nothing to compare with at registration",
-  equals = "changes are what differs",
+  equals = "only different values are changes",
   immediate = "changes are collected for a turn",
 }
 

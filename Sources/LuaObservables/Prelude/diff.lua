@@ -419,7 +419,7 @@ function obs.diff(a, b)
   local x, y = contents_a(a), contents_b(b)
   if x.kind ~= y.kind then
     local kind = x.kind == "array" and "an array" or x.kind and "a " .. x.kind
-    bad_argument(2, "diff", (kind or "a table that is no collection")
+    bad_argument(2, "diff", (kind or "a table that is not a collection")
       .. " expected, as the first argument is one")
   end
   local partners =

@@ -125,7 +125,7 @@ local function writes_of(step, state, is_undo)
     end
     local key = misfit(change.object, old, new)
     if key ~= nil then
-      return nil, string_format("'%s' of %s is another one now", tostring(key),
+      return nil, string_format("'%s' of %s has a different value now", tostring(key),
         trees.shown(change.object))
     end
     trees.add_writes(writes, change.object, old, new)

@@ -320,7 +320,7 @@ function obs.invalidate(target, names)
   for i = 1, #names do
     if not invalidate(target, names[i]) and not all then
       local nearest = type(names[i]) == "string" and nearest_name(names[i], lazy_names(target))
-      bad_argument(2, "invalidate", string_format("'%s' is no lazy property%s", tostring(names[i]),
+      bad_argument(2, "invalidate", string_format("'%s' is not lazy%s", tostring(names[i]),
         nearest and string_format(" (did you mean '%s'?)", nearest) or ""))
     end
   end

@@ -27,7 +27,7 @@ end
 -- The error text if `name` is not a property of a model, whose record has `declared` and `class`.
 local function unknown(record, name)
   if type(name) ~= "string" then
-    return string_format("the properties of %s have names, got %s", record.name,
+    return string_format("name of a property of %s expected, got %s", record.name,
       type(name) == "number" and "the number " .. name or "a " .. type(name))
   end
   local value = record.class[name]
@@ -274,7 +274,7 @@ local function added(class, name, value)
   local record = record_of(class)
   if record.declared[name] ~= nil then
     raise(string_format(
-      "'%s' is a property of the instances of %s; declare it anew in a model that extends it",
+      "'%s' is a property of the instances of %s; redeclare it in a model that extends it",
       name, record.name))
   end
   rawset(class, name, value)

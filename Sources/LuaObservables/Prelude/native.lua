@@ -39,7 +39,7 @@ function obs.native(modules)
   for name, shown in pairs(modules) do
     if not core.native(name, shown) then
       bad_argument(1, "native", string_format(
-        "C modules of this host program are left alone always, so '%s' cannot be true", name))
+        "this host program always leaves C modules alone, so '%s' cannot be true", name))
     end
   end
 end

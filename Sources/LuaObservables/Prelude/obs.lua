@@ -129,15 +129,15 @@ end
 --- Refuses a property name that can only be meant as a key path (C5).
 function core.check_literal(object, text, number, name)
   if text == "*" or text == "**" then
-    bad_argument(number, name, string_format("'%s' is no name: obs.observe watches all keys of an "
-      .. "object, obs.observe_edits tells which have changed", text))
+    bad_argument(number, name, string_format("'%s' is not a name: obs.observe watches all keys of "
+      .. "an object, obs.observe_edits reports the changed ones", text))
   end
   local dot = string_find(text, ".", 1, true)
   if not dot or type(object) ~= "table" then return end
   local first = string_sub(text, 1, dot - 1)
   if is_observable(rawget(object, first)) then
     bad_argument(number, name, string_format("'%s' is a key path, as '%s' is an object: "
-      .. "obs.observe takes paths, and obs.path('%s') is the key", text, first, text))
+      .. "use obs.observe for the path, or obs.path('%s') for the key", text, first, text))
   end
 end
 
@@ -147,7 +147,7 @@ function core.exact_key(object, key, number, name)
   if is_path(key) then
     local keys, kinds = path_parts(key, name, number)
     if #keys ~= 1 or kinds[1] ~= "key" and kinds[1] ~= "name" then
-      bad_argument(number, name, string_format("'%s' is no key: obs.observe takes paths",
+      bad_argument(number, name, string_format("'%s' is not a key: obs.observe takes paths",
         path_text(key)))
     end
     return keys[1], key
@@ -347,7 +347,7 @@ local function running_task(name)
   end
   if not task then
     raise(string_format(
-      "%s was called outside of a task: it waits, and works only inside obs.task", name))
+      "%s was called outside a task: it waits, which works only inside obs.task", name))
   end
   if not coroutine_isyieldable() then
     raise(string_format(

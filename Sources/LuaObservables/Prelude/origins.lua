@@ -173,7 +173,7 @@ end
 --- Refuses NaN as an origin, as it equals nothing.
 function trees.check_origin(origin, name, option)
   if origin ~= origin then
-    core.bad_argument(3, name, string_format("option '%s' takes any value but NaN", option))
+    core.bad_argument(3, name, string_format("option '%s' takes any value except NaN", option))
   end
 end
 

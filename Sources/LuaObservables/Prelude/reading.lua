@@ -91,7 +91,7 @@ local function union(path, operator, list, count)
   local function take(value)
     if value == nil then return end
     if value == many then
-      fail(path.source, ": '@%s' is given many values by one element; nest the operators", operator)
+      fail(path.source, ": one element gives '@%s' many values; nest the operators", operator)
     end
     if seen then
       local key = value
@@ -187,7 +187,7 @@ function obs.set(observed, path, value)
   local object = observed
   for i = 1, #kinds do
     if kinds[i] ~= "key" and kinds[i] ~= "name" then
-      fail(path, " ends in no single place that can be assigned")
+      fail(path, " does not end in a single place that can be assigned")
     end
   end
   for i = 1, #keys - 1 do

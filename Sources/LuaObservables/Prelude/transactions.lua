@@ -133,7 +133,7 @@ function Transaction:undo(objects)
   renew_witnesses(self)
   if self.others then self.others:report("transaction", core.site()) end
   if failures > 0 then
-    core.report(string_format("%d writes of a transaction could not be taken back", failures), "",
+    core.report(string_format("%d writes of a transaction could not be rolled back", failures), "",
       "watcher", "transaction", core.site())
   end
 end
@@ -264,7 +264,7 @@ function obs.abort(reason)
   local transaction = open[#open]
   -- A callback of another sandbox may run inside the transaction.
   if not transaction or transaction.sandbox ~= core.sandbox() then
-    core.raise "obs.abort was called outside of a transaction"
+    core.raise "obs.abort was called outside a transaction"
   end
   transaction.is_aborted, transaction.reason = true, reason
   if reason == nil then transaction.reason = "the transaction was aborted" end

@@ -125,15 +125,15 @@ final class TableKind: NodeKind {
       .key where kind == CLUA_KIND_SET:
       throw PathError(
         .unsupported, path: path.description, component: step + 1,
-        detail: "a set has no positions (its members are named '&…', by key_of)")
+        detail: "a set has no positions (key_of names its members, as '&…')")
     case .slot where kind == CLUA_KIND_ARRAY && component.number < path.firstIndex:
       throw PathError(
         .unsupported, path: path.description, component: step + 1,
-        detail: "slots count from \(path.firstIndex)")
+        detail: "slot numbers start at \(path.firstIndex)")
     case .slot where kind == CLUA_KIND_DICTIONARY:
       throw PathError(
         .unsupported, path: path.description, component: step + 1,
-        detail: "a dictionary has keys, no slots (obs.path(\(component.number)) is an integer key)")
+        detail: "a dictionary has no slots (obs.path(\(component.number)) is an integer key)")
     case .name where component.isMetamethodName:
       throw PathError(
         .unsupported, path: path.description, component: step + 1,
@@ -170,7 +170,7 @@ final class TableKind: NodeKind {
     if L.isNil(at: -1) {
       throw PathError(
         .unsupported, path: path.description, component: step + 1,
-        detail: "'\(path.components[step])' names nothing (key_of gives the names of members)")
+        detail: "'\(path.components[step])' names no member (key_of returns the names of members)")
     }
     if let slot = clua_node_slot(L.pointer, table, -1) {
       return UnsafeMutableRawPointer(slot).assumingMemoryBound(to: Slot.self)

@@ -94,7 +94,7 @@ final class ScriptReceiver: Receiver {
         isMemory ? .memory : .quota,
         isMemory
           ? "the watcher has ended: not enough memory to follow its key path"
-          : "the watcher has ended: to follow its key path took too long"),
+          : "the watcher has ended: following its key path took too long"),
       .watcher, of: watcher)
   }
 

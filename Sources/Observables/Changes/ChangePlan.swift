@@ -176,7 +176,7 @@ struct ChangePlan {
     if let array = owner as? any DynamicArray {
       return try changeList(change, index, key, array)
     }
-    guard change.kind == .set else { throw Misfit(reason: "'\(key)' is no position in an array") }
+    guard change.kind == .set else { throw Misfit(reason: "'\(key)' is not an array position") }
     try setKey(change, index, key, TreeAccess(owner))
   }
 
@@ -299,7 +299,7 @@ extension ChangePlan.List {
   /// Converts a position to an index; `extra` is the number of allowed positions after the end.
   fileprivate func position(_ key: DeepChange.Key, upTo extra: Int) throws -> Int {
     guard case .index(let position) = key else {
-      throw ChangePlan.Misfit(reason: "'\(key)' is no position in an array")
+      throw ChangePlan.Misfit(reason: "'\(key)' is not an array position")
     }
     guard position >= 1, position <= slots.count + extra else {
       throw ChangePlan.Misfit(

@@ -128,7 +128,7 @@ extension ChangeValue: Codable {
           value,
           .init(
             codingPath: encoder.codingPath,
-            debugDescription: "a value of type \(type(of: value)) is no data"))
+            debugDescription: "a value of type \(type(of: value)) is not data"))
       }
       try value.encode(to: encoder)
     }

@@ -53,7 +53,7 @@ struct Snapshot {
         && contents.list.indices.allSatisfy {
           Snapshot.areSame(contents.list[$0], array.dynamicElement(at: $0))
         }
-      return isSame ? nil : "the elements of an array are others now"
+      return isSame ? nil : "the elements of an array have changed"
     }
     if let set = object as? any DynamicSet {
       let isSame =
@@ -61,12 +61,12 @@ struct Snapshot {
         && contents.members.values.allSatisfy {
           set.fit($0.candidates).map(set.dynamicContains) ?? false
         }
-      return isSame ? nil : "the members of a set are others now"
+      return isSame ? nil : "the members of a set have changed"
     }
     for key in TreeContents.differingKeys(contents, other.contents) {
       let (old, present) = (contents.fields[key], try? access.value(key))
       if old.map({ !Snapshot.areSame($0, present ?? nil) }) ?? ((present ?? nil) != nil) {
-        return "'\(key)' is another one now"
+        return "'\(key)' has a different value now"
       }
       if other.contents.fields[key]?.isGone == true { return "the object of '\(key)' is gone" }
     }

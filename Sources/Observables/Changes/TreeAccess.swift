@@ -83,19 +83,19 @@ struct TreeAccess {
     }
     guard declared is AnyClass else { return data }
     guard let type = declared as? any Decodable.Type else {
-      throw Misfit(reason: "\(declared) cannot be made of data, as it has no init(from:)")
+      throw Misfit(reason: "\(declared) cannot be made from data: it has no init(from:)")
     }
     do {
       return try DataDecoder(value: data).decode(type)
     } catch let error as DecodingError {
-      throw Misfit(reason: "\(declared) cannot be made of this data: \(error.sentence)")
+      throw Misfit(reason: "\(declared) cannot be made from this data: \(error.sentence)")
     }
   }
 
   /// Converts a value to data; an object's data has all its contents, except for objects that
   /// occurred before.
   ///
-  /// `elements` returns the elements of an array that is going to have others; nil for other arrays.
+  /// `elements` returns the future elements of an array with pending edits; nil for other arrays.
   static func data(
     of value: Any, elements: @escaping (AnyObject) -> [Any?]? = { _ in nil }
   ) -> ChangeValue {

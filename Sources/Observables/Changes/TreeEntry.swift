@@ -192,7 +192,7 @@ struct TreeReader {
   /// The kinds of the classes that occurred; asking an object for its protocols is slow.
   private var kinds: [ObjectIdentifier: TreeKind] = [:]
 
-  /// The elements of an array that is going to have others; nil for other arrays.
+  /// Returns the future elements of an array with pending edits; nil for other arrays.
   private let elements: (AnyObject) -> [Any?]?
 
   init(goesIntoTables: Bool = false, elements: @escaping (AnyObject) -> [Any?]? = { _ in nil }) {

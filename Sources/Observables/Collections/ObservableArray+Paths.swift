@@ -25,7 +25,7 @@ extension ObservableArray: PathAnswering {
     guard let index = index(component, of: path), index >= 0 else {
       throw unsupported(
         component, step, path,
-        component.kind == .slot ? " (its slots count from \(path.firstIndex))" : "")
+        component.kind == .slot ? " (its slot numbers start at \(path.firstIndex))" : "")
     }
     if let slot = slots[index] { return slot }
     let slot = node.engine.slots.make(on: node, key: index)

@@ -38,7 +38,7 @@ extension EngineError: CustomStringConvertible {
       these calls were dropped: \(watchers.joined(separator: ", "))
       """
     case .value(let watcher, let message):
-      "\(message), handed on by \(watcher)"
+      "\(message), passed on by \(watcher)"
     case .unknownName(let watcher, let message):
       "\(message), observed by \(watcher)"
     case .computation(let property, let message):

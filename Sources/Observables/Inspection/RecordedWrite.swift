@@ -56,7 +56,7 @@ extension RecordedWrite: CustomStringConvertible {
   var reasonForSilence: String {
     guard isRecomputed else {
       let value = new.map { ": \($0)" } ?? ""
-      return "'\(key)' was written\(place), with the value that it had\(value)"
+      return "'\(key)' was written\(place), with the value it already had\(value)"
     }
     let event = isInvalidation ? "'\(key)' was invalidated" : "'\(key)' was written"
     let last = through.last ?? (isInvalidation ? key : nil)

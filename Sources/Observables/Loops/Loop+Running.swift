@@ -37,7 +37,7 @@ extension Loop {
   /// sleeps.
   package func run(while condition: () -> Bool) {
     assertOnThread()
-    precondition(driven == nil, "A loop that has a driver gets its turns from that")
+    precondition(driven == nil, "A loop that has a driver gets its turns from the driver")
     defer { isStopping = false }
     if engine.delivery.hasPending { endTurn() }
     while !isStopping {

@@ -58,7 +58,7 @@ enum LoopChoice {
   static func failWithoutLoop() -> Never {
     preconditionFailure(
       "There is no loop on this thread; make one, or, for a model that several threads use, "
-        + "observe by the inbox of one")
+        + "observe through the inbox of a loop")
   }
 }
 
@@ -106,7 +106,7 @@ enum LoopsHere {
     case .one(let loop): return loop
     case .several(let loops):
       let names = loops.map(\.description).joined(separator: " or ")
-      preconditionFailure("It is not clear which loop \(role), \(names): name it by '\(label)'")
+      preconditionFailure("It is not clear which loop \(role), \(names): pass it as '\(label)'")
     }
   }
 

@@ -205,8 +205,8 @@ extension ObservableModel {
     precondition(
       properties === Self.dynamicProperties(of: self),
       """
-      The properties of \(properties.typeName) are another list each time: a class stores them in \
-      a 'static let', a generic one has them by 'ModelProperties.shared(for:)'
+      The properties of \(properties.typeName) are a new list each time: store them in \
+      a 'static let', or for a generic class in 'ModelProperties.shared(for:)'
       """)
     return observation.node(of: self, properties.kind, in: engine)
   }

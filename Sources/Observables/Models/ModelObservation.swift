@@ -138,7 +138,7 @@ public final class ModelObservation {
   func assertConfined() {
     assert(
       sharing == nil,
-      "A model for several threads reports by didSet(_:of:from:to:); a subclass by macro says "
+      "A model for several threads must use didSet(_:of:from:to:); a subclass with the macro needs "
         + "@ObservableModel(.threadSafe) too")
   }
 

@@ -89,7 +89,7 @@ open class Watcher: ObservationCore.Receiver, @unchecked Sendable {
   private func requireThread(_ what: String) {
     precondition(
       !isActive || address.isHere,
-      "A watcher is \(what) on its loop's thread; only stop() is for any")
+      "A watcher must be \(what) on its loop's thread; only stop() works on any")
   }
 
   /// Suspends calls until `resume()`.

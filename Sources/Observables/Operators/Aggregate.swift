@@ -39,7 +39,7 @@ package struct Aggregate {
       .unionOfSets, .distinctUnionOfSets:
       Union(isDistinct: operation.isDistinct)
     case .count, .first, .last:
-      preconditionFailure("'@\(operation)' puts no values together")
+      preconditionFailure("'@\(operation)' does not combine values")
     }
   }
 

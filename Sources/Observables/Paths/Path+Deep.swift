@@ -12,7 +12,7 @@ extension Path {
       case .element, .member, .operation:
         throw PathError(
           .unsupported, path: description, component: step + 1,
-          detail: "behind '**' there are names, '*', 'count' and '#n', not '\(component)'"
+          detail: "only names, '*', 'count' and '#n' can follow '**', not '\(component)'"
             + (component.kind == .element ? " (write '#\(component)')" : ""))
       }
     }

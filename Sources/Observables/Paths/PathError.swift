@@ -67,7 +67,7 @@ extension PathError: CustomStringConvertible {
     case .otherLoop:
       "component \(component) of key path '\(path)': the object there is observed by another loop"
     case .noLoop:
-      "the loop is not on this thread: observe the model by the loop's inbox, with 'on:'"
+      "the loop is not on this thread: observe the model via the loop's inbox, with 'on:'"
     case .misspelling:
       "component \(component) of key path '\(marked)': \(detail)"
     case .unknownName, .unsupported:

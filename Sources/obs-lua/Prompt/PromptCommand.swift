@@ -22,10 +22,10 @@ enum PromptCommand: String {
     """
     Lua statements are run, and expressions are printed; an entry may have several lines.
     Tab completes names, key paths in strings, and modules. Up and Ctrl-R find earlier entries.
-    This is prompt:\(line) to errors and obs.why. Ctrl-C drops an entry or stops what runs.
+    Errors and obs.why call this entry prompt:\(line). Ctrl-C drops an entry or stops what runs.
       obs.describe(t)    who observes t
       obs.why(w)         what made a watcher run, obs.whynot(w) why it didn't
-      obs.log(print)     all that happens; obs.log(nil) ends that
+      obs.log(print)     all events; obs.log(nil) stops them
     exit or Ctrl-D ends the prompt; timers and tasks go on until a second Ctrl-D.
 
     """

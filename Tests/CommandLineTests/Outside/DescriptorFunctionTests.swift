@@ -108,7 +108,7 @@ struct DescriptorFunctionTests {
     let outcome = try run(
       "print(select(2, pcall(obs.on_readable, 0, print)))", options: "--sandbox")
     #expect(
-      outcome.output == "obs.on_readable is not for these scripts: the host gives them no files\n",
+      outcome.output == "obs.on_readable is not available: the host gives these scripts no files\n",
       "\(outcome)")
   }
 }

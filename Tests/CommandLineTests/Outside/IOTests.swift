@@ -87,17 +87,17 @@ struct IOTests {
         print(select(2, pcall(function() obsio.run(command) end)))
       end
       """)
-    let none = "is none of its options, which are cwd, input, timeout"
+    let none = "the options are cwd, input, timeout"
     let table = "table expected that begins with a program, as in { \"ls\", \"-l\" }"
     #expect(
       outcome.output == """
         f:5: bad argument #1 to 'run' (\(table))
         f:5: bad argument #1 to 'run' (\(table))
-        f:5: bad argument #1 to 'run' ('inptu' \(none); did you mean 'input'?)
+        f:5: bad argument #1 to 'run' (unknown option 'inptu'; \(none); did you mean 'input'?)
         f:5: bad argument #1 to 'run' ('timeout' takes a number, not a string)
-        f:5: bad argument #1 to 'run' (argument 2 is no string, but a table)
-        f:5: bad argument #1 to 'run' (argument 2 is no string, but nil)
-        f:5: bad argument #1 to 'run' ('0' \(none))
+        f:5: bad argument #1 to 'run' (argument 2 must be a string, not a table)
+        f:5: bad argument #1 to 'run' (argument 2 must be a string, not nil)
+        f:5: bad argument #1 to 'run' (unknown option '0'; \(none))
         f:5: bad argument #1 to 'run' ('1.5' \(none))
 
         """, "\(outcome)")
@@ -153,7 +153,7 @@ struct IOTests {
         f:5: bad argument #1 to 'read' (format expected ('l', 'L', 'a', 'n', or a number of bytes))
         f:6: bad argument #1 to 'lines' (descriptor 99 is not open)
         f:7: bad argument #2 to 'get' (table of options expected, got number)
-        f:8: bad argument #2 to 'get' ('timout' is none of its options, which are timeout; did you \
+        f:8: bad argument #2 to 'get' (unknown option 'timout'; the options are timeout; did you \
         mean 'timeout'?)
         f:9: bad argument #1 to 'watch' (path expected, got '')
         ab
@@ -282,8 +282,8 @@ struct IOTests {
     ).run()
     #expect(
       outcome.output == """
-        false	obs.io.read was called outside of a task: it waits, and works only inside obs.task
-        false	obs.io.run was called outside of a task: it waits, and works only inside obs.task
+        false	obs.io.read was called outside a task: it waits, which works only inside obs.task
+        false	obs.io.run was called outside a task: it waits, which works only inside obs.task
 
         """, "\(outcome)")
   }
@@ -293,7 +293,7 @@ struct IOTests {
       .run()
     #expect(
       outcome.output.hasPrefix(
-        "false\tobs.io needs the module luv, which is not here (Debian's package is lua-luv)"),
+        "false\tobs.io needs the module luv, which is not installed (Debian's package is lua-luv)"),
       "\(outcome)")
   }
 }

@@ -60,6 +60,47 @@ import Testing
   }
 }
 
+// Lists that random programs rarely make.
+extension `Changes of one tree on both sides` {
+  @Test func `many removals at once are the same list`() throws {
+    let host = try LuaHost(loop: loop)
+    try host.set("root", to: root)
+    for _ in 0..<300 { root.crates.append(Crate("a")) }
+    let last = root.crates[299]
+    try host.run(Self.script)
+    var list: [DeepChange] = []
+    try root.changes(in: loop) { list = $1 }
+    root.crates.set([last])
+    loop.flush()
+    let scripts: [DeepChange] = try host["list"].decode()
+    #expect(list.count == 299 && scripts == list)
+  }
+
+  @Test func `a change with two misfits is skipped once`() throws {
+    let first = Crate("first")
+    root.first = first
+    let change = DeepChange(
+      path: ["first"], reference: .before(["crates", 9]), oldReference: .after(["second"]))
+    #expect(try root.apply([change], force: true) == 1)
+    #expect(root.first === first)
+  }
+
+  @Test func `an object leaves through a list that it leads back to`() throws {
+    let copy = Crate("root")
+    for tree in [root, copy] {
+      let inner = Crate("inner")
+      inner.crates.append(tree)
+      tree.crates.append(inner)
+    }
+    var list: [DeepChange] = []
+    try root.changes(in: loop) { list = $1 }
+    root.crates.remove(at: 0)
+    loop.flush()
+    try copy.apply(list)
+    #expect(copy.crates.isEmpty)
+  }
+}
+
 // Tables that Swift objects hold.
 extension `Changes of one tree on both sides` {
   @Test func `tables that leave are not kept alive`() throws {

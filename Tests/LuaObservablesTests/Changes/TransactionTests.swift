@@ -299,7 +299,7 @@ import Testing
         """)
     }
     #expect(
-      error?.message.contains("Creature cannot be made of data, as it has no init(from:)") == true)
+      error?.message.contains("Creature cannot be made from data: it has no init(from:)") == true)
     try host.run("result = creature.name")
     #expect(host["result"] == "a")
   }

@@ -151,9 +151,9 @@ private final class Library: ScriptModel {
   @Test(arguments: [
     (
       "library:load(1)",
-      "'load' was called outside of a task: it waits, and works only inside obs.task"
+      "'load' was called outside a task: it waits, which works only inside obs.task"
     ),
-    ("slow(1)", "'slow' was called outside of a task"),
+    ("slow(1)", "'slow' was called outside a task"),
     ("coroutine.wrap(function() slow(1) end)()", "works only inside obs.task"),
     ("obs.task(function() obs.batch(function() slow(1) end) end)", "a batch or a scope"),
     (

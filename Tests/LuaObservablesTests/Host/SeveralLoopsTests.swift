@@ -62,7 +62,7 @@ struct SeveralLoopsScriptTests {
     }
     let errors = String(decoding: outcome?.standardErrorContent ?? [], as: UTF8.self)
     #expect(errors.contains("It is not clear which loop runs the host's scripts, the loop made at"))
-    #expect(errors.contains(" or the loop made at other:5: name it by 'loop:'"))
+    #expect(errors.contains(" or the loop made at other:5: pass it as 'loop:'"))
   }
 
   // B3

@@ -19,7 +19,7 @@ final class ContainedHost {
   /// The address sanitizer makes everything many times slower.
   static let turnTime = dlsym(nil, "__asan_init") == nil ? 100 : 400
   /// The error of a script that exceeds the time.
-  static let overtime = "the turn has taken more time than it may (\(turnTime) ms)"
+  static let overtime = "the turn took longer than its limit (\(turnTime) ms)"
 
   init(_ change: (inout ScriptLimits) -> Void = { _ in }) throws {
     loop = Loop(clock: .virtual)

@@ -117,7 +117,7 @@ struct LinkLimitTests {
     #expect(test.codes.contains(.quota))
     #expect(
       test.reports[0].error.message
-        == "the watcher has ended: to follow its key path took too long")
+        == "the watcher has ended: following its key path took too long")
     // The next turn is an ordinary one.
     try test.host.run("calls = 0 obs.observe(t, 'v', function() calls = calls + 1 end) t.v = 1")
     #expect(test.host["calls"] == 1)

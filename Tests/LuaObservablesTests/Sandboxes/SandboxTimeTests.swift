@@ -127,7 +127,7 @@ struct SandboxTimeTests {
     try rage("t.v = t.v + 1")
     try storm.run("t.v = 0")
     #expect(victim["kind"] == "call")
-    let message = "not enough time for all events of 'obs.log' that others have caused"
+    let message = "not enough time for all events of 'obs.log' caused by others"
     #expect(test.reports.allSatisfy { $0.error.message == message })
   }
 

@@ -56,7 +56,7 @@ struct SandboxUndoTests {
     // Both sandboxes have written `sub.z`.
     #expect(
       test.reports.map(\.error.message) == [
-        "'z' of a table was written by another script since, and stays"
+        "another script has written 'z' of a table since, so its value stays"
       ])
   }
 
@@ -140,7 +140,7 @@ struct SandboxUndoTests {
     try test.host.run("assert(t.x == 5 and t.y == 1 and t.sub.z == 1)")
     #expect(
       test.reports.map(\.error.message) == [
-        "'x' of a table was written by another script since, and stays"
+        "another script has written 'x' of a table since, so its value stays"
       ])
   }
 

@@ -107,7 +107,7 @@ import Testing
         DeepChange(path: ["shapes", 3], kind: .insert, new: ["sides": 1], model: "Shape"),
         "position 3 is out of range, the array has 1 elements"
       ),
-      (DeepChange(path: ["cover"], new: [:], model: "Shape"), "Shape cannot be made of this data"),
+      (DeepChange(path: ["cover"], new: [:], model: "Shape"), "Shape cannot be made from this"),
       (DeepChange(path: ["cover"], reference: .before(["shapes", 2])), "leads to no object"),
       (DeepChange(path: ["cover", "sides"], old: 1, new: 2), "there is no object at 'cover'"),
       (DeepChange(path: ["tags"], kind: .remove, old: "x"), "the member is not in the set"),

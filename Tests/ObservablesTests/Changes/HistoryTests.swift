@@ -170,7 +170,7 @@ import Testing
     #expect(!history.undo())
     #expect(
       log.events == [
-        "a step of the history no longer fits, and was dropped: 'sides' is another one now"
+        "a step of the history no longer fits, and was dropped: 'sides' has a different value now"
       ])
     #expect(shape.sides == 7)
   }

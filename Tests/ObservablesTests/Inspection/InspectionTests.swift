@@ -85,7 +85,7 @@ struct InspectionTests {
     loop.turn {}
     loop.turn { person.friend!.name = "Bob" }
     #expect(watcher.whyNot().reason == .equal)
-    #expect(watcher.whyNot().detail == "'name' was written, with the value that it had: \"Bob\"")
+    #expect(watcher.whyNot().detail == "'name' was written, with the value it already had: \"Bob\"")
     watcher.pause()
     #expect(watcher.whyNot().reason == .paused)
     watcher.stop()

@@ -121,7 +121,7 @@ struct LoopChoiceTests {
         try Person().observe("name") { _ in }
         withExtendedLifetime((first, second)) {}
       }, "Misuse: It is not clear which loop observes the object, the loop made at",
-      "LoopChoiceTests.swift:", " or the loop made at other:5: name it by 'in:'")
+      "LoopChoiceTests.swift:", " or the loop made at other:5: pass it as 'in:'")
   }
 
   @Test func `the main loop and another one of its thread are two`() async {

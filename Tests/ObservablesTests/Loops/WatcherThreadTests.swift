@@ -244,7 +244,7 @@ private final class Calls: Sendable {
       #expect(error?.code == .noLoop)
       #expect(
         error?.description
-          == "the loop is not on this thread: observe the model by the loop's inbox, with 'on:'")
+          == "the loop is not on this thread: observe the model via the loop's inbox, with 'on:'")
       #expect(throws: PathError.self) { try tally.observeImmediately("count") { _, _ in } }
       #expect((try? tally.value(at: "count") as? Int) == 1)
       #expect(tally.stopObserving() == 0)

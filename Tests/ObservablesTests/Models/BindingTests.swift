@@ -184,7 +184,7 @@ struct BindingTests {
     }
     #expect(window.subtitle == "s" && window.title == "t")
     #expect(
-      errors == ["property 'subtitle' of Window takes String, not nil, handed on by titles"])
+      errors == ["property 'subtitle' of Window takes String, not nil, passed on by titles"])
     loop.turn { document.subtitle = "u" }
     #expect(window.subtitle == "u" && errors.count == 1)
   }

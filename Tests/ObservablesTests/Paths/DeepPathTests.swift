@@ -114,7 +114,7 @@ struct DeepPathTests {
       try unit.observe(Path(text), in: Loop(clock: .virtual)) { _ in }
     }
     #expect(
-      error?.description.contains("behind '**' there are names, '*', 'count' and '#n', not \(part)")
+      error?.description.contains("only names, '*', 'count' and '#n' can follow '**', not \(part)")
         == true)
   }
 

@@ -35,7 +35,7 @@ extension Inspection {
       return Silence(reason: .unwritten, detail: "nothing on its paths was written")
     }
     if let cause {
-      return Silence(reason: .called, detail: "its last call came of the write at \(cause)")
+      return Silence(reason: .called, detail: "its last call was caused by the write at \(cause)")
     }
     return Silence(reason: .unwritten, detail: "no change on its paths is known")
   }

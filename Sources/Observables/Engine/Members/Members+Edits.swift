@@ -7,7 +7,7 @@ extension Members {
     try wiring.add(Path.everything, to: watcher, use: .editing)
     guard let root = watcher.pointee.root, !root.pointee.isJournaled else { return }
     throw PathError(
-      .unsupported, path: "*", component: 1, detail: "only a collection tells its edits")
+      .unsupported, path: "*", component: 1, detail: "only a collection reports its edits")
   }
 
   /// Gives `body` the position in the journal up to which edits were delivered to the watcher; the

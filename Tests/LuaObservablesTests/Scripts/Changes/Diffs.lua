@@ -74,7 +74,7 @@ check("X3: a change that does not fit is named, and nothing is applied", functio
       "position 4 is out of range, the list has 1" },
     { { path = { "list", 1 }, kind = "remove", old = 1 }, "1 was there, now it is 2" },
     { { path = { "list", 1 }, kind = "move", from = 3 }, "position 3 is out of range" },
-    { { path = { "list", 1 }, kind = "move" }, "a move has a position as 'from', not nothing" },
+    { { path = { "list", 1 }, kind = "move" }, "a move needs a position as 'from', not nothing" },
     { { path = { "set" }, kind = "insert", new = "x" }, "'x' is in the set already" },
     { { path = { "set" }, kind = "remove", old = "y" }, "'y' is not in the set" },
     { { path = { "b" }, kind = "set", ref = { "none" } }, "its ref, 'none', leads to no object" },
@@ -83,7 +83,7 @@ check("X3: a change that does not fit is named, and nothing is applied", functio
     { { path = { "b" }, kind = "set", new = {}, model = "Nobody" },
       "there is no model 'Nobody' here" },
     { { path = { "b" }, kind = "put" },
-      "its kind is 'set', 'insert', 'remove' or 'move', not 'put'" },
+      "its kind must be 'set', 'insert', 'remove' or 'move', not 'put'" },
     { { kind = "set" }, "its path must be a list of keys, not nothing" },
     { 7, "a table expected, got a number" },
     { { path = {}, kind = "set", new = 1 }, "its path is empty" },
@@ -113,6 +113,11 @@ check("X3: with force, changes that do not fit are skipped and counted", functio
   }, { force = true }), 2)
   eq(text(t), "{a=1 b=2}")
   fails("unknown option 'fource' %(did you mean 'force'%?%)", obs.apply, t, {}, { fource = true })
+end)
+check("X3: a change with two misfits is skipped once", function()
+  local change = { path = { "a" }, kind = "set", ref = { "nowhere" } }
+  change.old_ref = { after = { "b" } }
+  eq(obs.apply({ a = {} }, { change }, { force = true }), 1)
 end)
 check("X3: references are resolved before the first write, so values can be swapped", function()
   local x, y = { n = 1 }, { n = 2 }
@@ -145,7 +150,7 @@ check("X4: diff compares only objects of the same kind", function()
   fails("%(an array expected", obs.diff, obs.array(), {})
   fails("%(a set expected", obs.diff, obs.set_of(), {})
   fails("%(a dictionary expected", obs.diff, obs.dictionary(), {})
-  fails("%(a table that is no collection expected", obs.diff, {}, obs.array())
+  fails("%(a table that is not a collection expected", obs.diff, {}, obs.array())
 end)
 check("X3: apply and invert copy the given data", function()
   local changes = { { path = { "a" }, kind = "set", new = { list = { 1 } } } }

@@ -433,8 +433,8 @@ end)
 check("X3: origin and skip take any value but NaN", function()
   local t = { a = 1 }
   local nan = 0 / 0
-  fails("option 'origin' takes any value but NaN", obs.apply, t, {}, { origin = nan })
-  fails("option 'skip' takes any value but NaN", obs.changes, t, print, { skip = nan })
+  fails("option 'origin' takes any value except NaN", obs.apply, t, {}, { origin = nan })
+  fails("option 'skip' takes any value except NaN", obs.changes, t, print, { skip = nan })
   fails("did you mean 'origin'", function() obs.apply(t, {}, { orign = 1 }) end)
   fails("did you mean 'skip'", function() obs.changes(t, print, { skp = 1 }) end)
   fails("unknown option 'skip'", function() obs.observe(t, "a", print, { skip = 1 }) end)

@@ -119,7 +119,7 @@ check("S8: catching an abort does not save the transaction", function()
   eq(ok, false)
   eq(reason, "gone")
   eq(t.n, 1)
-  fails("obs.abort was called outside of a transaction", obs.abort)
+  fails("obs.abort was called outside a transaction", obs.abort)
 end)
 check("S8: objects added below a root are covered, other objects are not", function()
   local t, guest, stranger = { list = {} }, { n = 1, deep = { n = 1 } }, { n = 1 }

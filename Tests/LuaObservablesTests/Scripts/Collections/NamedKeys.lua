@@ -168,7 +168,7 @@ check("P2: an exact path to 'count' of a dictionary is the key, a text the size"
   eq(told(), "")
 end)
 check("C3: the slots of an array count from 1, and a dictionary has no slots", function()
-  fails("slots count from 1", obs.observe, obs.array {}, "#0", print)
+  fails("slot numbers start at 1", obs.observe, obs.array {}, "#0", print)
   fails("a dictionary has keys", obs.observe, obs.dictionary {}, "#1", print)
 end)
 
@@ -183,12 +183,12 @@ check("C5: a text that is meant as a path is not a name", function()
     function(name) obs.peek(t, name) end,
     function(name) obs.forget(t, name) end,
   } do
-    fails("'w.a' is a key path, as 'w' is an object: obs.observe takes paths, and "
-      .. "obs.path%('w.a'%) is the key", f, "w.a")
-    fails("'%*' is no name: obs.observe watches all keys of an object, obs.observe_edits tells "
-      .. "which have changed", f, "*")
+    fails("'w.a' is a key path, as 'w' is an object: use obs.observe for the path, or "
+      .. "obs.path%('w.a'%) for the key", f, "w.a")
+    fails("'%*' is not a name: obs.observe watches all keys of an object, obs.observe_edits "
+      .. "reports the changed ones", f, "*")
   end
-  fails("'w.a' is no key", obs.observe_keys, t, obs.path("w", "a"), print)
+  fails("'w.a' is not a key", obs.observe_keys, t, obs.path("w", "a"), print)
   local log = logger(t, { "config.lua", obs.path "w.a", obs.path "*" })
   local copy = {}
   obs.bind(copy, t, obs.path "w.a")
@@ -198,9 +198,9 @@ check("C5: a text that is meant as a path is not a name", function()
   local owner = { w = { a = 1 } }
   fails("key path", obs.backed, owner, "w.a", {})
   fails("key path", obs.backed, owner, { "b", "w.a" }, {})
-  fails("no name", obs.backed, owner, "*", {})
+  fails("not a name", obs.backed, owner, "*", {})
   fails("key path", obs.copy_of, owner, "c", "w.a")
-  fails("no name", obs.copy_of, owner, "*", "w")
+  fails("not a name", obs.copy_of, owner, "*", "w")
 end)
 
 finish()

@@ -844,8 +844,8 @@ end)
 check("C8: a name over a plain list gives a hint", function()
   local t = { items = { { lit = 1 } } }
   local w = obs.observe(t, "items.lit", print)
-  local hint = "'items.lit' names a key of a plain list, not of its elements, which have it: "
-    .. "'items.*.lit' names theirs"
+  local hint = "'items.lit' names a key of a plain list, but its elements have this key: "
+    .. "'items.*.lit' names the elements' key"
   assert(obs.whynot(w).detail:find(hint, 1, true))
   assert(obs.describe(t):find(hint, 1, true))
   local other = obs.observe(t, "items.*.lit", print)

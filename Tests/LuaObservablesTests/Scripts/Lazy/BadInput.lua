@@ -174,15 +174,15 @@ check("keys of any type in place of a name", function()
   local t = {}
   local keys = {1, 2.5, true, {}, print, coroutine.create(print), io and io.stdout or 3}
   obs.lazy(t, keys, nothing)
-  fails("'x' is no lazy property", obs.invalidate, t, "x")
-  fails("is no lazy property", obs.invalidate, t, {{}})
+  fails("'x' is not lazy", obs.invalidate, t, "x")
+  fails("is not lazy", obs.invalidate, t, {{}})
   for _, key in ipairs(keys) do obs.invalidate(t, {key}) end
   local M = obs.model("Keyed", {name = obs.none, full = obs.lazy(nothing)})
   local m = M {}
   fails("did you mean 'name'", obs.observe, m, "nam", nothing)
-  fails("is no lazy property %(did you mean 'full'", obs.invalidate, m, "ful")
+  fails("is not lazy %(did you mean 'full'", obs.invalidate, m, "ful")
   for i = 2, #keys do
-    fails("is no lazy property", obs.invalidate, m, keys[i] == keys[4] and {{}} or keys[i])
+    fails("is not lazy", obs.invalidate, m, keys[i] == keys[4] and {{}} or keys[i])
   end
 end)
 finish()

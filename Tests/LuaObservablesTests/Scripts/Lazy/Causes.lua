@@ -129,7 +129,7 @@ check("W4: whynot after an override with an equal value", function()
   obs.flush()
   local answer, text = obs.whynot(w)
   eq(answer.reason, "equal")
-  has(text, "'full' was written at " .. place .. ', with the value that it had: "ab"')
+  has(text, "'full' was written at " .. place .. ', with the value it already had: "ab"')
 end)
 check("W4: whynot knows that a property could not be computed", function()
   local t = { n = 1 }

@@ -85,7 +85,7 @@ case("cancelling the task ends the wait", function()
 end)
 
 case("outside of a task, and with wrong arguments, it is an error", function()
-  expect_error(function() obs.await(function() end) end, "outside of a task")
+  expect_error(function() obs.await(function() end) end, "outside a task")
   obs.task(function()
     expect_error(function() obs.await(1) end, "bad argument #1 to 'await'")
     expect_error(function() obs.await(function() end, "1") end, "bad argument #2 to 'await'")

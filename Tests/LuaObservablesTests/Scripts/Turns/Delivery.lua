@@ -1006,7 +1006,7 @@ check("T12: waiting functions inside a watcher are an error even in a flush by a
   end)
   eq(#reports, 1)
   local message = tostring(reports[1].error)
-  assert(message:find("cannot yield") or message:find("outside of a task"), reports[1].error)
+  assert(message:find("cannot yield") or message:find("outside a task"), reports[1].error)
 end)
 check("T12: recursion through writes, observes and stops ends", function()
   local t = { n = 0 }

@@ -142,7 +142,7 @@ check("W4: whynot shows the equal value", function()
   t.a = "same"; local place = here()
   obs.flush()
   has(select(2, obs.whynot(w)),
-    "'a' was written at " .. place .. ', with the value that it had: "same"')
+    "'a' was written at " .. place .. ', with the value it already had: "same"')
 end)
 
 -- why: turns and flushes

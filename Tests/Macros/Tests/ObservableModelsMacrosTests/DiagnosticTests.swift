@@ -14,7 +14,7 @@ struct DiagnosticTests {
       '@ObservableModel' is for classes; 'Point' is a struct, whose copies have no \
       identity that could be observed; it may be the value of an observed property
       """,
-      fix: "replace 'struct' by 'final class'",
+      fix: "replace 'struct' with 'final class'",
       """
       @ObservableModel final class Point {
         var x = 0
@@ -32,10 +32,10 @@ struct DiagnosticTests {
       1, 25,
       """
       '@ObservableModel' is for classes; 'Counter' is an actor, whose properties cannot \
-      be read from outside; a class that several threads write is \
+      be read from outside; for a class that several threads write, use \
       '@ObservableModel(.threadSafe)'
       """,
-      fix: "replace 'actor' by 'final class'",
+      fix: "replace 'actor' with 'final class'",
       """
       @ObservableModel public final class Counter {
         var count = 0
@@ -53,7 +53,7 @@ struct DiagnosticTests {
       1, 1,
       """
       '@Observable' and '@ObservableModel' each write the accessors of User's properties: \
-      '@ObservableModel(.observable)' alone makes it both
+      use only '@ObservableModel(.observable)' for both
       """)
   }
 
@@ -67,7 +67,7 @@ struct DiagnosticTests {
       1, 31,
       """
       '.threadSafe' is for models that any thread may use, '@MainActor' for models of one thread: \
-      User is one or the other
+      User can have only one of them
       """)
   }
 
@@ -81,7 +81,7 @@ struct DiagnosticTests {
       1, 18,
       """
       '@Observable' and '@ObservableModel' each write the accessors of User's properties: \
-      '@ObservableModel(.observable)' alone makes it both
+      use only '@ObservableModel(.observable)' for both
       """)
   }
 
@@ -95,7 +95,7 @@ struct DiagnosticTests {
       """,
       3, 3,
       """
-      an observed property belongs where its model does: '@MainActor' is for the whole class, or \
+      an observed property has the isolation of its model: '@MainActor' is for the whole class, or \
       for a property with '@Ignored'
       """)
   }
@@ -112,8 +112,8 @@ struct DiagnosticTests {
       """,
       5, 3,
       """
-      the last reference to a model of '@MainActor' may go on any thread, its end belongs to the \
-      main one: it is an 'isolated deinit'
+      the last reference to a '@MainActor' model may be released on any thread, but its deinit \
+      must run on the main one: write 'isolated deinit'
       """,
       fix: "add 'isolated'",
       """
@@ -135,7 +135,7 @@ struct DiagnosticTests {
         var onChange: (() -> Void)? = nil
       }
       """,
-      4, 17, "what several threads may call is '@Sendable'", fix: "add '@Sendable'",
+      4, 17, "a function that several threads may call must be '@Sendable'", fix: "add '@Sendable'",
       """
       @ObservableModel(.threadSafe) final class User {
         var onFirst: (@Sendable () -> Void)?
@@ -207,7 +207,7 @@ struct DiagnosticTests {
       }
       """,
       3, 4 + before.count,
-      "'\(name)' is declared by '@ObservableModel' in each model: it needs another name")
+      "'\(name)' is declared by '@ObservableModel' in each model: use another name")
   }
 
   @Test func `a variable with the name of a property's storage`() {
@@ -218,7 +218,7 @@ struct DiagnosticTests {
         private var _first = 1
       }
       """,
-      3, 15, "'_first' is where '@ObservableModel' stores 'first': it needs another name")
+      3, 15, "'_first' is taken: '@ObservableModel' stores 'first' in it; use another name")
   }
 
   @Test func `a method that computes another type`() {
@@ -235,7 +235,7 @@ struct DiagnosticTests {
       }
       """,
       4, 30, "'makeSize()' computes 'size', which is 'Optional<Int>', not '[Swift.Int?]'",
-      fix: "replace '[Swift.Int?]' by 'Optional<Int>'",
+      fix: "replace '[Swift.Int?]' with 'Optional<Int>'",
       """
       @ObservableModel final class User {
         var first = ""
@@ -288,7 +288,7 @@ struct DiagnosticTests {
       """, isHeir: true,
       1, 1,
       """
-      '.threadSafe' begins at the class that the others inherit from: 'User' belongs to one thread
+      '.threadSafe' must begin at the base class: 'User' belongs to one thread
       """)
   }
 
@@ -303,7 +303,7 @@ struct DiagnosticTests {
         #endif
       }
       """,
-      5, 9, "observed properties are declared outside of '#if'; '@Ignored' leaves this one alone")
+      5, 9, "declare observed properties outside '#if', or exclude this one with '@Ignored'")
   }
 
   @Test func `a property under a condition that would not be encoded`() {
@@ -331,8 +331,8 @@ struct DiagnosticTests {
       """,
       2, 14,
       """
-      an observed property has a type with a name, as two of '(some Shape)?' are not the same; \
-      write 'any' instead of 'some'
+      an observed property needs a named type: two values of '(some Shape)?' may have different \
+      types; write 'any' instead of 'some'
       """)
   }
 
@@ -371,10 +371,10 @@ struct DiagnosticTests {
       """,
       2, 3,
       """
-      a 'let' is never written: it has no observers, and is observed as part of a path \
+      a 'let' never changes: it cannot have observers, and is observed as part of a path \
       only
       """,
-      fix: "replace 'let' by 'var'",
+      fix: "replace 'let' with 'var'",
       """
       @ObservableModel final class User {
         var name: String { didSet {} }
@@ -391,9 +391,9 @@ struct DiagnosticTests {
       """,
       2, 14,
       """
-      declare observed properties one by one: each gets its accessors
+      declare observed properties separately: each needs its own accessors
       """,
-      fix: "declare each by itself",
+      fix: "declare each separately",
       """
       @ObservableModel final class User {
         public var a = 1
@@ -445,7 +445,7 @@ struct DiagnosticTests {
       """
       '@Published' may add accessors, and so does an observed property
       """,
-      fix: "leave the property alone by '@Ignored'",
+      fix: "exclude the property with '@Ignored'",
       """
       @ObservableModel final class User {
         @Published @Ignored var name = ""
@@ -467,7 +467,7 @@ struct DiagnosticTests {
       component 1 of key path 'frist.count': User has no property 'frist' (did you mean \
       'first'?)
       """,
-      fix: "replace 'frist' by 'first'",
+      fix: "replace 'frist' with 'first'",
       """
       @ObservableModel final class User {
         var first = ""
@@ -489,7 +489,7 @@ struct DiagnosticTests {
       3, 13,
       """
       component 1 of key path 'first': 'first' of User is not observed; private properties \
-      are where they say '@Observed', computed ones where they say '@Computed'
+      need '@Observed', computed ones '@Computed'
       """)
   }
 
@@ -519,7 +519,7 @@ struct DiagnosticTests {
       3, 39,
       """
       the getter of a '@Computed' property would run at each read, as no macro can replace \
-      it: the value is computed by a method 'makeFull()'
+      it: compute the value in a method 'makeFull()'
       """,
       fix: "move the getter to 'makeFull()'",
       """
@@ -583,9 +583,9 @@ struct DiagnosticTests {
       """,
       2, 13,
       """
-      a '@Computed' property gets its value later: it is a 'var'
+      a '@Computed' property gets its value later: it must be a 'var'
       """,
-      fix: "replace 'let' by 'var'",
+      fix: "replace 'let' with 'var'",
       """
       @ObservableModel final class User {
         @Computed var full: String
@@ -625,8 +625,8 @@ struct DiagnosticTests {
       """,
       2, 27,
       """
-      'static makeView()' creates the value, and assigning nil has it created again: the \
-      property is optional
+      'static makeView()' creates the value, and assigning nil creates it again: the \
+      property must be optional
       """,
       fix: "make it optional",
       """
@@ -649,7 +649,7 @@ struct DiagnosticTests {
       """
       User has no method 'laod' (did you mean 'load'?)
       """,
-      fix: "replace 'laod' by 'load'",
+      fix: "replace 'laod' with 'load'",
       """
       @ObservableModel final class User {
         @LazyProperty(loader: "load") var size: Int
@@ -683,7 +683,7 @@ struct DiagnosticTests {
       """,
       3, 8,
       """
-      'makeFull' computes 'full': it takes no arguments, and is not 'async'
+      'makeFull' computes 'full': it must take no arguments, and not be 'async'
       """)
   }
 
@@ -696,7 +696,7 @@ struct DiagnosticTests {
       """,
       2, 20,
       """
-      '@Computed' is for properties of instances, and says 'lazy' itself
+      '@Computed' is for instance properties, and replaces 'lazy'
       """)
   }
 }

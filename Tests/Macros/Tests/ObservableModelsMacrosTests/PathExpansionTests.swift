@@ -54,8 +54,8 @@ struct PathExpansionTests {
     expectDiagnostic(
       #"let path = #path(\User.items[index])"#, 1, 29,
       """
-      the index is not known when the program is compiled: write a literal, or put the path \
-      together by 'Path(…)'
+      the index is not known at compile time: write a literal, or build the path \
+      with 'Path(…)'
       """)
   }
 

@@ -217,7 +217,7 @@ struct RecordExpansionTests {
         var id: Int64?
       }
       """, 1, 24,
-      "a record is a 'final class': each row is an object of the class that its table has")
+      "a record must be a 'final class': each row of its table is an object of this class")
     expectDiagnostic(
       """
       @ObservableModel final class Item: ObservableRecord {
@@ -238,7 +238,7 @@ struct RecordExpansionTests {
       }
       """, 1, 43,
       """
-      a record belongs to the thread of its store's loop: without '.threadSafe' and '@MainActor'
+      a record belongs to the thread of its store's loop: remove '.threadSafe' or '@MainActor'
       """)
     expectDiagnostic(
       """
@@ -256,7 +256,7 @@ struct RecordExpansionTests {
         var a = 1
         func makeTotal() -> Double { 0 }
       }
-      """, 2, 18, "'@Stored' is for rows of a table: 'Box' has to say ': ObservableRecord'")
+      """, 2, 18, "'@Stored' is for rows of a table: 'Box' must declare ': ObservableRecord'")
   }
 
   @Test func `a relation without the class of its column`() {
@@ -268,13 +268,13 @@ struct RecordExpansionTests {
   @Test func `a relation of another type`() {
     expectDiagnostic(
       record("@HasMany(\\Part.itemID) var parts: [Part]"), 3, 37,
-      "'parts' is an 'ObservableArray<Part>', as the rows of Part refer to this one")
+      "'parts' must be an 'ObservableArray<Part>': rows of Part refer to this one")
     expectDiagnostic(
       record("@HasOne(\\Label.itemID) var label: Label"), 3, 37,
-      "'label' is a 'Label?', as there may be no row that refers to this one")
+      "'label' must be a 'Label?': it is nil if no row refers to this one")
     expectDiagnostic(
       record("@BelongsTo(\\Item.id) var owner: Owner"), 3, 35,
-      "'owner' is a 'Owner?', as the row may be deleted")
+      "'owner' must be a 'Owner?': the row may be deleted")
   }
 
   @Test func `a reference by a column of another class`() {
@@ -297,7 +297,7 @@ struct RecordExpansionTests {
       """)
     expectDiagnostic(
       record("@Computed(\"*\") @Stored var total: Double"), 3, 13,
-      "'@Stored' names the properties it is computed from: '*' is any property")
+      "'@Stored' depends on named properties: '*' matches any property")
     expectDiagnostic(
       """
       @ObservableModel final class Item: ObservableRecord {
@@ -323,13 +323,13 @@ struct RecordExpansionTests {
       """, 4, 13,
       """
       '@Stored' is computed from columns, relations, and properties computed from those by \
-      declared key paths; 'rate' is no column
+      declared key paths; 'rate' is not a column
       """)
   }
 
   @Test func `a property without a value in new rows`() {
     expectDiagnostic(
       record("private var cache: Int"), 3, 15,
-      "'cache' is no column: it needs a value in its declaration, as rows do not have it")
+      "'cache' is not a column: it needs a value in its declaration, as rows do not have it")
   }
 }

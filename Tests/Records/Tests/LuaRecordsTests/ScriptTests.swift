@@ -240,8 +240,8 @@ struct ScriptTests {
       (#"{ where = "total 5" }"#, "where, at 7: 'and', 'or' or the end was expected, not '5'"),
       (#"{ where = "5" }"#, "where, at 2: a comparison was expected, not the end"),
       (#"{ where = "(total > 1" }"#, "where, at 11: ')' was expected, not the end"),
-      (#"{ where = "total > 'x" }"#, "where, at 9: the text that begins here does not end"),
-      (#"{ where = "total > 1x" }"#, "where, at 9: '1x' is no number"),
+      (#"{ where = "total > 'x" }"#, "where, at 9: the text here has no closing quote"),
+      (#"{ where = "total > 1x" }"#, "where, at 9: '1x' is not a number"),
       (
         #"{ where = "due = null" }"#,
         "where, at 7: a comparison with null is never true; write 'is null'"
@@ -261,15 +261,15 @@ struct ScriptTests {
       (#"{ order = "1" }"#, "order, at 1: a column was expected, not '1'"),
       (#"{ order = "name" }"#, "order, at 1: Invoice has no column 'name'"),
       (#"{ were = "paid" }"#, "query: there is no option 'were' (did you mean 'where'?)"),
-      (#"{ where = 5 }"#, "query: 'where' is a text, not number"),
-      (#"{ limit = -1 }"#, "query: 'limit' is a whole number from 0, not number"),
+      (#"{ where = 5 }"#, "query: 'where' must be a text, not number"),
+      (#"{ limit = -1 }"#, "query: 'limit' must be a whole number from 0, not number"),
       (#"{ args = { 1 } }"#, "query: 'args' has values for the '?' of 'where', which is missing"),
       (
         #"{ where = "id = ?", args = { {} } }"#,
-        "args[1] is a number, a string, a boolean or nil, not a table"
+        "args[1] must be a number, a string, a boolean or nil, not a table"
       ),
       (
-        #"{ where = "id = ?", args = { "\xff" } }"#, "args[1] is a string that is no UTF-8"
+        #"{ where = "id = ?", args = { "\xff" } }"#, "args[1] is a string that is not UTF-8"
       ),
       (
         #"{ args = setmetatable({}, { __len = function() return -1 end }) }"#,
@@ -324,38 +324,41 @@ struct ScriptTests {
       ),
       (
         "store:insert('Item', { product = {} })",
-        "'product' of Item is a number, a string, a boolean or nil, not a table"
+        "'product' of Item must be a number, a string, a boolean or nil, not a table"
       ),
       (
         "store:insert('Item', { product = 'a', price = 0/0 })",
-        "'price' of Item is NaN, which the database does not have"
+        "'price' of Item is NaN, which the database cannot store"
       ),
       (
         "store:find('Item', 'a\\0b')",
-        "the key is a string with a zero, where the texts of the database end"
+        "the key is a string with a zero byte, which ends a text in the database"
       ),
       (
         "store:query('Invoice', { where = 'customer = ?', args = { 'a\\0b' } })",
-        "args[1] is a string with a zero, where the texts of the database end"
+        "args[1] is a string with a zero byte, which ends a text in the database"
       ),
       (
         "store:query('Invoice', { where = 'customer = \"a\\0b\"' })",
-        "where, at 12: the text has a zero, where the texts of the database end"
+        "where, at 12: the text has a zero byte, which ends a text in the database"
       ),
       (
         "store:insert('Item', { invoice = 5 })",
-        "insert: 'invoice' of Item is a Invoice, not number"
+        "insert: 'invoice' of Item must be a Invoice, not number"
       ),
       ("store:insert('Item', { total = 5 })", "insert: Item has no column 'total'"),
       (
         "store:insert('Invioce', {})",
-        "scripts have no rows of 'Invioce' here (did you mean 'Invoice'?)"
+        "scripts cannot use rows of 'Invioce' here (did you mean 'Invoice'?)"
       ),
-      ("store:insert('Secret', { text = 'a' })", "scripts have no rows of 'Secret' here"),
+      ("store:insert('Secret', { text = 'a' })", "scripts cannot use rows of 'Secret' here"),
       ("store:delete(5)", "delete: a row was expected, not number"),
       ("store:query()", "bad argument #1 to 'query'"),
       ("store:query('Invoice').customer = 1", "an array has integer indices"),
-      ("store:find('Invoice', {})", "the key is a number, a string, a boolean or nil, not a table"),
+      (
+        "store:find('Invoice', {})",
+        "the key must be a number, a string, a boolean or nil, not a table"
+      ),
       ("store:find('Invoice', 1).sum = 3", "Invoice has no"),
     ] {
       let said = desk.run(call).joined(separator: " | ")
@@ -385,7 +388,7 @@ struct ScriptTests {
       ("store:query('Item')", "rows of 'Item' cannot be queried by scripts here"),
       ("store:insert('Invoice', { customer = 'X' })", "rows of 'Invoice' cannot be inserted"),
       ("store:delete(store:find('Invoice', 1))", "rows of 'Invoice' cannot be deleted by scripts"),
-      ("store:delete(secret)", "scripts have no rows of 'Secret' here"),
+      ("store:delete(secret)", "scripts cannot use rows of 'Secret' here"),
       ("secret.text = 'y'", "scripts may not change rows of 'Secret' here"),
     ] {
       let said = desk.run(call).joined(separator: " | ")

@@ -104,7 +104,7 @@ struct OrderTests {
     #expect(
       ledger.errors.texts.count == 1
         && ledger.errors.texts[0].contains(
-          "column 'partnerID': new rows refer to each other in a circle"),
+          "column 'partnerID': new rows refer to each other in a cycle"),
       "\(ledger.errors.texts)")
     #expect(try ledger.rows("SELECT * FROM clerk") == [])
     ledger.loop.turn { b.partnerID = 9 }

@@ -254,7 +254,7 @@ struct RelationTests {
       } catch {
         #expect(
           "\(error)" == "table 'wrong', column 'names': its key path 'people.nickname': 'nickname' "
-            + "of 'Person' is no column, no relation, and not computed from those by declared key "
+            + "of 'Person' is not a column, a relation, or computed from these by declared key "
             + "paths")
         throw error
       }

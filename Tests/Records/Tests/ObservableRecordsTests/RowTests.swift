@@ -337,7 +337,7 @@ struct RowTests {
     try ledger.run("INSERT INTO note VALUES (2, 'a\u{FFFD}b', NULL)")
     #expect(
       message { _ = try ledger.store.find(Note.self, 1) }
-        == "table 'note', column 'text', row 1: the text is no UTF-8")
+        == "table 'note', column 'text', row 1: the text is not UTF-8")
     #expect(try ledger.store.find(Note.self, 2)?.text == "a\u{FFFD}b")
     #expect(try ledger.rows("SELECT hex(CAST(text AS BLOB)) FROM note WHERE id = 1") == ["61FF62"])
   }
@@ -348,8 +348,8 @@ struct RowTests {
     let request = SQLRequest<Invoice>(sql: "SELECT id, total FROM invoice")
     #expect(
       message { _ = try ledger.store.fetch(request) }
-        == "table 'invoice', column 'customer', row 1: the request does not read this column, "
-        + "which 'Invoice' has")
+        == "table 'invoice', column 'customer', row 1: the request does not read this column "
+        + "of 'Invoice'")
   }
 
   // MARK: Tables that do not fit
@@ -404,7 +404,7 @@ struct RowTests {
       """)
     let error = #expect(throws: RecordError.self) { try ledger.store.find(Tagged.self, 1) }
     #expect(error?.code == .notUTF8)
-    #expect(error?.description == "table 'tagged', column 'tags', row 1: the text is no UTF-8")
+    #expect(error?.description == "table 'tagged', column 'tags', row 1: the text is not UTF-8")
     #expect(try ledger.store.find(Tagged.self, 2)?.tags == ["\u{FFFD}"])
   }
 
