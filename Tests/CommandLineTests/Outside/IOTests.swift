@@ -98,7 +98,7 @@ struct IOTests {
         f:5: bad argument #1 to 'run' (argument 2 must be a string, not a table)
         f:5: bad argument #1 to 'run' (argument 2 must be a string, not nil)
         f:5: bad argument #1 to 'run' (unknown option '0'; \(none))
-        f:5: bad argument #1 to 'run' ('1.5' \(none))
+        f:5: bad argument #1 to 'run' (unknown option '1.5'; \(none))
 
         """, "\(outcome)")
   }

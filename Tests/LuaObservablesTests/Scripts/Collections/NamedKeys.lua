@@ -169,7 +169,7 @@ check("P2: an exact path to 'count' of a dictionary is the key, a text the size"
 end)
 check("C3: the slots of an array count from 1, and a dictionary has no slots", function()
   fails("slot numbers start at 1", obs.observe, obs.array {}, "#0", print)
-  fails("a dictionary has keys", obs.observe, obs.dictionary {}, "#1", print)
+  fails("a dictionary has no slots", obs.observe, obs.dictionary {}, "#1", print)
 end)
 
 check("C5: a text that is meant as a path is not a name", function()

@@ -187,7 +187,7 @@ check("X1: digits, operators and members behind ** are errors, as is reading", f
     { "a.**.1", "'1'" }, { "**.@sum", "'@sum'" }, { "**.&x", "'&x'" },
   } do
     local message = fails("observe", function() obs.observe({}, case[1], nothing) end)
-    assert(message:find("behind '**'", 1, true) and message:find(case[2], 1, true), message)
+    assert(message:find("can follow '**'", 1, true) and message:find(case[2], 1, true), message)
   end
   has(fails("get", function() obs.get({ a = {} }, "a.**") end), "'**' matches many values")
 end)
