@@ -19,6 +19,8 @@ import Testing
     var list: [DeepChange] = []
     try root.changes(in: loop) { list = $1 }
     var crates = [root]
+    // Crates hold each other in cycles.
+    defer { for crate in crates { crate.clear() } }
     func write() {
       let (one, other) = (
         crates.randomElement(using: &random)!, crates.randomElement(using: &random)!
@@ -234,4 +236,10 @@ private final class Crate: ObservableModel {
   let tags = ObservableSet<String>()
 
   init(_ name: String) { self.name = name }
+
+  func clear() {
+    (first, second, table) = (nil, nil, nil)
+    crates.removeAll()
+    byName.removeAll()
+  }
 }
