@@ -214,7 +214,7 @@ end
 local function check_option(key, value, number, name, types, names)
   local wanted = types[key]
   if not wanted then
-    bad_argument(number, name, format("unknown option '%s'; the options are %s%s", tostring(key),
+    bad_argument(number, name, format("'%s' is not an option; the options are %s%s", tostring(key),
       concat(names, ", "), suggest(key, names)))
   elseif type(value) ~= wanted then
     bad_argument(number, name, format("'%s' takes a %s, not a %s", key, wanted, type(value)))

@@ -93,12 +93,12 @@ struct IOTests {
       outcome.output == """
         f:5: bad argument #1 to 'run' (\(table))
         f:5: bad argument #1 to 'run' (\(table))
-        f:5: bad argument #1 to 'run' (unknown option 'inptu'; \(none); did you mean 'input'?)
+        f:5: bad argument #1 to 'run' ('inptu' is not an option; \(none); did you mean 'input'?)
         f:5: bad argument #1 to 'run' ('timeout' takes a number, not a string)
         f:5: bad argument #1 to 'run' (argument 2 must be a string, not a table)
         f:5: bad argument #1 to 'run' (argument 2 must be a string, not nil)
-        f:5: bad argument #1 to 'run' (unknown option '0'; \(none))
-        f:5: bad argument #1 to 'run' (unknown option '1.5'; \(none))
+        f:5: bad argument #1 to 'run' ('0' is not an option; \(none))
+        f:5: bad argument #1 to 'run' ('1.5' is not an option; \(none))
 
         """, "\(outcome)")
   }
@@ -153,7 +153,7 @@ struct IOTests {
         f:5: bad argument #1 to 'read' (format expected ('l', 'L', 'a', 'n', or a number of bytes))
         f:6: bad argument #1 to 'lines' (descriptor 99 is not open)
         f:7: bad argument #2 to 'get' (table of options expected, got number)
-        f:8: bad argument #2 to 'get' (unknown option 'timout'; the options are timeout; did you \
+        f:8: bad argument #2 to 'get' ('timout' is not an option; the options are timeout; did you \
         mean 'timeout'?)
         f:9: bad argument #1 to 'watch' (path expected, got '')
         ab
