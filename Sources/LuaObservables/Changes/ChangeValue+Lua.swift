@@ -13,14 +13,10 @@ extension ChangeValue: LuaDecodable {
   private static var greatestDepth: Int { 200 }
 
   private init(_ luaValue: LuaValue, depth: Int) throws(LuaError) {
-    switch luaValue {
-    case .boolean(let value): self = .boolean(value)
-    case .integer(let value): self = .integer(Int(value))
-    case .number(let value): self = .number(value)
-    case .string(let string):
-      self = string.text.map { .text($0) } ?? .native(luaValue)
-    case .table(let table): self = try ChangeValue(table, depth: depth)
-    default: self = .native(luaValue)
+    if case .table(let table) = luaValue {
+      try self.init(table, depth: depth)
+    } else {
+      self.init(luaValue.swiftValue.base)
     }
   }
 
@@ -49,5 +45,18 @@ extension ChangeValue: LuaDecodable {
         .type, "a table in a change is neither a list without holes nor a map with strings as keys")
     }
     self = .list(list)
+  }
+}
+
+extension LuaValue {
+  /// A boolean, number or string as the Swift value; otherwise this value itself.
+  var swiftValue: AnyHashable {
+    switch self {
+    case .boolean(let value): value
+    case .integer(let value): Int(value)
+    case .number(let value): value
+    case .string(let string): string.text.map { AnyHashable($0) } ?? AnyHashable(self)
+    default: AnyHashable(self)
+    }
   }
 }

@@ -69,14 +69,8 @@ extension LuaHost {
       return object
     }
     let value = try state.value(at: index, of: L)
-    return switch value {
-    case .boolean(let value): value
-    case .integer(let value): Int(value)
-    case .number(let value): value
-    case .string(let string): string.text.map { $0 as Any } ?? value
-    case .table(let table): table
-    default: value
-    }
+    if case .table(let table) = value { return table }
+    return value.swiftValue.base
   }
 }
 

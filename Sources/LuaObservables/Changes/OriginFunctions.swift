@@ -59,14 +59,7 @@ final class OriginFunctions: ModuleSlice, ChangeOrigins.Listener {
 
   /// The origin at index 1; numbers, booleans and text become Swift values.
   private func origin(_ L: LuaStack) throws -> AnyHashable {
-    let value = try state.value(at: 1, of: L)
-    return switch value {
-    case .boolean(let value): AnyHashable(value)
-    case .integer(let value): AnyHashable(Int(value))
-    case .number(let value): AnyHashable(value)
-    case .string(let string): string.text.map { AnyHashable($0) } ?? AnyHashable(value)
-    default: AnyHashable(value)
-    }
+    try state.value(at: 1, of: L).swiftValue
   }
 
   // MARK: ChangeOrigins.Listener

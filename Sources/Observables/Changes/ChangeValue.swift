@@ -18,7 +18,7 @@ public enum ChangeValue {
 
 extension ChangeValue {
   /// Makes the data for the value of a property, an element, or a key.
-  init(_ value: Any) {
+  package init(_ value: Any) {
     switch value {
     case let value as Bool: self = .boolean(value)
     case let value as Int: self = .integer(value)

@@ -40,11 +40,11 @@ struct TreeDifference {
 
     /// Whether an object holds objects that its data leaves out.
     func leavesParts(_ entry: TreeEntry, at depth: Int) -> Bool {
-      var leavesParts = false
+      var result = false
       contents(entry).forEachObject { key, child in
-        leavesParts = leavesParts || !isData(child, key, in: entry, at: depth)
+        result = result || !isData(child, key, in: entry, at: depth)
       }
-      return leavesParts
+      return result
     }
 
     /// The object as data, including the objects that belong to its data.
@@ -61,10 +61,8 @@ struct TreeDifference {
         }
       }
       switch contents.shape {
-      case .table where contents.fields.isEmpty && !contents.list.isEmpty:
-        return .list(
-          contents.list.enumerated().compactMap { value($0.element, at: .index($0.offset + 1)) })
-      case .array:
+      case .array,
+        .table where contents.fields.isEmpty && !contents.list.isEmpty:
         return .list(
           contents.list.enumerated().compactMap { value($0.element, at: .index($0.offset + 1)) })
       case .set:
