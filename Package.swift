@@ -90,6 +90,7 @@ let package = Package(
     .target(
       name: "CCommandLine", dependencies: ["CTables", "CLua"], path: "CCommandLine",
       cSettings: [.define("_GNU_SOURCE", .when(platforms: [.linux]))]),
+    .target(name: "CReport", path: "CReport", exclude: ["Page"]),
     .target(name: "Lua", dependencies: ["CLua", "CTables", "CSandbox"], swiftSettings: strict),
     .target(name: "LuaFoundation", dependencies: ["Lua"], swiftSettings: strict),
     .target(
@@ -106,7 +107,8 @@ let package = Package(
         .embedInCode("Prelude/others.lua"), .embedInCode("Prelude/origins.lua"),
         .embedInCode("Prelude/history.lua"),
         .embedInCode("Prelude/transactions.lua"), .embedInCode("Prelude/late.lua"),
-        .embedInCode("Prelude/native.lua"), .embedInCode("Outside/luv.lua"),
+        .embedInCode("Prelude/native.lua"), .embedInCode("Prelude/recording.lua"),
+        .embedInCode("Outside/luv.lua"),
         .embedInCode("Outside/luvloop.lua"), .embedInCode("Outside/io.lua"),
         .embedInCode("Prelude/finish.lua"), .embedInCode("Printing/printing.lua"),
         .embedInCode("Completion/completion.lua"), .embedInCode("Debugging/debugprompt.lua"),
@@ -126,9 +128,9 @@ let package = Package(
       name: "obs-lua",
       dependencies: [
         "FixtureChecks", "LuaObservables", "Lua", "Observables", "CLua", "CSandbox",
-        "CCommandLine",
+        "CCommandLine", "CReport",
       ],
-      swiftSettings: strict),
+      resources: [.embedInCode("Recordings/recordings.lua")], swiftSettings: strict),
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
     .testTarget(
       name: "ObservablesTests",

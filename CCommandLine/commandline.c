@@ -161,9 +161,25 @@ int ccl_ignoreenvironment(lua_State *L) {
   return 0;
 }
 
+static lua_CFunction exit_process;  // os.exit
+static void (*before_exit)(void);
+
+static int exit_noted(lua_State *L) {
+  // The state may be closed next.
+  if (before_exit) before_exit();
+  return exit_process(L);
+}
+
+void ccl_callbeforeexit(void (*callback)(void)) { before_exit = callback; }
+
 int ccl_openlibraries(lua_State *L) {
   luaL_checkversion(L);
   luaL_openlibs(L);
+  lua_getglobal(L, "os");
+  lua_getfield(L, -1, "exit");
+  exit_process = lua_tocfunction(L, -1);
+  lua_pushcfunction(L, exit_noted);
+  lua_setfield(L, -3, "exit");
   return 0;
 }
 

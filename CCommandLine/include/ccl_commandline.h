@@ -56,6 +56,8 @@ int ccl_calltraced(lua_State *L, int nargs, int nresults);
 int ccl_ignoreenvironment(lua_State *L);
 /// Opens the standard libraries. () -> ()
 int ccl_openlibraries(lua_State *L);
+/// Sets a function that `os.exit` calls before it ends the process; NULL for none.
+void ccl_callbeforeexit(void (*callback)(void));
 /// Sets the global `arg`. (light userdata argv, argc, index of the script) -> ()
 int ccl_setarguments(lua_State *L);
 /// Returns arg[1] to arg[#arg]. () -> (…)

@@ -1007,6 +1007,46 @@ function obs.log(sink) end
 ---@param path obs.PathLike
 function obs.break_on_change(observed, path) end
 
+---Options of `obs.start_recording`.
+---@class (exact) obs.RecordingOptions
+---@field last? integer          keep at least so many turns, the newest, and at most twice as many
+---@field values? boolean|"all"  false: no values; "all": whole texts, not only 60 characters (true)
+---@field hide? string[]         keys whose values are not recorded
+
+---A recording that is being written to a file.
+---@class (exact) obs.Recording
+local Recording = {}
+
+---Ends the recording.
+---```lua
+---local recording = assert(obs.start_recording(os.tmpname()))
+---recording:stop()
+---print(recording:is_active())               --> false
+---```
+function Recording:stop() end
+
+---Whether turns are still recorded: not after `stop`, and not after the file could not be written.
+---```lua
+---local recording = assert(obs.start_recording(os.tmpname()))
+---print(recording:is_active())               --> true
+---recording:stop()
+---```
+---@return boolean
+function Recording:is_active() end
+
+---Records every turn, write, call and computation to a file, for `obs-lua --report` and `--trace`.
+---Recording changes nothing but the time that the program takes. Returns nil and a message if the
+---file cannot be opened, or exists and is no recording.
+---```lua
+---local recording = assert(obs.start_recording(os.tmpname(), { last = 1000, hide = { "password" } }))
+---recording:stop()
+---```
+---@param path string
+---@param options? obs.RecordingOptions
+---@return obs.Recording? recording
+---@return string? message
+function obs.start_recording(path, options) end
+
 ---Switches the record for `why` and `whynot` on or off; in a sandbox, for the sandbox's watchers.
 ---```lua
 ---obs.record(true)                          -- From now on `why` and `whynot` know the writes.

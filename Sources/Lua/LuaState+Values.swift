@@ -98,7 +98,8 @@ extension LuaState {
     withBytes(at: index, of: L) { String(utf8: $0) }
   }
 
-  private func withBytes<Result>(
+  /// Calls `body` with the bytes of the string at an index. [-0, +0, -]
+  package func withBytes<Result>(
     at index: CInt, of L: LuaStack,
     _ body: (UnsafeBufferPointer<UInt8>) -> Result
   ) -> Result {

@@ -21,7 +21,7 @@ struct Arguments {
   private(set) var options = Options()
 
   let values: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
-  let count: Int
+  private(set) var count: Int
   /// The index of the script; `count` without a script.
   private(set) var script: Int
 
@@ -33,7 +33,7 @@ struct Arguments {
     self.count = count
     script = count
     var index = 1
-    while index < count, let value = values[index], value[0] == .dash {
+    while index < self.count, let value = values[index], value[0] == .dash {
       if value[1] == 0 { break }
       if value[1] == .dash, value[2] == 0 {
         index += 1
@@ -41,8 +41,26 @@ struct Arguments {
       }
       index = try take(value, at: index)
     }
-    script = min(index, count)
+    script = min(index, self.count)
+    try checkRecording()
     try checkTesting()
+  }
+
+  /// Checks that the options of recordings are used together, and not with tests.
+  ///
+  /// - Throws: `Misuse`.
+  private func checkRecording() throws(Misuse) {
+    if let tool = options.recordingTool {
+      guard operands.count == 1 else { throw .needsRecording(tool.name) }
+      if options.recordFile != nil { throw .excluded("--record", by: tool.name) }
+      if options.testing.isOn { throw .excluded("--test", by: tool.name) }
+    }
+    guard options.recordFile != nil else {
+      if options.recordedTurns != nil { throw .needsOption(.recordLast, .record) }
+      return
+    }
+    if options.testing.isOn { throw .excluded("--record", by: .test) }
+    if options.watches { throw .excluded("--record", by: .watch) }
   }
 
   /// Checks that options for tests are used together with `--test`, and others without it.
@@ -87,13 +105,23 @@ struct Arguments {
     return previous == "--" ? Text(name) : nil
   }
 
+  /// Removes an option that scripts must not find in `arg`: it would make a recorded run differ from
+  /// others (D1).
+  private mutating func remove(at index: Int) {
+    for place in index..<count { values[place] = values[place + 1] }
+    count -= 1
+  }
+
   /// Parses one option with its argument, and returns the index of the next one.
   private mutating func take(
     _ option: UnsafeMutablePointer<CChar>, at index: Int
   ) throws(Misuse) -> Int {
     switch option[1] {
     case .dash:
-      try options.take(option)
+      guard try options.take(option).isSeenByScripts else {
+        remove(at: index)
+        return index
+      }
       return index + 1
     case CChar(ascii: "e"), CChar(ascii: "l"):
       let isJoined = option[2] != 0

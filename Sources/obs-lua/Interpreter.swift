@@ -280,7 +280,12 @@ final class Interpreter {
   private func report(_ status: CInt) -> Bool {
     guard status != LUA_OK else { return true }
     // An error value is never nil here: it has become a message.
-    if L.isNil(at: -1) { L.pop() } else { ccl_writeraised(L.pointer, name) }
+    if L.isNil(at: -1) {
+      L.pop()
+    } else {
+      host.noteError(L)
+      ccl_writeraised(L.pointer, name)
+    }
     return false
   }
 

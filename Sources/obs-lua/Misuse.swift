@@ -12,6 +12,8 @@ enum Misuse: Error {
   case needsOption(Options.Name, Options.Name)
   /// An option without the script or tests to which it applies.
   case needsScript(Options.Name)
+  /// An option without the recording to which it applies.
+  case needsRecording(Options.Name)
   /// An argument that has no meaning together with the option.
   case excluded(String, by: Options.Name)
 
@@ -19,7 +21,7 @@ enum Misuse: Error {
   var status: CInt {
     switch self {
     case .unknownLetter, .needsArgument: 1
-    case .unknownOption, .wrongValue, .needsOption, .needsScript, .excluded: 2
+    case .unknownOption, .wrongValue, .needsOption, .needsScript, .needsRecording, .excluded: 2
     }
   }
 
@@ -39,6 +41,8 @@ enum Misuse: Error {
       ccl_writeerror(name, "'\(option.rawValue)' needs '\(other.usage)'")
     case .needsScript(let option):
       ccl_writeerror(name, "'\(option.rawValue)' needs a script, or '--test' with files")
+    case .needsRecording(let option):
+      ccl_writeerror(name, "'\(option.rawValue)' needs one recording")
     case .excluded(let argument, let option):
       ccl_writeerror(name, "'\(argument)' cannot be used with '\(option.rawValue)'")
     case .wrongValue(let option):

@@ -31,6 +31,10 @@ struct Options {
     case failFast = "--fail-fast"
     case leaks = "--leaks"
     case watch = "--watch"
+    case record = "--record"
+    case recordLast = "--record-last"
+    case report = "--report"
+    case trace = "--trace"
 
     /// The value after the `=`; nil if the option takes none.
     var value: String? {
@@ -43,9 +47,14 @@ struct Options {
       case .sandbox: "FOLDER|strict"
       case .junit: "FILE"
       case .filter: "TEXT"
+      case .record, .report, .trace: "FILE"
+      case .recordLast: "TURNS"
       case .jobs: "N"
       }
     }
+
+    /// Whether `arg` has the option.
+    var isSeenByScripts: Bool { self != .record && self != .recordLast }
 
     /// Whether the value may be omitted.
     var isValueOptional: Bool { self == .sandbox }
@@ -69,6 +78,10 @@ struct Options {
       case .failFast: "with --test: end after the first failure"
       case .leaks: "with --test: watchers, timers and tasks that a case leaves are failures"
       case .watch: "run again what changes: the script, or with --test its files"
+      case .record: "record the run to FILE, which --report shows"
+      case .report: "make FILE, a page that shows the recording that follows"
+      case .trace: "make FILE, trace events of Chrome, of the recording that follows"
+      case .recordLast: "with --record: keep only about so many turns, the newest"
       }
     }
 
@@ -95,14 +108,20 @@ struct Options {
   private(set) var needsLock = false
   /// Whether the script runs again when a file has changed.
   private(set) var watches = false
+  /// The file to which the run is recorded.
+  private(set) var recordFile: String?
+  /// The number of turns that the recording keeps at least.
+  private(set) var recordedTurns: Int?
+  /// What is to be made of a recording, and the file for it.
+  private(set) var recordingTool: (name: Name, file: String)?
   private(set) var testing = TestOptions()
   /// The first option that needs `--test`.
   private(set) var testOption: Name?
 
-  /// Parses an option.
+  /// Parses an option, and returns its name.
   ///
   /// - Throws: `Misuse` if there is no such option, or if its value is wrong.
-  mutating func take(_ argument: UnsafePointer<CChar>) throws(Misuse) {
+  mutating func take(_ argument: UnsafePointer<CChar>) throws(Misuse) -> Name {
     let text = String(cString: argument)
     let equals = text.utf8.firstIndex(of: UInt8(ascii: "="))
     let written = String(text[..<(equals ?? text.endIndex)])
@@ -121,6 +140,15 @@ struct Options {
       guard testing.take(name, value ?? "") else { throw .wrongValue(name) }
     case .watch:
       watches = true
+    case .record:
+      guard let value, !value.isEmpty else { throw .wrongValue(name) }
+      recordFile = value
+    case .recordLast:
+      guard let turns = value.flatMap({ Int($0) }), turns > 0 else { throw .wrongValue(name) }
+      recordedTurns = turns
+    case .report, .trace:
+      guard let value, !value.isEmpty else { throw .wrongValue(name) }
+      recordingTool = (name, value)
     case .help:
       asksForHelp = true
     case .version:
@@ -151,6 +179,7 @@ struct Options {
       let prefix = name.rawValue.utf8.count + 1
       timeLimit = TimeLimit(seconds: seconds, text: argument + prefix)
     }
+    return name
   }
 
   /// Parses a number of bytes such as 65536, 512K, 64M or 1G; nil if it is invalid.

@@ -28,6 +28,10 @@ enum Program {
       ccl_writeoutput("obs-lua \(version) (Lua \(LuaRelease.loaded))\n")
       return ccl_checkoutput(name) ? 0 : 1
     }
+    if let tool = arguments.options.recordingTool, let recording = arguments.operands.first {
+      let kind: RecordingTool.Kind = tool.name == .report ? .report : .trace
+      return RecordingTool(kind: kind, output: tool.file, recording: recording).run(name: name)
+    }
     if arguments.options.testing.isOn {
       return TestRunner(arguments, name: String(cString: name)).run()
     }

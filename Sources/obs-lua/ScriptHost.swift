@@ -15,6 +15,12 @@ final class ScriptHost {
   /// line says otherwise.
   private var stopsOnError: Bool
   private var hasFailed = false
+  /// The recording that the command line asks for.
+  private var runRecording: RunRecording?
+  /// The fields of a recording that say what was run, as JSON.
+  private let origin: [(name: String, json: String)]
+  /// The host whose recording an exit of the process has to save.
+  nonisolated(unsafe) private static var current: ScriptHost?
 
   /// Makes a host.
   ///
@@ -27,6 +33,11 @@ final class ScriptHost {
     // With `-i` the script already runs at the prompt.
     stopsOnError = arguments.options.errorAction == .stop && !arguments.isInteractive
     options = arguments.options
+    origin = [
+      ("program", jsonText("obs-lua \(Program.version) (Lua \(LuaRelease.loaded))")),
+      ("script", arguments.scriptName.map { jsonText(String(cString: $0)) } ?? "null"),
+      ("arguments", "[\(arguments.operands.dropFirst().map(jsonText).joined(separator: ","))]"),
+    ]
     host.programName = String(cString: name)
     host.onError = { [unowned self] report in
       if report.isHandled { return }
@@ -72,6 +83,31 @@ final class ScriptHost {
     if let memory = options.memoryLimit { limits.memory = memory }
     if let time = options.turnTime { limits.turnTime = time }
     try host.limit(to: limits)
+    if let file = options.recordFile { try record(to: file) }
+  }
+
+  /// Records the run to a file.
+  ///
+  /// - Throws: an error if the file cannot be opened.
+  private func record(to file: String) throws(LuaError) {
+    var recording = RunRecordingOptions()
+    recording.last = options.recordedTurns
+    recording.origin = origin
+    do {
+      runRecording = try host.loop.startRecording(to: file, recording)
+    } catch {
+      throw LuaError("\(error)")
+    }
+    host.loop.setOuterOrigin("chunk")
+    Self.current = self
+    // `os.exit` ends the process without a return to the interpreter.
+    ccl_callbeforeexit { ScriptHost.current?.runRecording?.stop() }
+  }
+
+  /// Notes the error on top of the stack, which ends a chunk, in the recording of the run.
+  func noteError(_ L: LuaStack) {
+    guard runRecording != nil, L.isString(at: -1) else { return }
+    host.loop.noteError(state.text(at: -1, of: L))
   }
 
   /// Reads the modules of a sandbox.
@@ -99,6 +135,7 @@ final class ScriptHost {
   /// Prepares the prompt: timers run while it waits for lines.
   func promptWillBegin() {
     ccl_beginprompt()
+    host.loop.setOuterOrigin("prompt")
     // At the prompt an error is reported, and the next line is read.
     stopsOnError = false
     // Users at the prompt call `why` (W4).
@@ -145,6 +182,7 @@ final class ScriptHost {
 
   /// Closes the state; false if an error stops the program, in a turn or since the last one.
   func close() -> Bool {
+    runRecording?.stop()
     host.close()
     return !hasFailed
   }

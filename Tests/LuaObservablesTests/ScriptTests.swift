@@ -14,6 +14,7 @@ import Testing
 
   private static let fixtures = [
     "Scripts", "Scripts/Changes", "Scripts/KeyPaths", "Scripts/Lifetime", "Scripts/Module",
+    "Scripts/Recording",
     "Scripts/Tables",
     "Scripts/Turns", "Scripts/Watching",
   ].flatMap { ScriptFixture.all(in: $0) }

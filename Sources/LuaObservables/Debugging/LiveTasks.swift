@@ -14,10 +14,18 @@ final class LiveTasks: ModuleSlice {
         .tasks, "began",
         { [self] L in
           latest += 1
+          engine.recording.run?.beganTask(latest)
           L.push(latest)
           return 1
         }
-      )
+      ),
+      .init(
+        .tasks, "ended",
+        { [self] L in
+          engine.recording.run?.endedTask(Int(L.integer(at: 1) ?? 0))
+          return 0
+        }
+      ),
     ]
   }
 

@@ -94,6 +94,8 @@ public final class LuaHost {
     state.attachment = self
     state.turns = turns
     state.confine(to: engine.isHereCheck)
+    loop.placeSources.append(sources)
+    sources.state = state
   }
 
   deinit {
@@ -126,6 +128,7 @@ public final class LuaHost {
     sandboxes.endStoppedTurns()
     isClosed = true
     module.end()
+    loop.placeSources.removeAll { $0 === sources }
     sandboxes.closeAll()
     receiver.end()
     engine.watchers.stopAll {

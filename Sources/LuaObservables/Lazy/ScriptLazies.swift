@@ -340,6 +340,14 @@ final class ScriptLazies: Receiver {
     return (try? state.value(at: -1, of: L)).map(LastValue.init)
   }
 
+  override func recordValue(of lazy: WatcherRef, in lines: inout RunLines) {
+    let L = state.stack
+    guard L.hasRoom(for: 16) else { return lines.addUnknown() }
+    clua_lazy_pushvalue(L.pointer, lazy.number, false)
+    defer { L.pop() }
+    lines.add(valueBy: { $0.add(scriptValueAt: -1, of: L) })
+  }
+
   override func has(_ value: AnyObject, as lazy: WatcherRef) -> Bool {
     let L = state.stack
     let height = L.height

@@ -39,6 +39,7 @@ final class ErrorReports: ModuleSlice {
     if interruption == CLUA_INTERRUPTED_AGAIN { return }
     if error.isStop, !state.takeStopReport() { return }
     count += 1
+    engine.recording.run?.noteError(error.message, site)
     let report = LuaReport(
       error: error, kind: kind, name: name, site: site, cause: cause,
       turn: engine.reports.currentTurn)
@@ -132,6 +133,7 @@ final class ErrorReports: ModuleSlice {
     pushArguments: (LuaStack) throws(LuaError) -> CInt = { _ throws(LuaError) in 0 }
   ) {
     guard !host.isClosed, host.sandboxes.isOpen(sandbox) else { return }
+    engine.recording.run?.entered(kind.rawValue, site)
     host.sandboxes.entered(sandbox, payment) {
       if state.interrupter.isStopping { return }
       do throws(LuaError) {

@@ -77,6 +77,7 @@ final class ObsModule {
       RegisteringFunctions(host), OperatorFunctions(host), CollectionFunctions(host),
       LazyFunctions(host), ModelFunctions(host), GraphFunctions(host),
       ChangeFunctions(host), OriginFunctions(host), transactions, limits, native, printing,
+      RecordingFunctions(host),
     ]
   }
 
@@ -259,6 +260,7 @@ final class ObsModule {
     case "models": [PackageResources.models_lua]
     case "native": [PackageResources.native_lua]
     case "reading": [PackageResources.reading_lua]
+    case "recording": [PackageResources.recording_lua]
     case "trees":
       [
         PackageResources.trees_lua, PackageResources.diff_lua, PackageResources.writing_lua,

@@ -470,33 +470,13 @@ local function fail(changes, number, problem)
   raise(string_format("%s does not fit: %s", label(number, changes[number]), problem))
 end
 
--- The options in `refused` are errors only if they are true.
-local function check_options(options, number, name, known, refused)
-  if options == nil then return {} end
-  if type(options) ~= "table" then
-    core.bad_argument(number, name, "table of options expected, got " .. type(options))
-  end
-  for key in next, options do
-    if not known[key] and not (refused and refused[key]) then
-      local names = {}
-      for option in next, known do names[#names + 1] = option end
-      sort(names)
-      local nearest = core.nearest(key, names)
-      core.bad_argument(number, name, string_format("unknown option '%s'%s", tostring(key),
-        nearest and " (did you mean '" .. nearest .. "'?)"
-          or " (there is '" .. concat(names, "', '") .. "')"))
-    end
-  end
-  return options
-end
-trees.check_list, trees.check_options, trees.label, trees.malformed =
-  check_list, check_options, label, malformed
+trees.check_list, trees.label, trees.malformed = check_list, label, malformed
 trees.shown = shown
 
 function obs.apply(target, changes, options)
   core.check_observed(target, 1, "apply")
   check_list(changes, "apply")
-  options = check_options(options, 3, "apply", { force = true, origin = true })
+  options = core.check_options(options, 3, "apply", { force = true, origin = true })
   local force, origin = options.force, options.origin
   trees.check_origin(origin, "apply", "origin")
   local failures = 0

@@ -476,7 +476,7 @@ function obs.changes(observed, callback, options)
       rest[key] = value
     end
   end
-  options = trees.check_options(options, 3, "changes", known, refused)
+  options = core.check_options(options, 3, "changes", known, refused)
   if options.site ~= nil and type(options.site) ~= "boolean" then
     core.bad_argument(3, "changes", string_format("option 'site' takes a boolean, not a %s",
       type(options.site)))

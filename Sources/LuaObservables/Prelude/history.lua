@@ -297,7 +297,7 @@ local known = { limit = true, group = true }
 
 function obs.history(target, options)
   core.check_observed(target, 1, "history")
-  options = trees.check_options(options, 2, "history", known)
+  options = core.check_options(options, 2, "history", known)
   local limit, group = options.limit, options.group
   if limit == nil then limit = 100 end
   if group == nil then group = 0 end

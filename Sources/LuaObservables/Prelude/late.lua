@@ -23,6 +23,7 @@ local groups = {
   models = { "model" },
   native = { "native" },
   reading = { "get", "set" },
+  recording = { "start_recording" },
   trees = { "abort", "apply", "changes", "diff", "history", "invert", "merge", "transaction" },
 }
 

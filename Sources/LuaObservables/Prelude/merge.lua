@@ -205,7 +205,7 @@ function obs.merge(target, data, options)
     bad_argument(2, "merge", "table of plain data expected, got "
       .. (data == nil and "no value" or type(data)))
   end
-  local key = trees.check_options(options, 3, "merge", { key = true }).key
+  local key = core.check_options(options, 3, "merge", { key = true }).key
   if key ~= nil and type(key) ~= "string" and type(key) ~= "number" then
     bad_argument(3, "merge", "option 'key' takes the name of a property, not a " .. type(key))
   end

@@ -9,11 +9,15 @@ extension LuaState {
     return L.typeName(at: index)
   }
 
-  /// The text that `tostring` would return for the value at an index, without calling metamethods:
-  /// "table: 0x55…". [-0, +0, -]
+  /// The name of the value at an index for tools: "table #3" with the number of an observed table,
+  /// else the text that `tostring` would return without calling metamethods, "table: 0x55…" (W5).
+  /// [-0, +0, -]
   func title(at index: CInt, of L: LuaStack) -> String {
     let address = UInt(bitPattern: L.address(at: index))
     let name = className(at: index, of: L) ?? typeName(at: index, of: L)
+    if L.isTable(at: index), let node = TableKind.existingNode(at: index, of: L) {
+      return node.numbered(name)
+    }
     return "\(name): 0x\(String(address, radix: 16))"
   }
 

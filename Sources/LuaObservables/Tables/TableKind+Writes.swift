@@ -28,6 +28,9 @@ extension TableKind {
     let node = owner.assumingMemoryBound(to: Node.self)
     calls.entered(L) {
       record(write.pointee, of: node, L)
+      let run = write.pointee.edit == CLUA_EDIT_NONE ? nil : engine.recording.run
+      run?.beginEdit(of: node) { step in write.pointee.forEachStep(L, step) }
+      defer { run?.endEdit() }
       if write.pointee.othercount == 0 {
         engine.writes.report(change(of: node, write))
       } else {

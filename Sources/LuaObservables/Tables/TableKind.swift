@@ -561,6 +561,20 @@ final class TableKind: NodeKind {
 
   override func title(of node: NodeRef) -> String { tableTitle(of: node) }
 
+  override func address(of node: NodeRef) -> UInt { tableAddress(of: node) }
+
+  override func recordKey(_ change: Change, in lines: inout RunLines) {
+    lines.addKey(of: write(of: change), at: change, L)
+  }
+
+  override func recordWrite(_ change: Change, in lines: inout RunLines) {
+    lines.add(write(of: change), at: change, L)
+  }
+
+  override func recordContents(of node: NodeRef, in lines: inout RunLines) {
+    addContents(of: node, to: &lines)
+  }
+
   override func observedObjects(
     at slot: SlotRef, firstIndex: Int
   ) -> [(key: String?, node: NodeRef)] { observedObjects(at: slot) }

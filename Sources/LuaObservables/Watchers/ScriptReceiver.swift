@@ -165,6 +165,10 @@ final class ScriptReceiver: Receiver {
       watcher.pointee.traits.contains(.immediate) ? .immediate : .watcher, of: watcher)
   }
 
+  override func isPartOfProgram(_ watcher: WatcherRef) -> Bool {
+    !watcher.script.pointee.isInternal
+  }
+
   override func title(_ watcher: WatcherRef) -> String {
     let (name, site) = title(of: watcher)
     return name == site ? name : "\(name) (\(site))"

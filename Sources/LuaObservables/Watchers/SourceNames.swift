@@ -1,5 +1,6 @@
 internal import CLua
 internal import Lua
+internal import Observables
 
 /// A place in a script: a source and a line, in eight bytes.
 struct Site {
@@ -8,7 +9,7 @@ struct Site {
 }
 
 /// The names of sources, each kept once.
-final class SourceNames {
+final class SourceNames: PlaceSource {
   @exclusivity(unchecked) private var names: [[CChar]] = [[], [0x6F, 0x62, 0x73, 0]]
   /// The positions of other names in `names`; a program that observes nothing needs no dictionary.
   @exclusivity(unchecked) private var indices: [[CChar]: Int32] = [:]
@@ -21,6 +22,18 @@ final class SourceNames {
   private static let slots = 16
   /// The source name of the module's functions, "obs".
   private static let prelude: Int32 = 1
+
+  /// The state whose places recordings ask for.
+  unowned var state: LuaState?
+
+  /// The place of the running script, for recordings.
+  var currentPlace: RunRecorder.Place? {
+    guard let state, state.stack.isRunning, state.stack.hasRoom(for: 8) else { return nil }
+    let site = current(state.stack)
+    guard site.line > 0 else { return nil }
+    let number = Int(site.source) << 32 | Int(site.line)
+    return (number, { [unowned self] in text(site) })
+  }
 
   init() {
     known = .allocate(capacity: SourceNames.slots + 1)

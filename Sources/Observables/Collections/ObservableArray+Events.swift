@@ -6,7 +6,12 @@ extension ObservableArray {
     if journal != nil {
       for place in index..<index + count { journal!.record(.insert(storage[place], at: place)) }
     }
-    report(index..<storage.count, putIn: index..<index + count) {
+    report(
+      index..<storage.count, putIn: index..<index + count,
+      steps: { step in
+        for place in index..<index + count { step("insert", place + 1, self.recorded(at: place)) }
+      }
+    ) {
       $0 < index ? self.element($0) : self.element($0 + count)
     }
   }
@@ -19,7 +24,12 @@ extension ObservableArray {
     if journal != nil {
       for element in elements { journal!.record(.remove(element, at: index)) }
     }
-    report(index..<storage.count + elements.count) { place in
+    report(
+      index..<storage.count + elements.count,
+      steps: { step in
+        for element in elements { step("remove", index + 1) { $0.add(value: flattened(element)) } }
+      }
+    ) { place in
       if place < index { return self.element(place) }
       return place - index < elements.count
         ? elements[place - index] : self.element(place - elements.count)
@@ -51,7 +61,12 @@ extension ObservableArray {
       journal!.record(.replace(storage[b], with: storage[a], at: a))
       journal!.record(.replace(storage[a], with: storage[b], at: b))
     }
-    report([Swift.min(a, b), Swift.max(a, b)]) { self.element($0 == a ? b : a) }
+    report(
+      [Swift.min(a, b), Swift.max(a, b)],
+      steps: { step in
+        for place in [a, b] { step("replace", place + 1, self.recorded(at: place)) }
+      }
+    ) { self.element($0 == a ? b : a) }
   }
 
   @usableFromInline func moved(from: Int, to: Int) {
@@ -60,7 +75,13 @@ extension ObservableArray {
     // If all elements of the range are the same, nothing has changed (T5).
     if storage[range].allSatisfy({ traits.same($0, element) }) { return }
     journal?.record(.move(storage[to], from: from, at: to))
-    report(range.lowerBound..<range.upperBound + 1) { place in
+    report(
+      range.lowerBound..<range.upperBound + 1,
+      steps: { step in
+        step("remove", from + 1, self.recorded(at: to))
+        step("insert", to + 1, self.recorded(at: to))
+      }
+    ) { place in
       if place == from { return self.element(to) }
       if from < place, place <= to { return self.element(place - 1) }
       if to <= place, place < from { return self.element(place + 1) }
@@ -77,10 +98,18 @@ extension ObservableArray {
     journal?.rearranged(from: old, isPermutation: isPermutation)
     report(
       index..<Swift.max(old.count, storage.count),
-      putIn: isPermutation ? 0..<0 : index..<Swift.max(index, count)
+      putIn: isPermutation ? 0..<0 : index..<Swift.max(index, count),
+      steps: { step in
+        step("all", 0) { lines in lines.addList(of: self.storage.lazy.map { flattened($0) }) }
+      }
     ) {
       old.indices.contains($0) ? old[$0] : nil
     }
+  }
+
+  /// Adds an element to a recording.
+  private func recorded(at place: Int) -> (inout RunLines) -> Void {
+    { $0.add(value: self.element(place).flatMap { flattened($0) }) }
   }
 
   private func element(_ index: Int) -> Element? {
@@ -90,17 +119,20 @@ extension ObservableArray {
   /// Reports one event for the slots at `places` whose element changed, and for `*`, with the
   /// values of the first place.
   ///
-  /// The elements at `new` were inserted.
+  /// The elements at `new` were inserted; a recording gets the `steps`.
   ///
   /// - Complexity: O(places), at most O(observed slots), and O(1) while all their watchers are
   ///   pending.
   private func report(
     _ places: some RandomAccessCollection<Int>, putIn new: Range<Int> = 0..<0,
-    from old: (Int) -> Element?
+    steps: @escaping RunRecorder.EditSteps, from old: (Int) -> Element?
   ) {
     guard let node else { return }
     changeCount += 1
     let engine = node.engine
+    let run = engine.recording.run
+    run?.beginEdit(of: node, steps)
+    defer { run?.endEdit() }
     let every = node.pointee.every
     let wantsEvery = every?.pointee.wants ?? 0
     var changed: [(slot: SlotRef, index: Int)] = []

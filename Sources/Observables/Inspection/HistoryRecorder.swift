@@ -118,7 +118,9 @@ open class HistoryRecorder: ObservationCore.EngineRecorder {
   open func savedValues(of change: ObservationCore.Change) -> AnyObject? { nil }
 
   /// The name of an object, with which `describe` begins.
-  open func title(of node: ObservationCore.NodeRef) -> String { node.kind.title(of: node) }
+  open func title(of node: ObservationCore.NodeRef) -> String {
+    node.numbered(node.kind.title(of: node))
+  }
 
   /// The name of a watcher and the place of its registration; nil if the watcher must be hidden.
   open func label(of watcher: ObservationCore.WatcherRef) -> (name: String, site: String?)? {

@@ -15,7 +15,8 @@ extension KeyPathObservable {
       return ObjectDescription(swiftObjectsIn: engine).text(of: nil, title: title)
     }
     return nodes.map { node in
-      ObjectDescription(swiftObjectsIn: node.engine).text(of: node, title: title)
+      ObjectDescription(swiftObjectsIn: node.engine)
+        .text(of: node, title: node.numbered(title))
     }.joined(separator: "\n")
   }
 }

@@ -117,7 +117,7 @@ extension Loop {
         end(handler)
       } else if states[index] == .ready || found != 0 {
         if handler.keepsLoopRunning { hasServed = true }
-        turn(body)
+        turn(.descriptor, body)
         noteOuterCode()
       }
     }
@@ -137,7 +137,7 @@ extension Loop {
     let onClose = handler.onClose
     handler.stop()
     engine.reports.statistics.errors += 1
-    if let onClose { return turn(onClose) }
+    if let onClose { return turn(.descriptor, onClose) }
     report(ClosedDescriptor(descriptor: handler.descriptor))
   }
 

@@ -129,7 +129,7 @@ extension Loop {
         calls.unread = Array(messages[index...])
         return
       }
-      turn(message)
+      turn(.message, message)
     }
     let callbacks = calls.ready
     calls.ready = []
@@ -138,7 +138,7 @@ extension Loop {
         calls.ready.insert(contentsOf: callbacks[index...], at: 0)
         return
       }
-      turn(body)
+      turn(.next, body)
     }
     // Timers made during this round are not due before the next one, however short they are.
     // Otherwise a timer of 0 seconds that makes another one could keep messages waiting forever.
@@ -156,7 +156,7 @@ extension Loop {
     inputs.isInnerBusy = false
     if let inner = inputs.inner, !isStopping {
       let isNeeded = references > 0
-      turn { inputs.isInnerBusy = inner.iterate(isNeeded: isNeeded) }
+      turn(.innerLoop) { inputs.isInnerBusy = inner.iterate(isNeeded: isNeeded) }
       if schedule.clock == .virtual, !inner.isAlive {
         // Time does not wait for work that doesn't keep a program running.
         inputs.isInnerBusy = false
@@ -173,7 +173,7 @@ extension Loop {
     } else {
       timer.stop()
     }
-    turn(body)
+    turn(TurnOrigin("timer", timer: timer.sequence), body)
   }
 
   // MARK: Waiting
@@ -183,6 +183,7 @@ extension Loop {
   /// In virtual time it jumps there. While the loop of a library is alive, virtual time passes like
   /// real time, because that loop waits in real time.
   package func wait(until due: Double?) {
+    engine.recording.run?.willWait()
     let hasInputs = !inputs.handlers.isEmpty || inputs.inner != nil
     let passesTime = schedule.clock == .virtual && inputs.inner?.isAlive == true
     let start = passesTime ? schedule.passedUntil ?? monotonicSeconds() : 0

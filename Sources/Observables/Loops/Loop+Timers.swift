@@ -56,6 +56,8 @@ extension Loop {
       body: body)
     schedule.timers.push(timer)
     references += 1
+    engine.recording.run?.madeTimer(
+      timer.sequence, seconds: seconds, repeats: interval != nil)
     driven?.ask(at: timer.due, now: now)
     return timer
   }

@@ -28,6 +28,10 @@ public final class Loop {
   let driven: DrivenLoop?
   /// Called with each event of the log (`log`).
   var sink: ((LoopEvent) -> Void)?
+  /// The recordings that have not ended.
+  var recordings: [RunRecording] = []
+  /// The bridges that know which place of a script is running.
+  package var placeSources: [any PlaceSource] = []
 
   /// Called on the loop's thread with errors that have no caller.
   ///
@@ -100,6 +104,7 @@ public final class Loop {
 
   /// Reports an error that has no caller.
   package func report(_ error: any Error) {
+    engine.recording.run?.noteError("\(error)", "")
     if let onError { onError(error) } else { Self.write(error) }
   }
 
@@ -130,8 +135,15 @@ public final class Loop {
   public func turn<Result, Failure: Error>(
     _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
+    try turn(.host, body)
+  }
+
+  /// Does the same for a turn that this begins.
+  func turn<Result, Failure: Error>(
+    _ origin: TurnOrigin, _ body: () throws(Failure) -> Result
+  ) throws(Failure) -> Result {
     assertOnThread()
-    if turns.depth == 0 { beginTurn() }
+    if turns.depth == 0 { beginTurn(origin) }
     turns.depth += 1
     defer {
       turns.depth -= 1
@@ -140,7 +152,8 @@ public final class Loop {
     return try body()
   }
 
-  private func beginTurn() {
+  private func beginTurn(_ origin: TurnOrigin) {
+    engine.recording.run?.turnBegan(origin)
     inbox.makeEndings()
     // Writes outside of turns don't belong to this one.
     engine.delivery.turnNumber.pointee += 1
@@ -159,8 +172,10 @@ public final class Loop {
   /// - Precondition: no watcher, hook, getter or batch is under way.
   public func endTurn() {
     precondition(!engine.isOccupied, "A turn cannot end inside \(engine.occupation ?? "")")
+    let number = engine.reports.currentTurn
     if turns.guards.isEmpty { flushTurn() } else { flushGuardedTurn() }
     finishTurn()
+    engine.recording.run?.turnEnded(number)
     // Calls that scripts have caused for others may be left to the next turn.
     if engine.delivery.hasPending, !engine.delivery.isEnding {
       nextTurn { [engine] in engine.delivery.goesOn = true }

@@ -32,6 +32,7 @@ public final class LoopTimer {
     if keepsLoopRunning { loop?.dropReference() }
     isActive = false
     body = nil
+    loop?.engine.recording.run?.endedTimer(sequence)
   }
 
   func comesBefore(_ other: LoopTimer) -> Bool {

@@ -16,7 +16,7 @@ struct InspectionTests {
     let place = "registered at ObservablesTests/InspectionTests.swift"
     #expect(
       person.describe() == """
-        Person is observed:
+        Person #1 is observed:
           address
             on 'address.zip', \(place):\(line)
           name
@@ -108,9 +108,9 @@ struct InspectionTests {
     let place = "ObservablesTests/InspectionTests.swift:\(line)"
     #expect(
       events == [
-        "turn 1: observe w on 'age' of Person at \(place)",
-        "turn 1: write 'age' of Person (0 → 1)", "turn 1: write 'age' of Person (1 → 1) (equal)",
-        "turn 1, flush 1: call w of Person at \(place)", "turn 2: end w of Person at \(place)",
+        "turn 1: observe w on 'age' of Person #1 at \(place)",
+        "turn 1: write 'age' of Person #1 (0 → 1)", "turn 1: write 'age' of Person #1 (1 → 1) (equal)",
+        "turn 1, flush 1: call w of Person #1 at \(place)", "turn 2: end w of Person #1 at \(place)",
       ])
     loop.log(nil)
     loop.turn { person.age = 2 }

@@ -52,6 +52,7 @@ package struct Delivery: Room {
   func mark(_ watcher: WatcherRef, _ status: WatcherRecord.Status, by change: Change?) {
     if watcher.pointee.isCertain {
       transactions.noteCertain(watcher, change)
+      if recording.isOn, let change { recording.recorder?.marked(watcher, by: change) }
     } else {
       markUncertain(watcher, status, by: change)
     }

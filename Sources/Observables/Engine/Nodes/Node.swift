@@ -12,6 +12,8 @@ extension ObservationCore {
     package let engine: Unmanaged<Engine>
     /// The object itself, as its kind represents it; not retained.
     package let object: UnsafeMutableRawPointer
+    /// The number of the object in tools; no other object of the loop ever gets it.
+    package let number: UInt64
     /// The slots of its keys, in no order.
     var slots = RecordStack<Slot>()
     /// The slot of `*`.
@@ -35,6 +37,8 @@ extension ObservationCore {
     var isJournaled = false
     /// Whether it is among the nodes whose journals may be trimmed at the end of the turn.
     var isNoted = false
+    /// Whether a recording has a line about the object.
+    var isRecorded = false
     /// Whether the object is gone.
     private(set) var isDead = false
     /// Whether the node was removed: its object is gone or no longer observed.
@@ -62,6 +66,9 @@ extension NodeRef {
   package var isDead: Bool { pointee.isDead }
   func die() { pointee.die() }
   package var engine: Engine { pointee.engine._withUnsafeGuaranteedRef { $0 } }
+
+  /// The name of the object for tools: its type and its number (W5).
+  package func numbered(_ type: String) -> String { "\(type) #\(pointee.number)" }
 
   /// Whether observers are notified when a key begins or ceases to be observed.
   @inline(__always)
@@ -252,6 +259,20 @@ extension ObservationCore {
     /// The name of the object for tools: by default the name of its type.
     open func title(of node: NodeRef) -> String {
       object(of: node).map { "\(type(of: $0.takeUnretainedValue()))" } ?? "object"
+    }
+
+    /// The address by which a recording names the object where it is a value.
+    open func address(of node: NodeRef) -> UInt {
+      object(of: node).map { UInt(bitPattern: $0.toOpaque()) }
+        ?? UInt(bitPattern: node.pointee.object)
+    }
+    /// Adds the key of a write.
+    open func recordKey(_ change: Change, in lines: inout RunLines) { lines.addKey(of: change) }
+    /// Adds the key, the old and the new value of a write.
+    open func recordWrite(_ change: Change, in lines: inout RunLines) { lines.add(change) }
+    /// Adds the contents of the object, as pairs of a key and a value.
+    open func recordContents(of node: NodeRef, in lines: inout RunLines) {
+      lines.addContents(of: node)
     }
 
     /// The already observed objects at the key of `slot`, in no order.

@@ -6,6 +6,7 @@ package struct Nodes: Room {
   struct State {
     fileprivate var all = RecordList<Node>()
     fileprivate var waiting = WaitingNodes()
+    fileprivate var lastNumber: UInt64 = 0
   }
   private var state: State {
     @inline(__always) unsafeAddress { rooms.address(of: &rooms.memory.pointee.nodes) }
@@ -15,10 +16,14 @@ package struct Nodes: Room {
   }
 
   package func make(kind: NodeKind, object: UnsafeMutableRawPointer) -> NodeRef {
+    state.lastNumber += 1
     let node = records.make(
-      Node(kind: .passUnretained(kind), engine: .passUnretained(engine), object: object))
+      Node(
+        kind: .passUnretained(kind), engine: .passUnretained(engine), object: object,
+        number: state.lastNumber))
     state.all.append(node)
     reports.statistics.nodes += 1
+    if recording.isOn { recording.recorder?.made(node) }
     return node
   }
 
@@ -29,6 +34,7 @@ package struct Nodes: Room {
   /// Removes a node whose object is gone or no longer observed, after its watchers have ended and
   /// its dependents were notified.
   private func bury(_ node: NodeRef) {
+    if recording.isOn { recording.recorder?.removed(node) }
     state.all.remove(node)
     reports.statistics.nodes -= 1
     node.pointee.isBuried = true

@@ -24,6 +24,10 @@ extension ObservationCore {
     open func unchanged(_ watcher: WatcherRef) {}
     open func registered(_ watcher: WatcherRef, _ path: Path) {}
     open func ended(_ watcher: WatcherRef) {}
+    /// Called when an object begins to be observed.
+    func made(_ node: NodeRef) {}
+    /// Called before the node of an object that is gone or no longer observed is removed.
+    func removed(_ node: NodeRef) {}
   }
 }
 
@@ -63,4 +67,6 @@ final class RecorderGroup: EngineRecorder {
   override func ended(_ watcher: WatcherRef) {
     for recorder in recorders { recorder.ended(watcher) }
   }
+  override func made(_ node: NodeRef) { for recorder in recorders { recorder.made(node) } }
+  override func removed(_ node: NodeRef) { for recorder in recorders { recorder.removed(node) } }
 }

@@ -11,6 +11,8 @@ package struct Recording: Room {
     fileprivate var isRecording = false
     /// The loop's own recorder, for queries of Swift programs.
     fileprivate var history: HistoryRecorder?
+    /// The recorder of the whole run.
+    fileprivate var run: RunRecorder?
   }
   private var state: State {
     @inline(__always) unsafeAddress { rooms.address(of: &rooms.memory.pointee.recording) }
@@ -25,6 +27,15 @@ package struct Recording: Room {
   @inline(__always) var recorder: EngineRecorder? { state.recorder }
   /// The loop's own recorder, while it is needed.
   var history: HistoryRecorder? { state.history }
+
+  /// The recorder of the whole run, while there is one.
+  package var run: RunRecorder? { state.run }
+
+  /// Adds the recorder of the whole run, or removes it if it has no sinks.
+  func use(_ run: RunRecorder) {
+    state.run = run.isNeeded ? run : nil
+    use(run, isNeeded: run.isNeeded)
+  }
 
   /// Adds the loop's own recorder, or removes it if it is not needed.
   func use(_ history: HistoryRecorder) {

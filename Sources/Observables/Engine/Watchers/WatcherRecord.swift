@@ -256,6 +256,11 @@ extension ObservationCore {
       (title(watcher), nil)
     }
 
+    /// Whether the watcher belongs to the program, and not to a tool or an operation of its own.
+    open func isPartOfProgram(_ watcher: WatcherRef) -> Bool { true }
+    /// Adds the value of a lazy property to a recording.
+    open func recordValue(of lazy: WatcherRef, in lines: inout RunLines) { lines.addUnknown() }
+
     /// Reports that an object that declares its names has appeared on a path of the watcher, and
     /// that the name in the path is none of them, but similar to one (P9).
     open func reportUnknown(_ error: PathError, of watcher: WatcherRef, in engine: Engine) {

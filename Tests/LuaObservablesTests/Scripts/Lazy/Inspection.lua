@@ -2,9 +2,10 @@
 local obs = require "obs"
 dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/checking.lua")
 
--- The output of `describe`, without the address of the table and the places.
+-- The output of `describe`, without the number or address of the table and the places.
 local function described(object)
-  return (obs.describe(object):gsub("0x%x+", "ADDRESS"):gsub(" at [^\n]*:%d+", " at PLACE"))
+  return (obs.describe(object):gsub("0x%x+", "ADDRESS"):gsub("#%d+", "#N")
+    :gsub(" at [^\n]*:%d+", " at PLACE"))
 end
 
 local function person(first, last)
@@ -21,7 +22,7 @@ check("W2: describe shows validity, dependencies and dependents of lazy properti
   local t = person("Ada", "Lovelace")
   obs.lazy(t, "photo", function() return {} end)
   eq(described(t), [[
-table: ADDRESS is not observed, and has these keys:
+table #N is not observed, and has these keys:
   full (computed, invalid), declared at PLACE
     depends on: 'first', 'last'
   photo (lazy, invalid), declared at PLACE
@@ -29,7 +30,7 @@ table: ADDRESS is not observed, and has these keys:
     depends on properties it will read]])
   obs.observe(t, "shout", nothing, { name = "poster" })
   eq(described(t), [[
-table: ADDRESS is observed:
+table #N is observed:
   first
     'full' depends on it
   full (computed, valid), declared at PLACE
@@ -61,13 +62,13 @@ check("W2: it names the objects of dependencies that are rooted elsewhere", func
     function(self) return self.width * settings.zoom end)
   eq(view.scaled, 6)
   eq(described(view), [[
-View: ADDRESS is not observed, and has these keys:
+View #N is not observed, and has these keys:
   scaled (computed, valid), declared at PLACE
     depends on: 'zoom' of Settings, 'width'
   width
     'scaled' depends on it]])
   eq(described(settings),
-    "Settings: ADDRESS is not observed, but 'scaled' of View depends on its 'zoom'")
+    "Settings #N is not observed, but 'scaled' of View depends on its 'zoom'")
 end)
 check("W2: a property that keeps no value is described as uncached", function()
   local t = { n = 1 }

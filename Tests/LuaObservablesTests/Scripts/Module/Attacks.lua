@@ -43,7 +43,9 @@ local makers = {
 }
 
 -- Functions that would end or stop the script, or write to the outside.
-local left_out = { break_on_change = true, on_exit = true, none = true }
+local left_out = {
+  break_on_change = true, on_exit = true, none = true, start_recording = true,
+}
 
 local random = math.random
 math.randomseed(42)

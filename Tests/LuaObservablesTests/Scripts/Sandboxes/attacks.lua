@@ -227,6 +227,10 @@ function attacks.record()
   obs.record(false)
 end
 
+function attacks.start_recording() refused(obs.start_recording, "file") end
+attacks["Recording:stop"] = attacks.start_recording
+attacks["Recording:is_active"] = attacks.start_recording
+
 function attacks.break_on_change() refused(obs.break_on_change, shared, "v") end
 
 function attacks.limits()

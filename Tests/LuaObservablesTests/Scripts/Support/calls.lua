@@ -228,6 +228,15 @@ function calls.log(size)
   write(size, long_text, nothing)
   obs.log(nil)
 end
+function calls.start_recording(size)
+  if not io then return pcall(obs.start_recording, "file") end
+  local path = os.tmpname()
+  os.remove(path)
+  local watcher = obs.observe(record(size), "**", nothing)
+  assert(obs.start_recording(path)):stop()
+  os.remove(path)
+  watcher:stop()
+end
 function calls.break_on_change(size) obs.break_on_change(record(size), "x") end
 function calls.limits() obs.limits() end
 function calls.stats() obs.stats() end

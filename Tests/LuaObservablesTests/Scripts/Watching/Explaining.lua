@@ -287,7 +287,7 @@ check("W5: computations carry the values of the property", function()
   end)
   local shown = {}
   for _, e in ipairs(events) do
-    assert(e.object:find "^Thing: 0x", e.object)
+    assert(e.object:find "^Thing #%d+$", e.object)
     if e.key then shown[#shown + 1] = ("%s %s %s %s"):format(e.kind, e.key, e.old, e.new) end
   end
   eq(table.concat(shown, ", "), "compute twice nil 2, write n 1 4, invalidate twice nil nil, "
@@ -314,8 +314,8 @@ check("W2: an unobserved object with dependents is described in one sentence", f
     function(self) return self.width * settings.zoom + settings.pad end)
   obs.computed(view, "double", { { settings, "zoom" } }, function() return settings.zoom * 2 end)
   local _ = view.scaled + view.double
-  local text = obs.describe(settings):gsub("0x%x+", "ADDRESS")
-  eq(text, "Settings: ADDRESS is not observed, but 'scaled' of View depends on its 'pad' and "
+  local text = obs.describe(settings):gsub("#%d+", "#N")
+  eq(text, "Settings #N is not observed, but 'scaled' of View depends on its 'pad' and "
     .. "'zoom' and 'double' of View depends on its 'zoom'")
   obs.observe(settings, "pad", nothing)
   has(obs.describe(settings), "is observed:")

@@ -1,0 +1,284 @@
+import Glibc
+
+/// The options of a recording of a run.
+public struct RunRecordingOptions: Sendable {
+  /// How the values of writes and computations are recorded (D4).
+  public enum Values: String, Sendable, CaseIterable {
+    /// Numbers, booleans, and the first 60 characters of texts; objects by their types.
+    case short
+    /// The same, with whole texts.
+    case all
+    /// No values.
+    case none
+  }
+
+  /// Keeps at least this many of the newest turns, and at most twice as many; nil for all.
+  public var last: Int?
+  /// How values are recorded.
+  public var values = Values.short
+  /// Names of keys whose values are not recorded, on any object.
+  public var hiddenKeys: Set<String> = []
+  /// The fields of the first line that say what was recorded, as JSON.
+  package var origin: [(name: String, json: String)] = []
+
+  /// Makes options that keep all turns, with short values.
+  public init() {}
+}
+
+/// A recording could not begin, or has ended early.
+public struct RunRecordingError: Error, Sendable, CustomStringConvertible {
+  /// The file.
+  public let path: String
+  /// What happened, such as "No space left on device".
+  public let reason: String
+
+  public var description: String { "cannot record to '\(path)': \(reason)" }
+}
+
+/// A recording of a run that is being written to a file.
+///
+/// It ends with ``stop()``, or when the loop ends. Dropping it doesn't end it.
+public final class RunRecording {
+  private let recorder: RunRecorder
+  private let file: RunFile
+  private weak var loop: Loop?
+
+  fileprivate init(_ recorder: RunRecorder, _ file: RunFile, _ loop: Loop) {
+    (self.recorder, self.file, self.loop) = (recorder, file, loop)
+  }
+
+  /// The file.
+  public var path: String { file.path }
+
+  /// Whether turns are still recorded: false after ``stop()``, and after the file could not be
+  /// written.
+  public private(set) var isActive = true
+
+  /// Writes what was recorded, and ends the recording. Does nothing if it has ended.
+  public func stop() {
+    guard isActive else { return }
+    isActive = false
+    if let loop, !file.hasFailed {
+      recorder.finish(file)
+      loop.engine.recording.use(recorder)
+    }
+    file.close()
+    loop?.recordings.removeAll { $0 === self }
+  }
+
+  /// Writes everything up to now to the file.
+  package func save() {
+    recorder.passLines()
+    file.save()
+  }
+
+  fileprivate func fail() {
+    isActive = false
+    recorder.remove(file)
+    loop?.engine.recording.use(recorder)
+    loop?.recordings.removeAll { $0 === self }
+  }
+
+  /// Begins a recording of a loop.
+  fileprivate static func begin(
+    on loop: Loop, _ path: String, _ options: RunRecordingOptions
+  ) throws(RunRecordingError) -> RunRecording {
+    let file = try RunFile(path, options)
+    let recorder = loop.runRecorder(options)
+    let recording = RunRecording(recorder, file, loop)
+    file.onFailure = { [weak loop, weak recording] error in
+      recording?.fail()
+      loop?.report(error)
+    }
+    recorder.add(file)
+    loop.engine.recording.use(recorder)
+    loop.recordings.append(recording)
+    return recording
+  }
+}
+
+extension Loop {
+  /// Records the turns of the loop, and everything that its watchers and lazy properties do, to a
+  /// file (D1–D4).
+  ///
+  /// The file has a line of JSON for each event; `obs-lua --report` shows it. It is replaced if it is
+  /// a recording, and is readable by its owner only. Recording changes nothing but the time that the
+  /// program takes; off, it costs one branch. If the file cannot be written later, the loop reports
+  /// this once (``onError``) and goes on. Call it on the loop's thread.
+  ///
+  /// - Throws: ``RunRecordingError`` if the file cannot be opened, or is no recording.
+  @discardableResult
+  public func startRecording(
+    to path: String, _ options: RunRecordingOptions = RunRecordingOptions()
+  ) throws(RunRecordingError) -> RunRecording {
+    assertOnThread()
+    return try RunRecording.begin(on: self, path, options)
+  }
+
+  /// Says what the work outside of turns is, for recordings: "chunk" or "prompt".
+  package func setOuterOrigin(_ kind: String) { engine.recording.run?.outerOrigin = kind }
+
+  /// Notes an error of work outside of turns, for recordings.
+  package func noteError(_ message: String) { engine.recording.run?.noteError(message, "") }
+
+  /// The recorder of the loop; it is added to the engine when it has a sink.
+  fileprivate func runRecorder(_ options: RunRecordingOptions) -> RunRecorder {
+    if let known = engine.recording.run { return known }
+    let made = RunRecorder(of: engine, options)
+    made.place = { [unowned self] in
+      for source in placeSources { if let place = source.currentPlace { return place } }
+      return nil
+    }
+    return made
+  }
+}
+
+/// Knows the place in a program that is running now: a bridge to scripts.
+package protocol PlaceSource: AnyObject {
+  /// The place that is running now; nil if no script is running.
+  var currentPlace: RunRecorder.Place? { get }
+}
+
+/// Writes lines to a file.
+final class RunFile: RunSink {
+  let path: String
+  private var descriptor: CInt
+  private let header: [UInt8]
+  private let last: Int?
+  private var waiting: [UInt8] = []
+  private(set) var hasFailed = false
+  var onFailure: (RunRecordingError) -> Void = { _ in }
+  /// Where the newest two checkpoints begin in the file, and the turn of the newest one.
+  private var checkpoints: [Int] = []
+  private var lastCheckpoint = 0
+  private var size = 0
+
+  /// Opens a file.
+  init(_ path: String, _ options: RunRecordingOptions) throws(RunRecordingError) {
+    self.path = path
+    last = options.last
+    header = RunFile.header(options)
+    descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    if descriptor < 0 { throw RunRecordingError(path: path, reason: String(cString: strerror(errno))) }
+    do throws(RunRecordingError) {
+      try check()
+    } catch {
+      _ = Glibc.close(descriptor)
+      throw error
+    }
+    waiting = header
+  }
+
+  /// Checks that the file is a recording or empty, and empties it.
+  private func check() throws(RunRecordingError) {
+    let beginning = Array("{\"obs-lua\":\"recording\"".utf8)
+    var read = [UInt8](repeating: 0, count: beginning.count)
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw error() }
+    if status.st_mode & S_IFMT == S_IFREG {
+      let count = pread(descriptor, &read, read.count, 0)
+      if count > 0, read != beginning {
+        throw RunRecordingError(path: path, reason: "the file exists, and is no recording")
+      }
+      guard ftruncate(descriptor, 0) == 0, fchmod(descriptor, 0o600) == 0 else { throw error() }
+    }
+  }
+
+  private func error() -> RunRecordingError {
+    RunRecordingError(path: path, reason: String(cString: strerror(errno)))
+  }
+
+  private static func header(_ options: RunRecordingOptions) -> [UInt8] {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    let fields =
+      [("obs-lua", "\"recording\""), ("version", "1")] + options.origin
+      + [
+        ("started", "\(Double(time.tv_sec) + Double(time.tv_nsec / 1000) * 1e-6)"),
+        ("values", "\"\(options.values.rawValue)\""),
+        ("last", options.last.map { "\($0)" } ?? "null"),
+      ]
+    return Array("{\(fields.map { "\"\($0.0)\":\($0.1)" }.joined(separator: ","))}\n".utf8)
+  }
+
+  func take(_ bytes: UnsafeRawBufferPointer, lines: Int) {
+    if hasFailed { return }
+    if last != nil, bytes.starts(with: "[\"checkpoint\"".utf8) {
+      save()
+      checkpoints = checkpoints.suffix(1) + [size]
+    }
+    waiting.append(contentsOf: bytes)
+    if waiting.count > 1 << 16 { save() }
+  }
+
+  func wantsCheckpoint(_ turn: Int) -> Bool {
+    guard let last, turn - lastCheckpoint >= last else { return false }
+    lastCheckpoint = turn
+    save()
+    if checkpoints.count > 1 { dropOldTurns() }
+    return true
+  }
+
+  /// Writes the lines that wait.
+  func save() {
+    if hasFailed || waiting.isEmpty { return }
+    let wasWritten = waiting.withUnsafeBytes { RunFile.write($0, to: descriptor) }
+    size += waiting.count
+    waiting.removeAll(keepingCapacity: true)
+    if !wasWritten { fail() }
+  }
+
+  private func fail() {
+    let error = error()
+    hasFailed = true
+    onFailure(error)
+  }
+
+  /// Replaces the file by one that begins with the newest checkpoint; until then the old one stays.
+  private func dropOldTurns() {
+    guard let start = checkpoints.last else { return }
+    let new = path + ".new"
+    let made = open(new, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+    guard made >= 0, header.withUnsafeBytes({ RunFile.write($0, to: made) }) else { return fail() }
+    var (position, buffer) = (start, [UInt8](repeating: 0, count: 1 << 16))
+    while position < size {
+      let count = pread(descriptor, &buffer, buffer.count, off_t(position))
+      guard count > 0 else { break }
+      guard buffer.withUnsafeBytes({ RunFile.write(UnsafeRawBufferPointer(rebasing: $0[..<count]), to: made) })
+      else { return fail() }
+      position += count
+    }
+    guard rename(new, path) == 0 else { return fail() }
+    _ = Glibc.close(descriptor)
+    descriptor = made
+    checkpoints = [header.count]
+    size = header.count + size - start
+  }
+
+  private static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: CInt) -> Bool {
+    var rest = bytes
+    while rest.count > 0 {
+      let count = Glibc.write(descriptor, rest.baseAddress, rest.count)
+      if count < 0 {
+        if errno == EINTR { continue }
+        return false
+      }
+      rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+    }
+    return true
+  }
+
+  func close() {
+    save()
+    if descriptor >= 0 { _ = Glibc.close(descriptor) }
+    descriptor = -1
+  }
+
+  deinit { close() }
+}
+
+/// A text as JSON.
+package func jsonText(_ text: String) -> String {
+  var lines = RunLines(RunRecordingOptions())
+  return String(decoding: lines.json { $0.add(text: text) }, as: UTF8.self)
+}

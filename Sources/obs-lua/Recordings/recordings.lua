@@ -1,0 +1,245 @@
+-- The tools for recordings: `--report` makes a page of one, `--trace` a file for trace viewers.
+--
+-- Called with the tool, the recording, the file to write, and the parts of the page. Raises errors
+-- without a place, for the user.
+local tool, path, output, html, style, graphs, script = ...
+
+local VERSION = 1
+
+local function fail(text, ...) error(text:format(...), 0) end
+
+local function open(name, mode)
+  local file, message = io.open(name, mode)
+  if not file then fail("cannot open '%s': %s", name, message:match ": (.*)$" or message) end
+  return file
+end
+
+-- JSON ---------------------------------------------------------------------------------------------
+
+local null = {}
+local escapes = { b = "\b", f = "\f", n = "\n", r = "\r", t = "\t" }
+
+--- The value of a line; nil if the line is no JSON.
+local function decode(source)
+  local at, value = 1, nil
+  local function text()
+    local parts = {}
+    while true do
+      local plain, stop = source:match('^([^"\\]*)(["\\])', at)
+      if not plain then error "no text" end
+      parts[#parts + 1], at = plain, at + #plain + 1
+      if stop == '"' then return table.concat(parts) end
+      local char = source:sub(at, at)
+      if char == "u" then
+        parts[#parts + 1] = utf8.char(tonumber(source:sub(at + 1, at + 4), 16))
+        at = at + 5
+      else
+        parts[#parts + 1], at = escapes[char] or char, at + 1
+      end
+    end
+  end
+  local function next_char()
+    at = source:find("%S", at) or #source + 1
+    return source:sub(at, at)
+  end
+  local function list(made, closing, add)
+    at = at + 1
+    while next_char() ~= closing do
+      add(made)
+      if next_char() == "," then at = at + 1 elseif next_char() ~= closing then error "no list" end
+    end
+    at = at + 1
+    return made
+  end
+  function value()
+    local char = next_char()
+    if char == '"' then
+      at = at + 1
+      return text()
+    elseif char == "[" then
+      return list({}, "]", function(made) made[#made + 1] = value() end)
+    elseif char == "{" then
+      return list({}, "}", function(made)
+        local key = value()
+        if next_char() ~= ":" then error "no object" end
+        at = at + 1
+        made[key] = value()
+      end)
+    end
+    local word = source:match("^[%w%.%+%-]+", at) or ""
+    at = at + #word
+    if word == "null" then return null end
+    if word == "true" then return true elseif word == "false" then return false end
+    return tonumber(word) or error "no value"
+  end
+  local ok, made = pcall(value)
+  if ok and not source:find("%S", at) then return made end
+end
+
+local function encode(value)
+  if value == null then return "null" end
+  if type(value) == "table" then
+    if value.o then return encode(("%s 0x%s"):format(value.t, value.o)) end
+    if value.x then return encode(value.x) end
+    return encode(value.hidden and "hidden" or value.n or "?")
+  end
+  if type(value) ~= "string" then return tostring(value) end
+  return '"' .. value:gsub('[%c"\\]', function(char)
+    return ("\\u%04x"):format(char:byte())
+  end) .. '"'
+end
+
+-- Reading --------------------------------------------------------------------------------------------
+
+--- The lines of the recording, after a check of the first one.
+local function lines()
+  local file = open(path, "rb")
+  local first = file:read "L"
+  if not first then fail("'%s' is empty: it is no recording", path) end
+  local header = decode(first)
+  if type(header) ~= "table" or header["obs-lua"] ~= "recording" then
+    fail("'%s' is no recording", path)
+  end
+  if math.type(header.version) ~= "integer" or header.version > VERSION then
+    fail("'%s' is a recording of version %s; this program reads version %d", path,
+      tostring(header.version), VERSION)
+  end
+  return first, function() return file:read "L" end
+end
+
+-- The page -----------------------------------------------------------------------------------------
+
+local function replaced(text, mark, by)
+  local from, to = text:find(mark, 1, true)
+  return text:sub(1, from - 1) .. by .. text:sub(to + 1)
+end
+
+-- A word that scripts of the page need to run, which no text of the program can know.
+local function nonce()
+  local file <close> = open("/dev/urandom", "rb")
+  return (file:read(16):gsub(".", function(char) return ("%02x"):format(char:byte()) end))
+end
+
+-- "<" occurs in JSON only within texts, where the escape means the same.
+local function harmless(json) return (json:gsub("<", "\\u003c")) end
+
+-- The longest block of lines: browsers limit the length of a text.
+local BLOCK = 1 << 27
+
+local function report()
+  local line, next_line = lines()
+  local word = nonce()
+  local page = html
+  page = replaced(page, "HASHES", "'nonce-" .. word .. "'")
+  page = replaced(page, "STYLE", "'nonce-" .. word .. "'")
+  page = replaced(page, "<!-- style -->",
+    '<style nonce="' .. word .. '">\n' .. style .. "</style>")
+  local tag = '<script nonce="' .. word .. '">\n'
+  page = replaced(page, "<!-- script -->",
+    tag .. graphs .. "</script>\n" .. tag .. script .. "</script>")
+  local from, to = page:find("<!-- data -->", 1, true)
+  local opening, closing = '<script type="application/json" class="recording">', "</script>\n"
+  local out <close> = open(output, "wb")
+  local files, names, size = {}, {}, 0
+  out:write(page:sub(1, from - 1), opening)
+  while line do
+    if size + #line > BLOCK and size > 0 then
+      out:write(closing, opening)
+      size = 0
+    end
+    size = size + #line
+    out:write(harmless(line))
+    local name = line:match '^%["text",%d+,"(.*):%d+"%]'
+    if name and not files[name] then
+      files[name] = true
+      names[#names + 1] = decode('"' .. name .. '"')
+    end
+    line = next_line()
+  end
+  out:write(closing, '<script type="application/json" id="files">{')
+  local separator = ""
+  for _, name in ipairs(names) do
+    local source = io.open(name, "rb")
+    local text = source and source:read(1 << 20)
+    if text and utf8.len(text) then
+      out:write(separator, harmless(encode(name) .. ":" .. encode(text)))
+      separator = ","
+    end
+    if source then source:close() end
+  end
+  if not out:write("}", closing, page:sub(to + 1)) then fail("cannot write '%s'", output) end
+end
+
+-- The trace ----------------------------------------------------------------------------------------
+
+-- Trace events of Chrome: turns, calls and computations as slices, writes as instants.
+local function trace()
+  local _, next_line = lines()
+  local out <close> = open(output, "wb")
+  local texts, watchers, properties, objects, calls, separator = {}, {}, {}, {}, {}, "[\n"
+  local turn, time
+  local function put(event)
+    out:write(separator, event)
+    separator = ",\n"
+  end
+  local function slice(name, category, start, duration, arguments)
+    put(('{"ph":"X","pid":1,"tid":1,"name":%s,"cat":"%s","ts":%d,"dur":%d,"args":{%s}}'):format(
+      encode(name), category, start, duration, arguments or ""))
+  end
+  put '{"ph":"M","pid":1,"tid":1,"name":"thread_name","args":{"name":"turns"}}'
+  local readers = {
+    text = function(e) texts[e[2]] = e[3] end,
+    object = function(e) objects[e[2]] = (texts[e[3]] or "object") .. " #" .. e[2] end,
+    watcher = function(e)
+      watchers[e[2]] = { name = texts[e[3]] or "watcher " .. e[2], place = texts[e[4]] }
+    end,
+    lazy = function(e) properties[e[2]] = { name = texts[e[3]] or "?", place = texts[e[4]] } end,
+    turn = function(e)
+      turn, time = { number = e[2], kind = e[3], place = texts[e[4]], start = e[5] }, e[5]
+    end,
+    ["end"] = function(e)
+      if not turn then return end
+      slice(("turn %d (%s)"):format(turn.number, turn.kind), "turn", turn.start, e[3] - turn.start,
+        turn.place and '"place":' .. encode(turn.place))
+      turn = nil
+    end,
+    call = function(e)
+      calls[#calls + 1] = { watcher = e[2], start = e[4], causes = e[3] }
+      time = e[4]
+    end,
+    ["return"] = function(e)
+      local call = table.remove(calls)
+      local watcher = call and watchers[call.watcher]
+      if not watcher then return end
+      slice(watcher.name, "call", call.start, e[3], ('"registered":%s,"writes":"%s"'):format(
+        encode(watcher.place or ""), table.concat(call.causes, ", ")))
+      time = call.start + e[3]
+    end,
+    compute = function(e)
+      local property = properties[e[2]]
+      if not property then return end
+      slice(property.name, "compute", e[5] - e[6], e[6], ('"old":%s,"new":%s,"getter":%s'):format(
+        encode(e[3]), encode(e[4]), encode(property.place or "")))
+      time = e[5]
+    end,
+    write = function(e)
+      put(('{"ph":"i","s":"t","pid":1,"tid":1,"name":%s,"cat":"write","ts":%d,"args":{"object":%s,'
+        .. '"old":%s,"new":%s,"place":%s,"write":%d}}'):format(encode(tostring(e[4])), time or 0,
+        encode(objects[e[3]] or ""), encode(e[5]), encode(e[6]), encode(texts[e[7]] or ""), e[2]))
+    end,
+    error = function(e)
+      put(('{"ph":"i","s":"t","pid":1,"tid":1,"name":%s,"cat":"error","ts":%d}'):format(
+        encode(e[2]), time or 0))
+    end,
+  }
+  for line in next_line do
+    local event = decode(line)
+    local reader = event and readers[event[1]]
+    -- A line that was cut, or made by a later version, is left out.
+    if reader then pcall(reader, event) end
+  end
+  if separator == "[\n" then out:write "[" end
+  if not out:write "\n]\n" then fail("cannot write '%s'", output) end
+end
+
+if tool == "report" then report() else trace() end
