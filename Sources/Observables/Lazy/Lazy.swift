@@ -203,6 +203,14 @@ public final class Lazy<Value>: LazyStorage {
   }
 
   @_documentation(visibility: internal)
+  public override func recordValue(
+    of lazy: ObservationCore.WatcherRef, in lines: inout RunLines
+  ) {
+    guard let stored else { return lines.addUnknown() }
+    lines.add(valueBy: { $0.add(value: flattened(stored)) })
+  }
+
+  @_documentation(visibility: internal)
   public override func has(_ value: AnyObject, as lazy: ObservationCore.WatcherRef) -> Bool {
     guard let value = value as? LastValue, let stored else { return false }
     return isEqual(value.value, stored)

@@ -97,6 +97,7 @@ public final class Loop {
   }
 
   deinit {
+    for recording in recordings { recording.finish() }
     driven?.waitForNothing()
     inbox.shut()
     engine.close()

@@ -318,7 +318,7 @@ extension RunLines {
     }
     switch values.key {
     case .index(let index): add(position: index + 1)
-    case .value(let key): if let number = key.base as? Int { add(number) } else { add(key: "\(key.base)") }
+    case .value(let key): add(keyOf: key.base)
     case .property, .everything: add(key: values.name(in: change.node.kind))
     }
   }
@@ -354,11 +354,21 @@ extension RunLines {
       add(valueBy: { $0.add(value) })
       endList()
     }
-    for member in contents.members.keys.map({ "\($0.base)" }).sorted() {
+    for member in contents.members.keys {
       beginList()
-      add(key: member)
+      add(keyOf: member.base)
       add(true)
       endList()
+    }
+  }
+
+  /// Adds the key of a dictionary or the member of a set; its description is not used, as it may be
+  /// code of the program.
+  private mutating func add(keyOf value: Any) {
+    switch value {
+    case let text as String: add(key: text)
+    case let number as Int: add(number)
+    default: add(key: "\(RecordedValue(value))")
     }
   }
 

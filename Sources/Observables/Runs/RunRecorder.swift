@@ -20,8 +20,8 @@ package final class RunRecorder: ObservationCore.EngineRecorder {
   private var lastWrite = 0
   /// The list whose edit is being reported, until `endEdit`, and the steps of the edit.
   private var edited: (node: NodeRef, steps: EditSteps?)?
-  /// The times at which the calls under way began.
-  private var calls: [UInt64] = []
+  /// The calls under way: the watcher, 0 if it has no line, and the time when the call began.
+  private var calls: [(watcher: UInt64, start: UInt64)] = []
   private var turn: Turn?
   private var flush = 0
   /// The places of a program that a host knows, by the host's own numbers for them.
@@ -258,7 +258,11 @@ package final class RunRecorder: ObservationCore.EngineRecorder {
   /// Called when a host calls code of the program: a callback of this kind, registered at `place`.
   package func entered(_ kind: String, _ place: String) {
     if turn != nil { return }
-    begin(kind, number(of: place))
+    if let pendingOrigin {
+      begin(pendingOrigin, number(of: place))
+    } else if kind == "exit" {
+      begin(kind, number(of: place))
+    }
   }
 
   /// Called when a turn has ended.
@@ -375,8 +379,9 @@ package final class RunRecorder: ObservationCore.EngineRecorder {
 
   package override func called(_ watcher: WatcherRef) {
     let id = watcher.pointee.id
-    calls.append(monotonicNanoseconds())
-    guard let notes = watchers[id] else { return }
+    let notes = watchers[id]
+    calls.append((notes == nil ? 0 : id, monotonicNanoseconds()))
+    guard let notes else { return }
     needTurn()
     if let now = engine.delivery.flushUnderWay, now != flush {
       flush = now
@@ -396,10 +401,10 @@ package final class RunRecorder: ObservationCore.EngineRecorder {
   }
 
   package override func returned(_ watcher: WatcherRef) {
-    guard let start = calls.popLast(), watchers[watcher.pointee.id] != nil else { return }
+    guard let call = calls.popLast(), call.watcher != 0 else { return }
     lines.begin("return")
-    lines.add(Int(watcher.pointee.id))
-    lines.add(Int((monotonicNanoseconds() - start) / 1000))
+    lines.add(Int(call.watcher))
+    lines.add(Int((monotonicNanoseconds() - call.start) / 1000))
     lines.end()
     passIfMany()
   }

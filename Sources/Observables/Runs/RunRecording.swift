@@ -57,13 +57,16 @@ public final class RunRecording {
   /// Writes what was recorded, and ends the recording. Does nothing if it has ended.
   public func stop() {
     guard isActive else { return }
-    isActive = false
-    if let loop, !file.hasFailed {
-      recorder.finish(file)
-      loop.engine.recording.use(recorder)
-    }
-    file.close()
+    finish()
+    loop?.engine.recording.use(recorder)
     loop?.recordings.removeAll { $0 === self }
+  }
+
+  /// Writes the last lines; called by the loop when it ends.
+  func finish() {
+    isActive = false
+    recorder.finish(file)
+    file.close()
   }
 
   /// Writes everything up to now to the file.
@@ -175,6 +178,9 @@ final class RunFile: RunSink {
     var read = [UInt8](repeating: 0, count: beginning.count)
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw error() }
+    if status.st_mode & S_IFMT != S_IFREG, last != nil {
+      throw RunRecordingError(path: path, reason: "old turns can only be dropped from a file")
+    }
     if status.st_mode & S_IFMT == S_IFREG {
       let count = pread(descriptor, &read, read.count, 0)
       if count > 0, read != beginning {
