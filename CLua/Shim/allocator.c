@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "blocks.h"
+#include "clua_arena.h"
 #include "clua_guard.h"
 #include "private.h"
 #include "../Guard/chains.h"
@@ -472,14 +473,54 @@ typedef struct first_blocks {
   int count;
 } first_blocks;
 
+static void set_seed(const first_blocks *first);
+
 static void *allocate_first(void *ud, void *block, size_t old, size_t new) {
   first_blocks *first = ud;
+  if (clua_thearena.isopen && first->count == 1) set_seed(first);
   void *result = allocate(first->allocator, block, old, new);
   if (!block && first->count < 2) {
     first->blocks[first->count] = result;
     first->sizes[first->count++] = new;
   }
   return result;
+}
+
+/* The first fields of Lua's global state, which are the same from 5.4.0 to 5.4.8. */
+typedef struct global_fields {
+  lua_Alloc allocate;
+  void *ud;
+  ptrdiff_t total, debt;
+  size_t estimate, atomic;
+  void *strings;
+  int used, room;
+  struct {
+    lua_Integer value;
+    unsigned char type;
+  } registry, nil;
+  unsigned seed;
+  unsigned char white;
+} global_fields;
+
+/* Lua mixes the seed for the hashes of strings from three addresses and the time. It does so after
+   the allocation of the state, and makes the first string after the allocation of the stack: in
+   between, the seed can be set. No function returns the address of the global state, which follows
+   the main thread in its block. The field is written only if all others have the values that they
+   have at this time. */
+static void set_seed(const first_blocks *first) {
+  char *state = first->blocks[0];
+  size_t size = first->sizes[0];
+  for (size_t i = 0; i + sizeof(global_fields) <= size; i += sizeof(void *)) {
+    global_fields *fields = (global_fields *)(state + i);
+    if (fields->allocate != allocate_first || fields->ud != first) continue;
+    bool is_known = (size_t)fields->total == size && fields->debt == 0 && !fields->strings
+        && fields->used == 0 && fields->room == 0 && fields->registry.type == LUA_TNIL
+        && fields->nil.type == LUA_TNUMBER && fields->nil.value == 0 && fields->white == 1 << 3;
+    if (!is_known) break;
+    fields->seed = clua_thearena.seed;
+    return;
+  }
+  clua_arena_miss();
 }
 
 lua_State *clua_newstate(clua_allocator *allocator, clua_home *home) {

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "clua_arena.h"
+
 /* Nearly all objects of Lua are small and have one of few sizes. A page holds blocks of one size,
    and is aligned so that the address of a block leads to it. So a block has no header, and takes a
    few instructions to make and to free, where `malloc` takes hundreds. The free blocks of a page
@@ -19,7 +21,8 @@
 
    A page belongs to one share, so the address of a block leads to its share, too. Larger blocks
    come from `malloc`, with a header that names their share. With the address sanitizer all blocks
-   do, as it finds uses of a freed block only there. */
+   do, as it finds uses of a freed block only there. If the arena is open, regions and large blocks
+   come from it. */
 
 struct clua_page {
   clua_page *next, *previous;  // among pages of its size with room
@@ -105,11 +108,18 @@ static void unlink_region(clua_pages *pages, clua_region *region) {
   if (region->next) region->next->previous = region->previous;
 }
 
+/* NULL if out of memory. */
+static void *map_region(void) {
+  if (clua_thearena.isopen) return clua_arena_make(REGION);
+  void *memory = mmap(NULL, REGION, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return memory == MAP_FAILED ? NULL : memory;
+}
+
 static clua_region *make_region(clua_pages *pages) {
   clua_region *region = malloc(sizeof *region);
   if (!region) return NULL;
-  void *memory = mmap(NULL, REGION, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) {
+  void *memory = map_region();
+  if (!memory) {
     free(region);
     return NULL;
   }
@@ -155,7 +165,8 @@ static void free_page(clua_pages *pages, clua_page **first, clua_page *page) {
   if (region->free != UINT64_MAX) return;
   pages->warm -= __builtin_popcountll(region->warm);
   unlink_region(pages, region);
-  munmap(region->memory, REGION);
+  if (clua_thearena.isopen) clua_arena_free(region->memory, REGION);
+  else munmap(region->memory, REGION);
   free(region);
 }
 
@@ -163,17 +174,23 @@ static void free_page(clua_pages *pages, clua_page **first, clua_page *page) {
 
 static inline large_header *header_of(void *block) { return (large_header *)block - 1; }
 
+static void *resize_memory(void *memory, size_t old, size_t size) {
+  if (!clua_thearena.isopen) return realloc(memory, size);
+  return memory ? clua_arena_resize(memory, old, size) : clua_arena_make(size);
+}
+
 /* Makes or resizes a large block. */
-static void *make_large(clua_share *share, void *block, size_t size) {
+static void *make_large(clua_share *share, void *block, size_t old, size_t size) {
   if (size > SIZE_MAX - sizeof(large_header)) return NULL;
-  large_header *header = realloc(block ? header_of(block) : NULL, sizeof *header + size);
+  large_header *header = block ? header_of(block) : NULL;
+  header = resize_memory(header, sizeof *header + old, sizeof *header + size);
   if (!header) return NULL;
   header->share = share;
   return header + 1;
 }
 
 void *clua_block_make(clua_pages *pages, clua_share *share, size_t size) {
-  if (!is_small(size)) return make_large(share, NULL, size);
+  if (!is_small(size)) return make_large(share, NULL, 0, size);
   size_t class = class_of(size);
   clua_page **first = &share->withroom[class], *page = *first;
   if (!page && !(page = make_page(pages, share, class))) return NULL;
@@ -192,7 +209,8 @@ void *clua_block_make(clua_pages *pages, clua_share *share, size_t size) {
 clua_share *clua_block_free(clua_pages *pages, void *block, size_t size) {
   if (!is_small(size)) {
     clua_share *share = header_of(block)->share;
-    free(header_of(block));
+    if (clua_thearena.isopen) clua_arena_free(header_of(block), sizeof(large_header) + size);
+    else free(header_of(block));
     return share;
   }
   clua_page *page = page_of(block);
@@ -212,7 +230,7 @@ clua_share *clua_block_share(void *block, size_t size) {
 void *clua_block_resize(clua_pages *pages, clua_share *share, void *block, size_t old,
                         size_t size) {
   if (is_small(old) ? is_small(size) && class_of(old) == class_of(size) : !is_small(size))
-    return is_small(old) ? block : make_large(share, block, size);
+    return is_small(old) ? block : make_large(share, block, old, size);
   void *result = clua_block_make(pages, share, size);
   if (!result) return NULL;
   memcpy(result, block, old < size ? old : size);
