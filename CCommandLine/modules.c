@@ -1,6 +1,7 @@
 #include "ccl_modules.h"
 
 #include "clua_modules.h"
+#include "pointers.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -163,6 +164,13 @@ __attribute__((constructor)) static void find_plain(void) {
   plain.getinfo =
       (int (*)(lua_State *, const char *, lua_Debug *))dlsym(RTLD_NEXT, "lua_getinfo");
   clua_plain = plain;
+}
+
+ccl_rawpointers ccl_exchangeraw(ccl_rawpointers functions) {
+  ccl_rawpointers former = {plain.rawgetp, plain.rawsetp};
+  plain.rawgetp = clua_plain.rawgetp = functions.get;
+  plain.rawsetp = clua_plain.rawsetp = functions.set;
+  return former;
 }
 
 void ccl_showtables(void) { shown = true; }
