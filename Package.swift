@@ -160,7 +160,7 @@ let package = Package(
       dependencies: ["ScriptFixtures", "LuaObservables", "Observables"],
       exclude: ["Fixtures", "Failing"], swiftSettings: strict),
     .testTarget(
-      name: "CommandLineTests", dependencies: ["obs-lua"], exclude: ["Modules"],
+      name: "CommandLineTests", dependencies: ["obs-lua"], exclude: ["Modules", "Repeating"],
       swiftSettings: strict),
   ]
 )

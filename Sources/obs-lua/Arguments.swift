@@ -97,6 +97,12 @@ struct Arguments {
     return nil
   }
 
+  /// The number that makes runs with the same inputs the same, from the environment.
+  var seed: UInt64? {
+    guard !ignoresEnvironment, let text = getenv("OBS_LUA_SEED") else { return nil }
+    return UInt64(String(cString: text))
+  }
+
   /// The name of the script, or nil for the standard input.
   var scriptName: Text? {
     guard let name = values[script] else { return nil }

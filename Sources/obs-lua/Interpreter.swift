@@ -31,6 +31,8 @@ final class Interpreter {
   func run() throws(LuaError) -> CInt {
     if arguments.asksForVersion { writeVersion() }
     ccl_beginstate(L.pointer)
+    reportIfInexact()
+    let isExact = clua_arena_isexact()
     if let limit = arguments.options.timeLimit {
       ccl_limittime(limit.seconds, limit.text, name)
     }
@@ -38,9 +40,16 @@ final class Interpreter {
     if ccl_beginexit() { host.runExitHooks() }
     ccl_forgetstate()
     let succeeded = host.close()
+    if isExact { reportIfInexact() }
     let request = ccl_exitrequest()
     if request != 0 { return request }
     return status == 0 && !succeeded ? 1 : status
+  }
+
+  /// Writes a warning if this run is to be repeatable, and the system does not allow that.
+  private func reportIfInexact() {
+    guard ccl_isrepeating(), !clua_arena_isexact() else { return }
+    ccl_writeerror(name, "warning: this run cannot be repeated exactly: its addresses are in use")
   }
 
   private func runProtected() -> CInt {
@@ -96,6 +105,7 @@ final class Interpreter {
     } else {
       try protect(ccl_openlibraries)
     }
+    try protect(ccl_seedrandom)
     L.push(arguments.values)
     L.push(arguments.count)
     L.push(arguments.script == arguments.count ? 0 : arguments.script)

@@ -39,6 +39,7 @@ enum Program {
       let restarter = ScriptRestarter(String(cString: script), name: String(cString: name))
       if let status = restarter.run() { return status }
     }
+    if let seed = arguments.seed { ccl_repeat(seed) }
     do {
       return try Interpreter(arguments, name: name).run()
     } catch {
