@@ -48,6 +48,11 @@ class State {
       case "edit": {
         const [, , o, operation, position, value] = event;
         const record = this.#own(o);
+        if (operation === "all") {
+          record.list.length = 0;
+          for (const [key, item] of Array.isArray(value) ? value : []) put(record, key, item);
+          return;
+        }
         if (record.isKeyed || !Number.isInteger(position) || operation === "replace") {
           put(record, position, operation === "remove" ? null : value ?? true);
         } else if (operation === "insert") {

@@ -46,6 +46,11 @@ const turnView = {
       }
       case "edit": {
         const [, n, o, operation, position, value, place] = event;
+        if (operation === "all") {
+          const size = Array.isArray(value) ? count(value.length, "element") : "other elements";
+          return ["edit", "write", [objectLink(o), soft(` has ${size} now`), this.called(n, digest)],
+            placeElement(text(place))];
+        }
         const what = operation === "replace" ? change(row.old, value)
           : [" ", make("span", { class: "arrow" }, operation === "insert" ? "+ " : "− "),
             valueElement(value, row.after ?? digest.after.target(value))];

@@ -28,6 +28,14 @@ extension TableKind {
     let isSet = clua_node_kind(TableKind.table(node)) == CLUA_KIND_SET
     L.pushNil()
     while clua_next(L.pointer, height + 1) != 0 {
+      // Lazy properties have lines of their own.
+      let slot = clua_node_slot(L.pointer, TableKind.table(node), height + 2)
+      if slot.map({ UnsafeMutableRawPointer($0).assumingMemoryBound(to: Slot.self) })?
+        .pointee.lazy != nil
+      {
+        L.pop()
+        continue
+      }
       lines.beginList()
       lines.add(keyAt: -2, of: L)
       if isSet { lines.add(true) } else { lines.add(valueBy: { $0.add(scriptValueAt: -1, of: L) }) }

@@ -1,7 +1,8 @@
 /// Writes each step of an engine as a line of a recording (D1–D4).
 ///
-/// A loop has at most one, which passes its lines to all sinks. Objects and watchers are asked how
-/// they are spelled through their kinds and receivers; nothing here calls code of the program.
+/// A loop has at most one, which passes its lines to all sinks. Kinds of nodes and receivers spell
+/// objects, keys and values. No code of the program is called, except that the contents of Swift
+/// objects are read by the getters of their stored properties.
 package final class RunRecorder: ObservationCore.EngineRecorder {
   private unowned(unsafe) let engine: Engine
   private let options: RunRecordingOptions
@@ -9,9 +10,8 @@ package final class RunRecorder: ObservationCore.EngineRecorder {
   private var sinks: [any RunSink] = []
   private let start: UInt64
 
-  /// The numbers of texts that were defined since the last checkpoint.
-  private var texts: [String: Int] = [:]
-  private var lastText = 0
+  private var names = Names()
+  private var turns = Turns()
   /// Objects that were met, and whose contents are written at the next safe moment.
   private var fresh: Set<NodeRef> = []
   private var watchers: [UInt64: Notes] = [:]
@@ -22,13 +22,32 @@ package final class RunRecorder: ObservationCore.EngineRecorder {
   private var edited: (node: NodeRef, steps: EditSteps?)?
   /// The calls under way: the watcher, 0 if it has no line, and the time when the call began.
   private var calls: [(watcher: UInt64, start: UInt64)] = []
-  private var turn: Turn?
-  private var flush = 0
   /// The places of a program that a host knows, by the host's own numbers for them.
   package typealias Place = (number: Int, text: () -> String)
   /// The place that is running now, if a host knows it.
   package var place: (() -> Place?)?
-  private var places: [Int: Int] = [:]
+
+  /// The numbers of texts that were defined since the last checkpoint.
+  private struct Names {
+    var texts: [String: Int] = [:]
+    var lastText = 0
+    /// The numbers of places by the numbers that hosts have for them.
+    var places: [Int: Int] = [:]
+    /// The places where timers were made.
+    var timers: [UInt64: String] = [:]
+    /// The place of the timer that ended last: a timer ends before its last turn begins.
+    var lastTimer = ""
+  }
+
+  private struct Turns {
+    /// The turn whose line was written, until its end.
+    var current: Turn?
+    var flush = 0
+    /// The kind of a turn whose line waits for the place of the first call.
+    var pendingOrigin: String?
+    /// The kind of work outside of turns: the host's, the main chunk's, or the prompt's.
+    var outerOrigin = "host"
+  }
 
   /// What is known about a watcher since its last call.
   private struct Notes {
@@ -70,6 +89,11 @@ package final class RunRecorder: ObservationCore.EngineRecorder {
 
   var isNeeded: Bool { !sinks.isEmpty }
 
+  /// Whether lines with these options are the ones that the sinks get.
+  func fits(_ options: RunRecordingOptions) -> Bool {
+    options.values == self.options.values && options.hiddenKeys == self.options.hiddenKeys
+  }
+
   /// Adds a sink; it begins with everything that is observed now.
   func add(_ sink: any RunSink) {
     passLines()
@@ -92,7 +116,7 @@ package final class RunRecorder: ObservationCore.EngineRecorder {
 
   /// Writes everything that is observed now, so that a reader needs no earlier line.
   private func writeCheckpoint() {
-    (texts, places) = ([:], [:])
+    (names.texts, names.places) = ([:], [:])
     lines.begin("checkpoint")
     lines.add(engine.reports.currentTurn)
     lines.add(time)
@@ -126,21 +150,21 @@ package final class RunRecorder: ObservationCore.EngineRecorder {
   /// Not called while a line is being written.
   private func number(of text: String) -> Int {
     if text.isEmpty { return 0 }
-    if let known = texts[text] { return known }
-    lastText += 1
-    texts[text] = lastText
+    if let known = names.texts[text] { return known }
+    names.lastText += 1
+    names.texts[text] = names.lastText
     lines.begin("text")
-    lines.add(lastText)
+    lines.add(names.lastText)
     lines.add(text: text)
     lines.end()
-    return lastText
+    return names.lastText
   }
 
   private var currentPlace: Int {
     guard let place = place?() else { return 0 }
-    if let known = places[place.number] { return known }
+    if let known = names.places[place.number] { return known }
     let made = number(of: place.text())
-    places[place.number] = made
+    names.places[place.number] = made
     return made
   }
 
@@ -222,25 +246,19 @@ package final class RunRecorder: ObservationCore.EngineRecorder {
   package func turnBegan(_ origin: TurnOrigin) {
     finishTurn()
     if let timer = origin.timer {
-      begin(origin.kind, timerPlaces[timer] ?? lastTimerPlace)
+      begin(origin.kind, number(of: names.timers[timer] ?? names.lastTimer))
     } else {
-      pendingOrigin = origin.kind
+      turns.pendingOrigin = origin.kind
     }
   }
 
-  /// The kind of a turn whose line waits for the place of the first call.
-  private var pendingOrigin: String?
-  /// The kind of work outside of turns: the host's, the main chunk's, or the prompt's.
-  package var outerOrigin = "host"
-  private var timerPlaces: [UInt64: Int] = [:]
-  /// The place of the timer that ended last: a timer ends before its last turn begins.
-  private var lastTimerPlace = 0
+  /// The kind of work outside of turns.
+  package func setOuterOrigin(_ kind: String) { turns.outerOrigin = kind }
 
   private func begin(_ kind: String, _ place: Int) {
-    pendingOrigin = nil
+    turns.pendingOrigin = nil
     let made = Turn(number: engine.reports.currentTurn, time: time)
-    turn = made
-    flush = 0
+    (turns.current, turns.flush) = (made, 0)
     lines.begin("turn")
     lines.add(made.number)
     lines.add(text: kind)
@@ -252,14 +270,14 @@ package final class RunRecorder: ObservationCore.EngineRecorder {
   /// Begins the turn if it has no line yet.
   @inline(__always)
   private func needTurn() {
-    if turn == nil { begin(pendingOrigin ?? outerOrigin, 0) }
+    if turns.current == nil { begin(turns.pendingOrigin ?? turns.outerOrigin, 0) }
   }
 
   /// Called when a host calls code of the program: a callback of this kind, registered at `place`.
   package func entered(_ kind: String, _ place: String) {
-    if turn != nil { return }
-    if let pendingOrigin {
-      begin(pendingOrigin, number(of: place))
+    if turns.current != nil { return }
+    if let origin = turns.pendingOrigin {
+      begin(origin, number(of: place))
     } else if kind == "exit" {
       begin(kind, number(of: place))
     }
@@ -267,15 +285,15 @@ package final class RunRecorder: ObservationCore.EngineRecorder {
 
   /// Called when a turn has ended.
   package func turnEnded(_ number: Int) {
-    if let pendingOrigin { begin(pendingOrigin, 0) }
+    if let kind = turns.pendingOrigin { begin(kind, 0) }
     finishTurn()
   }
 
   private func finishTurn() {
     writeFresh()
     writeEqualWrites()
-    guard let turn else { return }
-    self.turn = nil
+    guard let turn = turns.current else { return }
+    turns.current = nil
     lines.begin("end")
     lines.add(turn.number)
     lines.add(time)
@@ -383,8 +401,8 @@ package final class RunRecorder: ObservationCore.EngineRecorder {
     calls.append((notes == nil ? 0 : id, monotonicNanoseconds()))
     guard let notes else { return }
     needTurn()
-    if let now = engine.delivery.flushUnderWay, now != flush {
-      flush = now
+    if let now = engine.delivery.flushUnderWay, now != turns.flush {
+      turns.flush = now
       lines.begin("flush")
       lines.add(now)
       lines.end()
@@ -501,8 +519,9 @@ package final class RunRecorder: ObservationCore.EngineRecorder {
   /// Called when a timer was made.
   func madeTimer(_ number: UInt64, seconds: Double, repeats: Bool) {
     needTurn()
-    let place = currentPlace
-    timerPlaces[number] = place
+    let text = place?()?.text() ?? ""
+    names.timers[number] = text
+    let place = self.number(of: text)
     lines.begin("timer")
     lines.add(Int(number))
     lines.add(number: seconds)
@@ -512,8 +531,8 @@ package final class RunRecorder: ObservationCore.EngineRecorder {
   }
 
   func endedTimer(_ number: UInt64) {
-    guard let place = timerPlaces.removeValue(forKey: number) else { return }
-    lastTimerPlace = place
+    guard let place = names.timers.removeValue(forKey: number) else { return }
+    names.lastTimer = place
     lines.begin("timerend")
     lines.add(Int(number))
     lines.end()

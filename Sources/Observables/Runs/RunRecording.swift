@@ -86,8 +86,13 @@ public final class RunRecording {
   fileprivate static func begin(
     on loop: Loop, _ path: String, _ options: RunRecordingOptions
   ) throws(RunRecordingError) -> RunRecording {
-    let file = try RunFile(path, options)
     let recorder = loop.runRecorder(options)
+    // All recordings of a loop have the same lines.
+    guard recorder.fits(options) else {
+      throw RunRecordingError(
+        path: path, reason: "a recording with other values or hidden keys is under way")
+    }
+    let file = try RunFile(path, options)
     let recording = RunRecording(recorder, file, loop)
     file.onFailure = { [weak loop, weak recording] error in
       recording?.fail()
@@ -119,7 +124,7 @@ extension Loop {
   }
 
   /// Says what the work outside of turns is, for recordings: "chunk" or "prompt".
-  package func setOuterOrigin(_ kind: String) { engine.recording.run?.outerOrigin = kind }
+  package func setOuterOrigin(_ kind: String) { engine.recording.run?.setOuterOrigin(kind) }
 
   /// Notes an error of work outside of turns, for recordings.
   package func noteError(_ message: String) { engine.recording.run?.noteError(message, "") }

@@ -160,6 +160,17 @@ check("bad input of start_recording is an error that names it", function()
   os.remove(path)
 end)
 
+check("recordings at the same time have the same values", function()
+  local first, second = os.tmpname(), os.tmpname()
+  local recording = assert(obs.start_recording(first))
+  local other, message = obs.start_recording(second, { values = false })
+  recording:stop()
+  eq(other, nil)
+  eq(message, "cannot record to '" .. second
+    .. "': a recording with other values or hidden keys is under way")
+  os.remove(first)
+  os.remove(second)
+end)
 check("two recordings can run at the same time, and each ends by itself", function()
   local t = { n = 1 }
   local watcher = obs.observe(t, "n", function() end)
