@@ -1038,7 +1038,8 @@ function Recording:is_active() end
 ---Recording changes nothing but the time that the program takes. Returns nil and a message if the
 ---file cannot be opened, or exists and is no recording.
 ---```lua
----local recording = assert(obs.start_recording(os.tmpname(), { last = 1000, hide = { "password" } }))
+---local options = { last = 1000, hide = { "password" } }
+---local recording = assert(obs.start_recording(os.tmpname(), options))
 ---recording:stop()
 ---```
 ---@param path string

@@ -111,8 +111,8 @@ struct Arguments {
     return previous == "--" ? Text(name) : nil
   }
 
-  /// Removes an option that scripts must not find in `arg`: it would make a recorded run differ from
-  /// others (D1).
+  /// Removes an option that scripts must not find in `arg`: it would make a recorded run differ
+  /// from others (D1).
   private mutating func remove(at index: Int) {
     for place in index..<count { values[place] = values[place + 1] }
     count -= 1

@@ -209,7 +209,8 @@ for _, name in ipairs { "small", "turns", "million", "one", "hostile", "cut", "l
     for (const turn of recording.turns) {
       const far = turn.index % 50 === 7 && recording.stateBefore(turn.index);
       for (const event of recording.events(turn)) {
-        if (event[0] === "write" && event[4] !== null) for (const at of far ? [state, far] : [state]) {
+        const states = far ? [state, far] : [state];
+        if (event[0] === "write" && event[4] !== null) for (const at of states) {
           if (!same(at.value(event[2], event[3]), event[4])) return `turn ${turn.number}: ${event}`;
         }
         state.apply(event);

@@ -226,7 +226,8 @@ public struct RunLines {
   }
 
   private mutating func put(_ text: StaticString) {
-    bytes.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    bytes.append(
+      contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
   }
 
   private mutating func put(decimal number: Int) {
@@ -298,8 +299,8 @@ public struct RunLines {
     return String(validating: text, as: UTF8.self) != nil
   }
 
-  /// The number of bytes of the first characters of a text; a byte that continues a character counts
-  /// with it.
+  /// The number of bytes of the first characters of a text; a byte that continues a character
+  /// counts with it.
   private static func end(ofCharacters limit: Int, in text: UnsafeRawBufferPointer) -> Int {
     var characters = 0
     for (position, byte) in text.enumerated() where byte & 0xC0 != 0x80 {

@@ -304,8 +304,8 @@ package final class RunRecorder: ObservationCore.EngineRecorder {
 
   // MARK: Writes
 
-  /// Calls its argument for each step of an edit: "insert", "remove" or "replace" with the position,
-  /// counted from 1, and the element; or "all" with the new contents.
+  /// Calls its argument for each step of an edit: "insert", "remove" or "replace" with the
+  /// position, counted from 1, and the element; or "all" with the new contents.
   package typealias EditSteps = (
     (_ operation: StaticString, _ position: Int, _ value: (inout RunLines) -> Void) -> Void
   ) -> Void

@@ -109,10 +109,10 @@ extension Loop {
   /// Records the turns of the loop, and everything that its watchers and lazy properties do, to a
   /// file (D1–D4).
   ///
-  /// The file has a line of JSON for each event; `obs-lua --report` shows it. It is replaced if it is
-  /// a recording, and is readable by its owner only. Recording changes nothing but the time that the
-  /// program takes; off, it costs one branch. If the file cannot be written later, the loop reports
-  /// this once (``onError``) and goes on. Call it on the loop's thread.
+  /// The file has a line of JSON for each event; `obs-lua --report` shows it. It is replaced if it
+  /// is a recording, and is readable by its owner only. Recording changes nothing but the time that
+  /// the program takes; off, it costs one branch. If the file cannot be written later, the loop
+  /// reports this once (``onError``) and goes on. Call it on the loop's thread.
   ///
   /// - Throws: ``RunRecordingError`` if the file cannot be opened, or is no recording.
   @discardableResult
@@ -167,7 +167,9 @@ final class RunFile: RunSink {
     last = options.last
     header = RunFile.header(options)
     descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-    if descriptor < 0 { throw RunRecordingError(path: path, reason: String(cString: strerror(errno))) }
+    if descriptor < 0 {
+      throw RunRecordingError(path: path, reason: String(cString: strerror(errno)))
+    }
     do throws(RunRecordingError) {
       try check()
     } catch {
@@ -255,7 +257,10 @@ final class RunFile: RunSink {
     while position < size {
       let count = pread(descriptor, &buffer, buffer.count, off_t(position))
       guard count > 0 else { break }
-      guard buffer.withUnsafeBytes({ RunFile.write(UnsafeRawBufferPointer(rebasing: $0[..<count]), to: made) })
+      guard
+        buffer.withUnsafeBytes({
+          RunFile.write(UnsafeRawBufferPointer(rebasing: $0[..<count]), to: made)
+        })
       else { return fail() }
       position += count
     }

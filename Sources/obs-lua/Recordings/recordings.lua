@@ -14,7 +14,7 @@ local function open(name, mode)
   return file
 end
 
--- JSON ---------------------------------------------------------------------------------------------
+-- JSON -------------------------------------------------------------------------------------------
 
 local null = {}
 local escapes = { b = "\b", f = "\f", n = "\n", r = "\r", t = "\t" }
@@ -89,7 +89,7 @@ local function encode(value)
   end) .. '"'
 end
 
--- Reading --------------------------------------------------------------------------------------------
+-- Reading ----------------------------------------------------------------------------------------
 
 --- The lines of the recording, after a check of the first one.
 local function lines()
@@ -107,7 +107,7 @@ local function lines()
   return first, function() return file:read "L" end
 end
 
--- The page -----------------------------------------------------------------------------------------
+-- The page ---------------------------------------------------------------------------------------
 
 local function replaced(text, mark, by)
   local from, to = text:find(mark, 1, true)
@@ -170,7 +170,7 @@ local function report()
   if not out:write("}", closing, page:sub(to + 1)) then fail("cannot write '%s'", output) end
 end
 
--- The trace ----------------------------------------------------------------------------------------
+-- The trace --------------------------------------------------------------------------------------
 
 -- Trace events of Chrome: turns, calls and computations as slices, writes as instants.
 local function trace()

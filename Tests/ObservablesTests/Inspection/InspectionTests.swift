@@ -109,8 +109,10 @@ struct InspectionTests {
     #expect(
       events == [
         "turn 1: observe w on 'age' of Person #1 at \(place)",
-        "turn 1: write 'age' of Person #1 (0 → 1)", "turn 1: write 'age' of Person #1 (1 → 1) (equal)",
-        "turn 1, flush 1: call w of Person #1 at \(place)", "turn 2: end w of Person #1 at \(place)",
+        "turn 1: write 'age' of Person #1 (0 → 1)",
+        "turn 1: write 'age' of Person #1 (1 → 1) (equal)",
+        "turn 1, flush 1: call w of Person #1 at \(place)",
+        "turn 2: end w of Person #1 at \(place)",
       ])
     loop.log(nil)
     loop.turn { person.age = 2 }
