@@ -10,6 +10,8 @@ final class TransactionFunctions: ModuleSlice {
   private var exemptions: [LuaInterrupter.Exemption] = []
   /// The prelude's transaction functions; nil until the prelude is loaded.
   private var known: ScriptTransaction.Functions?
+  /// The histories of scripts, as keys of a weak table; nil until the prelude is loaded.
+  private var tools: LuaTable?
   /// The transactions that scripts have opened, by number.
   private var open: [Int: ScriptTransaction] = [:]
   /// The transaction that is being taken back.
@@ -54,7 +56,7 @@ final class TransactionFunctions: ModuleSlice {
 
   override func end() {
     for script in open.values { script.transaction.end() }
-    (known, open) = (nil, [:])
+    (known, tools, open) = (nil, nil, [:])
   }
 
   // MARK: Code without limits
@@ -88,6 +90,8 @@ final class TransactionFunctions: ModuleSlice {
       makeTurns: try function("make_turns"), cover: try function("cover"),
       keep: try function("keep"), restore: try function("restore"), renew: try function("renew"),
       contents: try function("contents"))
+    try state.pushField("tools", at: 1, of: L)
+    tools = LuaTable(pin: try state.pin(at: -1, of: L))
     return 0
   }
 
@@ -101,6 +105,15 @@ final class TransactionFunctions: ModuleSlice {
     }
     guard let known else { throw .closed }
     return known
+  }
+
+  /// Whether the value at an index works on trees, but is no part of them: a history. [-0, +0, -]
+  func isTool(at index: CInt, of L: LuaStack) -> Bool {
+    let index = L.absolute(index)
+    guard let tools, (try? state.push(tools.pin, to: L)) != nil else { return false }
+    defer { L.pop(2) }
+    L.pushCopy(at: index)
+    return L.getOwn(at: -2) != .nil
   }
 
   /// Ends a transaction that the program began.

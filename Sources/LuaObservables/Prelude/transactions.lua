@@ -286,6 +286,7 @@ core.set_transaction_functions {
   conclude = conclude, make_turns = make_turns,
   cover = function(...) return trees.through_opaque(cover, ...) end,
   keep = keep, restore = restore, renew = renew, contents = contents,
+  tools = trees.tools,
 }
 
 return obs

@@ -2,7 +2,7 @@
 ///
 /// Comparisons use entries instead of objects. So they keep no object alive, and a new object at
 /// the address of an old one counts as different.
-final class TreeEntry {
+package final class TreeEntry {
   /// The object; nil if it is gone.
   weak var object: AnyObject?
   /// A table, which nothing else keeps.
@@ -22,12 +22,12 @@ final class TreeEntry {
 }
 
 extension TreeEntry: Hashable {
-  static func == (a: TreeEntry, b: TreeEntry) -> Bool { a === b }
-  func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+  package static func == (a: TreeEntry, b: TreeEntry) -> Bool { a === b }
+  package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
 /// A stored value: an object that changes go into, or any other value.
-enum TreeValue {
+package enum TreeValue {
   case object(TreeEntry)
   case plain(ChangeValue)
 
@@ -61,8 +61,8 @@ enum TreeValue {
 }
 
 /// The contents of an object: a copy of its stored values.
-struct TreeContents {
-  enum Shape: Equatable {
+package struct TreeContents {
+  package enum Shape: Equatable {
     case model(String)
     case array, dictionary, set
     /// A plain table, which is a list and has fields.
@@ -80,7 +80,7 @@ struct TreeContents {
   /// The keys of the fields that hold objects, in a stable order.
   private let objectKeys: [DeepChange.Key]
 
-  init(
+  package init(
     shape: Shape, list: [TreeValue] = [], fields: [DeepChange.Key: TreeValue] = [:],
     members: [AnyHashable: ChangeValue] = [:], isTable: Bool = false, isSparse: Bool = false
   ) {
@@ -180,10 +180,10 @@ struct TreeContents {
 }
 
 /// Reads the contents of objects, and keeps an entry for each object that occurs.
-struct TreeReader {
+package final class TreeReader {
   /// Whether tables of scripts are objects of the tree, not values.
   let goesIntoTables: Bool
-  private var tables: [AnyHashable: TableObject] = [:]
+  private var tables: [TreeTableIdentity: TreeEntry] = [:]
   /// The entries of tables that were met since the last call of `takeMetTables`.
   private var metTables: [TreeEntry] = []
   /// The entries of the tables that are followed, by their nodes.
@@ -199,7 +199,7 @@ struct TreeReader {
     (self.goesIntoTables, self.elements) = (goesIntoTables, elements)
   }
 
-  private mutating func kind(of object: AnyObject) -> TreeKind {
+  private func kind(of object: AnyObject) -> TreeKind {
     let type = ObjectIdentifier(type(of: object))
     if let known = kinds[type] { return known }
     let kind = TreeKind(object)
@@ -208,26 +208,36 @@ struct TreeReader {
   }
 
   /// The entry of an object; `isNew` means that its contents were not read yet.
-  mutating func entry(of object: AnyObject) -> (entry: TreeEntry, isNew: Bool) {
+  func entry(of object: AnyObject) -> (entry: TreeEntry, isNew: Bool) {
     let key = ObjectIdentifier(object)
     if let known = entries[key], known.object === object { return (known, false) }
     let entry = TreeEntry(object)
     entries[key] = entry
-    if entry.table != nil { metTables.append(entry) }
     return (entry, true)
+  }
+
+  /// The entry of a table, as a value; `table` makes the table if it is unknown.
+  package func value<Failure: Error>(
+    ofTable identity: TreeTableIdentity, _ table: () throws(Failure) -> any TreeTable
+  ) throws(Failure) -> TreeValue {
+    if let known = tables[identity] { return .object(known) }
+    let entry = TreeEntry(TableObject(try table()))
+    tables[identity] = entry
+    metTables.append(entry)
+    return .object(entry)
   }
 
   func known(_ object: AnyObject) -> TreeEntry? {
     entries[ObjectIdentifier(object)].flatMap { $0.object === object ? $0 : nil }
   }
 
-  mutating func takeMetTables() -> [TreeEntry] {
+  func takeMetTables() -> [TreeEntry] {
     defer { metTables = [] }
     return metTables
   }
 
   /// Starts following a table by its node.
-  mutating func note(_ node: NodeRef, of entry: TreeEntry) {
+  func note(_ node: NodeRef, of entry: TreeEntry) {
     if entry.table == nil { return }
     entry.node = node
     tableEntries[node] = entry
@@ -239,19 +249,15 @@ struct TreeReader {
     return tableEntries[node]
   }
 
-  mutating func forget(_ entry: TreeEntry) {
+  func forget(_ entry: TreeEntry) {
     if entries[entry.identifier] === entry { entries[entry.identifier] = nil }
-    guard let table = entry.table else { return }
-    forget(table.table)
+    guard let table = entry.table?.table else { return }
+    tables[table.identity] = nil
     if let node = entry.node { tableEntries[node] = nil }
   }
 
-  private mutating func forget(_ table: some TreeTable) {
-    tables[AnyHashable(table)] = nil
-  }
-
   /// Reads the current contents of an object.
-  mutating func contents(of object: AnyObject) -> TreeContents {
+  func contents(of object: AnyObject) -> TreeContents {
     switch kind(of: object) {
     case .array:
       let array = object as! any DynamicArray
@@ -282,45 +288,22 @@ struct TreeReader {
       }
       return TreeContents(shape: .model(properties.typeName), fields: fields)
     case .table:
-      return contents(ofTable: (object as! TableObject).table)
+      return (object as! TableObject).table.contents(by: self)
+        ?? TreeContents(shape: .table, isTable: true)
     case .other:
       return TreeContents(shape: .model("\(type(of: object))"))
     }
   }
 
-  private mutating func contents(ofTable table: some TreeTable) -> TreeContents {
-    let read = table.copyContents() ?? TreeTableContents()
-    let shape: TreeContents.Shape =
-      switch read.type {
-      case .array: .array
-      case .dictionary: .dictionary
-      case .set: .set
-      case nil: read.model.map { .model($0) } ?? .table
-      }
-    var fields: [DeepChange.Key: TreeValue] = [:]
-    for (key, field) in read.fields { fields[key] = value(of: field) }
-    var members: [AnyHashable: ChangeValue] = [:]
-    for member in read.members { members[member] = ChangeValue(member.base) }
-    return TreeContents(
-      shape: shape, list: read.list.map { value(of: $0) }, fields: fields, members: members,
-      isTable: true, isSparse: read.isSparse)
-  }
-
-  private mutating func tableObject(_ table: some TreeTable) -> TableObject {
-    if let known = tables[AnyHashable(table)] { return known }
-    let object = TableObject(table)
-    tables[AnyHashable(table)] = object
-    return object
-  }
-
-  private mutating func value(of value: Any?) -> TreeValue {
+  /// A stored value; an object of the tree gets an entry.
+  package func value(of value: Any?) -> TreeValue {
     guard let value else { return .nothing }
     guard let object = reference(to: value) else {
       let plain = ChangeValue(value)
       guard goesIntoTables, case .native(let value) = plain, let table = value as? any TreeTable,
         table.isPartOfTrees
       else { return .plain(plain) }
-      return .object(entry(of: tableObject(table)).entry)
+      return self.value(ofTable: table.identity) { table }
     }
     return kind(of: object).isOfTree ? .object(entry(of: object).entry) : .plain(ChangeValue(value))
   }
@@ -373,8 +356,10 @@ extension DeepChange.Key {
   }
 
   /// Makes the key for a dictionary's key; nil if data cannot represent it.
-  package init?(_ key: Any) {
-    switch ChangeValue(key) {
+  init?(_ key: Any) { self.init(ChangeValue(key)) }
+
+  package init?(_ key: ChangeValue) {
+    switch key {
     case .text(let name): self = .name(name)
     case .integer(let number): self = .index(number)
     case .number(let number): self = .number(number)

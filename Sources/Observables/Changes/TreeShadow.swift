@@ -4,7 +4,7 @@
 final class TreeShadow: TransactionWitness {
   let engine: Engine
   private let watcher: WatcherID
-  private var reader: TreeReader
+  private let reader: TreeReader
   private var walk: TreeWalk
   private var dirty: [TreeEntry] = []
   private var isDirty: Set<TreeEntry> = []

@@ -1,30 +1,27 @@
 /// A table of a script, as a part of a tree of Swift objects (X2).
-package protocol TreeTable: ObservableReference, Hashable {
+package protocol TreeTable: ObservableReference {
+  /// The identity of the table, for every handle of it.
+  var identity: TreeTableIdentity { get }
+
   /// Whether the table is part of a tree: it is not opaque, and its host is not closed.
   var isPartOfTrees: Bool { get }
 
-  /// A copy of the stored contents; nil if they cannot be read any more.
+  /// A copy of the stored contents, with the values of `reader`; nil if they cannot be read any
+  /// more.
   ///
   /// - Complexity: O(contents)
-  func copyContents() -> TreeTableContents?
+  func contents(by reader: TreeReader) -> TreeContents?
 }
 
-/// The stored contents of a table: Swift values, and `TreeTable` for tables.
-package struct TreeTableContents {
-  /// The collection that the table is; nil for a plain table.
-  package var type: DeepChange.CollectionType?
-  /// The name of the model that the table is an instance of.
-  package var model: String?
-  /// The values of the keys 1…n.
-  package var list: [Any] = []
-  /// The values of other keys.
-  package var fields: [DeepChange.Key: Any] = [:]
-  /// The members of a set.
-  package var members: [AnyHashable] = []
-  /// Whether integer keys follow behind a hole, so that 1…n are no list.
-  package var isSparse = false
+/// The identity of a table, which is unique while something keeps the table alive.
+package struct TreeTableIdentity: Hashable {
+  private let address: UInt
+  private let host: ObjectIdentifier
 
-  package init() {}
+  /// Makes the identity of the table at an address; `host` stands for its state.
+  package init(_ address: UInt, in host: AnyObject) {
+    (self.address, self.host) = (address, ObjectIdentifier(host))
+  }
 }
 
 /// A table as an object of a tree, which identifies the table and keeps it alive.

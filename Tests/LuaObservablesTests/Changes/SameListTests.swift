@@ -9,7 +9,7 @@ import Testing
   private let loop = Loop(clock: .virtual)
   private let root = Crate("root")
 
-  @Test(arguments: 1...150)
+  @Test(arguments: Size.seeds(150, light: 150))
   func `are the same list`(seed: Int) throws {
     var random = SeededGenerator(seed: seed)
     let host = try LuaHost(loop: loop)
@@ -189,14 +189,42 @@ extension `Changes of one tree on both sides` {
 extension `Changes of one tree on both sides` {
   /// Watches the changes, and makes steps in tables that `root` leads to.
   fileprivate static let script = """
-    require "obs".changes(root, function(_, changes) list = changes end)
+    local obs = require "obs"
+    obs.changes(root, function(_, changes) list = changes end)
+    local Thing = obs.model("Thing", {
+      size = 1, part = obs.none,
+      twice = obs.computed({ "size" }, function(self) return 2 * self.size end),
+    })
+    local derived = {}
     local tables = {}
     local function new(t) tables[#tables + 1] = t return t end
     new {}
+    local function collection_step(kind, t, u, c)
+      local array, map, set = t.array, t.map, t.set
+      if kind == 13 then t.array = obs.array { u, c % 3 }
+      elseif kind == 14 then t.map = obs.dictionary { a = u, k2 = c % 3 }
+      elseif kind == 15 then t.set = obs.set_of { c % 3, "m" }
+      elseif kind == 16 and array then array:insert(1 + c % (#array + 1), c % 2 == 0 and u or c)
+      elseif kind == 17 and array and #array > 0 then array:remove(1 + c % #array)
+      elseif kind == 18 and map then map["k" .. c % 3] = u
+      elseif kind == 19 and map then map["k" .. c % 3] = nil
+      elseif kind == 20 and set then set:add(c % 5)
+      elseif kind == 21 and set then set:remove(c % 5)
+      end
+    end
+    local function other_step(kind, t, u, c)
+      if kind == 22 and not derived[t] then
+        derived[t] = true
+        obs.computed(t, "twice", { "n" }, function() return 2 * (t.n or 0) end)
+      elseif kind == 23 then t.thing = Thing { size = c, part = u }
+      elseif kind == 24 and t.thing then t.thing.size, t.thing.part = c, u
+      elseif kind == 25 then t.history = obs.history(u)
+      end
+    end
     function step(kind, a, b, c, crate)
       local t, u = tables[a % #tables + 1], tables[b % #tables + 1]
       local list = t.list
-      kind = kind % 13
+      kind = kind % 26
       if kind == 0 then t.name = c % 3
       elseif kind == 1 then t.child = new { n = c }
       elseif kind == 2 then t.child = nil
@@ -209,7 +237,9 @@ extension `Changes of one tree on both sides` {
       elseif kind == 9 then crate.table = u
       elseif kind == 10 then crate.table = nil
       elseif kind == 11 then t.list = nil
-      elseif list and #list > 0 then list[1 + c % #list] = c % 2 == 0 and c % 3 or u
+      elseif kind == 12 and list and #list > 0 then list[1 + c % #list] = c % 2 == 0 and c % 3 or u
+      elseif kind > 21 then other_step(kind, t, u, c)
+      elseif kind > 12 then collection_step(kind, t, u, c)
       end
     end
     """
