@@ -13,13 +13,29 @@ struct TreeDifference {
     let contents: (TreeEntry) -> TreeContents
     /// The objects that exist only in this state.
     let only: Set<TreeEntry>
+    let moves = Moves()
 
-    func path(to entry: TreeEntry) -> [DeepChange.Key] { walk.path(to: entry, contents) }
+    /// The key of an object in its owner.
+    func key(of entry: TreeEntry) -> DeepChange.Key? {
+      guard let (owner, key) = walk.place(of: entry) else { return nil }
+      let contents = contents(owner)
+      if contents[key]?.entry === entry { return key }
+      return moves.key(of: entry, in: owner, contents) ?? key
+    }
+
+    func path(to entry: TreeEntry) -> [DeepChange.Key] {
+      var (path, entry): ([DeepChange.Key], TreeEntry) = ([], entry)
+      while let owner = walk.place(of: entry)?.owner, let key = key(of: entry) {
+        path.append(key)
+        entry = owner
+      }
+      return path.reversed()
+    }
 
     /// Whether an object is added or removed together with the change of this key.
     func isInner(_ entry: TreeEntry, _ key: DeepChange.Key, in owner: TreeEntry) -> Bool {
       only.contains(entry) && walk.place(of: entry)?.owner === owner
-        && walk.key(of: entry, contents) == key
+        && self.key(of: entry) == key
     }
 
     /// The maximum nesting of data: it is released recursively, and tables can be nested deeper.
@@ -72,6 +88,29 @@ struct TreeDifference {
         for (key, field) in contents.keyed { fields[key.description] = value(field, at: key) }
         return .map(fields)
       }
+    }
+  }
+
+  /// The keys of objects whose keys have changed since the walk, for owners with such objects.
+  final class Moves {
+    private var keys: [TreeEntry: [TreeEntry: DeepChange.Key]] = [:]
+    /// How often contents were searched, for tests.
+    private(set) var searchCount = 0
+
+    /// The first key of an object in the contents of its owner.
+    ///
+    /// - Complexity: O(contents) for the first object of an owner.
+    func key(
+      of entry: TreeEntry, in owner: TreeEntry, _ contents: TreeContents
+    ) -> DeepChange.Key? {
+      if let known = keys[owner] { return known[entry] }
+      var found: [TreeEntry: DeepChange.Key] = [:]
+      contents.forEachObject { key, entry in
+        if found[entry] == nil { found[entry] = key }
+      }
+      searchCount += 1
+      keys[owner] = found
+      return found[entry]
     }
   }
 

@@ -39,27 +39,6 @@ struct TreeWalk {
 
   /// All objects of the tree, in no order.
   var entries: [TreeEntry] { [root] + found.places.keys }
-
-  /// The key of an object in its owner, where it may have moved to another key.
-  func key(of entry: TreeEntry, _ contents: (TreeEntry) -> TreeContents) -> DeepChange.Key? {
-    guard let (owner, key) = place(of: entry) else { return nil }
-    let present = contents(owner)
-    if present[key]?.entry === entry { return key }
-    var found: DeepChange.Key?
-    present.forEachObject { place, other in
-      if found == nil, other === entry { found = place }
-    }
-    return found ?? key
-  }
-
-  func path(to entry: TreeEntry, _ contents: (TreeEntry) -> TreeContents) -> [DeepChange.Key] {
-    var (path, entry): ([DeepChange.Key], TreeEntry) = ([], entry)
-    while let (owner, _) = place(of: entry), let key = key(of: entry, contents) {
-      path.append(key)
-      entry = owner
-    }
-    return path.reversed()
-  }
 }
 
 /// Following writes, at the cost of the changes alone.
