@@ -80,7 +80,7 @@ extension TransactionError: CustomStringConvertible {
 
 /// Keeps the contents that models and collections had when they were covered.
 private final class ModelKeeper: TransactionKeeper {
-  private let reader = TreeReader()
+  private let reader = TreeReader(keepsObjects: true)
   private var former = FormerContents<Snapshot>()
 
   func cover(_ node: NodeRef, in transaction: Transaction) throws {

@@ -4,10 +4,8 @@ struct Snapshot {
   /// The contained objects to write, which entries do not keep alive.
   private var kept: [AnyObject] = []
 
-  init(_ contents: TreeContents) {
-    self.contents = contents
-    contents.forEachObject { _, entry in keep(entry) }
-  }
+  /// Makes a snapshot of contents whose entries keep their objects alive.
+  init(_ contents: TreeContents) { self.contents = contents }
 
   /// Makes a snapshot that keeps alive only the objects that differ from other contents.
   init(_ contents: TreeContents, over other: TreeContents) {

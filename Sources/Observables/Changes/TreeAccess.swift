@@ -100,7 +100,7 @@ struct TreeAccess {
     of value: Any, elements: @escaping (AnyObject) -> [Any?]? = { _ in nil }
   ) -> ChangeValue {
     guard isTreeObject(value) else { return ChangeValue(value) }
-    let reader = TreeReader(elements: elements)
+    let reader = TreeReader(keepsObjects: true, elements: elements)
     let root = reader.entry(of: value as AnyObject).entry
     var contents: [TreeEntry: TreeContents] = [:]
     let (walk, entries) = TreeWalk.walk(from: root) { entry in

@@ -1,12 +1,13 @@
 /// An object of a tree at some time: its identity and its contents.
 ///
-/// Comparisons use entries instead of objects. So they keep no object alive, and a new object at
-/// the address of an old one counts as different.
+/// Comparisons use entries instead of objects. So a shadow keeps no object alive, and a new object
+/// at the address of an old one counts as different.
 package final class TreeEntry {
   /// The object; nil if it is gone.
-  weak var object: AnyObject?
-  /// A table, which nothing else keeps.
-  fileprivate let table: TableObject?
+  var object: AnyObject? { kept ?? reference }
+  private weak var reference: AnyObject?
+  /// The object of an entry that keeps it alive.
+  private let kept: AnyObject?
   /// The node by which a table is followed.
   fileprivate var node: NodeRef?
   fileprivate let identifier: ObjectIdentifier
@@ -14,11 +15,16 @@ package final class TreeEntry {
   /// Whether the contents were read.
   var isRead = false
 
-  init(_ object: AnyObject, _ contents: TreeContents = TreeContents(shape: .model(""))) {
-    (self.object, self.contents) = (object, contents)
-    table = object as? TableObject
+  init(_ object: AnyObject, keepsObject: Bool) {
+    kept = keepsObject ? object : nil
+    // A weak reference makes each later use of the object slower.
+    if !keepsObject { reference = object }
+    contents = TreeContents(shape: .model(""))
     identifier = ObjectIdentifier(object)
   }
+
+  /// The table; nil for a Swift object.
+  fileprivate var table: (any TreeTable)? { (kept as? TableObject)?.table }
 }
 
 extension TreeEntry: Hashable {
@@ -183,6 +189,8 @@ package struct TreeContents {
 package final class TreeReader {
   /// Whether tables of scripts are objects of the tree, not values.
   let goesIntoTables: Bool
+  /// Whether entries keep Swift objects alive; they always keep tables, which nothing else keeps.
+  private let keepsObjects: Bool
   private var tables: [TreeTableIdentity: TreeEntry] = [:]
   /// The entries of tables that were met since the last call of `takeMetTables`.
   private var metTables: [TreeEntry] = []
@@ -195,8 +203,12 @@ package final class TreeReader {
   /// Returns the future elements of an array with pending edits; nil for other arrays.
   private let elements: (AnyObject) -> [Any?]?
 
-  init(goesIntoTables: Bool = false, elements: @escaping (AnyObject) -> [Any?]? = { _ in nil }) {
-    (self.goesIntoTables, self.elements) = (goesIntoTables, elements)
+  init(
+    goesIntoTables: Bool = false, keepsObjects: Bool = false,
+    elements: @escaping (AnyObject) -> [Any?]? = { _ in nil }
+  ) {
+    (self.goesIntoTables, self.keepsObjects) = (goesIntoTables, keepsObjects)
+    self.elements = elements
   }
 
   private func kind(of object: AnyObject) -> TreeKind {
@@ -211,7 +223,7 @@ package final class TreeReader {
   func entry(of object: AnyObject) -> (entry: TreeEntry, isNew: Bool) {
     let key = ObjectIdentifier(object)
     if let known = entries[key], known.object === object { return (known, false) }
-    let entry = TreeEntry(object)
+    let entry = TreeEntry(object, keepsObject: keepsObjects)
     entries[key] = entry
     return (entry, true)
   }
@@ -221,7 +233,7 @@ package final class TreeReader {
     ofTable identity: TreeTableIdentity, _ table: () throws(Failure) -> any TreeTable
   ) throws(Failure) -> TreeValue {
     if let known = tables[identity] { return .object(known) }
-    let entry = TreeEntry(TableObject(try table()))
+    let entry = TreeEntry(TableObject(try table()), keepsObject: true)
     tables[identity] = entry
     metTables.append(entry)
     return .object(entry)
@@ -251,7 +263,7 @@ package final class TreeReader {
 
   func forget(_ entry: TreeEntry) {
     if entries[entry.identifier] === entry { entries[entry.identifier] = nil }
-    guard let table = entry.table?.table else { return }
+    guard let table = entry.table else { return }
     tables[table.identity] = nil
     if let node = entry.node { tableEntries[node] = nil }
   }
