@@ -15,7 +15,7 @@ extension TreeContents {
     }
     return TreeContents(
       shape: shape, list: rebasedList(undoing: late.list, to: early.list), fields: fields,
-      members: members)
+      members: members, isTable: isTable, isSparse: isSparse)
   }
 
   /// The list without the edits between `early` and `late`.

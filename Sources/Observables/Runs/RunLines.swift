@@ -340,7 +340,7 @@ extension RunLines {
 
   mutating func addContents(of node: NodeRef) {
     guard let object = node.model else { return }
-    var reader = TreeReader()
+    let reader = TreeReader()
     let contents = reader.contents(of: object)
     let keyed = contents.keyed
     for key in DeepChange.Key.sorted(Array(keyed.keys)) {
