@@ -94,6 +94,29 @@ extension Loop {
   ///   to wait.
   @discardableResult
   func lookAtDescriptors(timeout: Int32) -> Bool {
+    if inputs.servers.isEmpty { return lookOnce(timeout: timeout) == .handled }
+    let start = monotonicNanoseconds()
+    var rest = timeout
+    while true {
+      let result = lookOnce(timeout: rest)
+      // The program must not notice requests: the loop goes on only for something else.
+      guard result == .servedOutside, rest != 0, !isStopping else { return result == .handled }
+      let waited = Int32(clamping: (monotonicNanoseconds() - start) / 1_000_000)
+      if timeout > 0 { rest = max(0, timeout - waited) }
+    }
+  }
+
+  /// What a look at the descriptors has led to.
+  private enum Look {
+    /// A handler was called that keeps the loop running.
+    case handled
+    /// Only servers were called, and they ran no code of the program.
+    case servedOutside
+    /// Anything else, or nothing.
+    case other
+  }
+
+  private func lookOnce(timeout: Int32) -> Look {
     let waiting = inputs.handlers
     let states = waiting.map(\.state)
     let isReady = states.contains { $0 != .unknown }
@@ -102,8 +125,17 @@ extension Loop {
     polled.append(pollfd(fd: mainQueue?.descriptor ?? -1, events: Int16(POLLIN), revents: 0))
     polled.append(pollfd(fd: inbox.wakeDescriptor, events: Int16(POLLIN), revents: 0))
     polled.append(pollfd(fd: inputs.inner?.descriptor ?? -1, events: Int16(POLLIN), revents: 0))
-    guard poll(&polled, timeout: isReady ? 0 : timeout) > 0 || isReady else {
-      return false
+    let (own, servers) = (polled.count, inputs.servers)
+    let served = servers.map(\.polled)
+    for entries in served { polled += entries }
+    let count = poll(&polled, timeout: isReady ? 0 : limited(timeout))
+    guard count > 0 || isReady || count == 0 && servers.contains(where: \.isDue) else {
+      return .other
+    }
+    if !servers.isEmpty, !isStopping {
+      let hasRun = serve(servers, served.map(\.count), polled[own...])
+      let isOnlyServed = !isReady && polled[..<own].allSatisfy { $0.revents == 0 }
+      if isOnlyServed { return hasRun ? .other : .servedOutside }
     }
     var hasServed = false
     if let mainQueue, polled[waiting.count].revents != 0 {
@@ -121,15 +153,15 @@ extension Loop {
         noteOuterCode()
       }
     }
-    return hasServed
+    return hasServed ? .handled : .other
   }
 
   /// Whether a handler would be called now, or the inner loop has something to read.
   var hasReadyDescriptor: Bool {
-    if inputs.handlers.isEmpty, inputs.inner == nil { return false }
+    if inputs.areEmpty { return false }
     if inputs.handlers.contains(where: { $0.state != .unknown }) { return true }
     var polled = descriptorsToWaitFor
-    return poll(&polled, timeout: 0) > 0
+    return poll(&polled, timeout: 0) > 0 || inputs.servers.contains(where: \.isDue)
   }
 
   /// Ends a handler whose descriptor is closed.
@@ -147,6 +179,7 @@ extension Loop {
     if let inner = inputs.inner {
       polled.append(pollfd(fd: inner.descriptor, events: Int16(POLLIN), revents: 0))
     }
+    for server in inputs.servers { polled += server.polled }
     return polled
   }
 }

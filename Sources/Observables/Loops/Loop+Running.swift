@@ -12,7 +12,7 @@ extension Loop {
     defer { isStopping = false }
     if engine.delivery.hasPending { endTurn() }
     handleDue()
-    let hasServed = !inputs.handlers.isEmpty && lookAtDescriptors(timeout: 0)
+    let hasServed = inputs.haveDescriptors && lookAtDescriptors(timeout: 0)
     if let driven { askForSteps(driven, soon: hasServed) }
     return isAlive
   }
@@ -66,7 +66,7 @@ extension Loop {
           extraRounds -= 1
         }
         wait(until: due)
-      } else if isIdle, inputs.handlers.isEmpty || !lookAtDescriptors(timeout: 0) {
+      } else if isIdle, !inputs.haveDescriptors || !lookAtDescriptors(timeout: 0) {
         guard due == nextDue else { break }
         schedule.virtualNow = max(schedule.virtualNow, due)
       }
@@ -184,7 +184,7 @@ extension Loop {
   /// real time, because that loop waits in real time.
   package func wait(until due: Double?) {
     engine.recording.run?.willWait()
-    let hasInputs = !inputs.handlers.isEmpty || inputs.inner != nil
+    let hasInputs = !inputs.areEmpty
     let passesTime = schedule.clock == .virtual && inputs.inner?.isAlive == true
     let start = passesTime ? schedule.passedUntil ?? monotonicSeconds() : 0
     defer { if passesTime { passTime(since: start, until: due) } }
@@ -224,7 +224,9 @@ extension Loop {
     if soon || !isIdle || !calls.unread.isEmpty || engine.delivery.hasPending {
       return driven.ask()
     }
-    driven.ask(at: secondsToWait(until: nextDue).map { now + $0 }, now: now)
+    let wait = limited(-1)
+    let seconds = [secondsToWait(until: nextDue), wait < 0 ? nil : Double(wait) / 1000]
+    driven.ask(at: seconds.compactMap { $0 }.min().map { now + $0 }, now: now)
     driven.wait(for: descriptorsToWaitFor)
   }
 }

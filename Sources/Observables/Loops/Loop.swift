@@ -30,6 +30,8 @@ public final class Loop {
   var sink: ((LoopEvent) -> Void)?
   /// The recordings that have not ended.
   var recordings: [RunRecording] = []
+  /// The recorder of a tool that records from time to time.
+  weak var keptRecorder: RunRecorder?
   /// The bridges that know which place of a script is running.
   package var placeSources: [any PlaceSource] = []
 
@@ -140,7 +142,7 @@ public final class Loop {
   }
 
   /// Does the same for a turn that this begins.
-  func turn<Result, Failure: Error>(
+  package func turn<Result, Failure: Error>(
     _ origin: TurnOrigin, _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
     assertOnThread()
@@ -303,10 +305,15 @@ extension Loop {
   struct Inputs {
     lazy var isOnMainThread = MainQueue.isMainThread()
     var handlers: [DescriptorHandler] = []
+    /// Tools that do their work while the loop waits.
+    var servers: [any LoopServer] = []
     /// The loop of a library that runs inside this one.
     var inner: (any InnerLoop)?
     /// Whether the inner loop had something to do; it then runs once more before this loop sleeps.
     var isInnerBusy = false
+
+    var haveDescriptors: Bool { !handlers.isEmpty || !servers.isEmpty }
+    var areEmpty: Bool { !haveDescriptors && inner == nil }
   }
 }
 

@@ -4,9 +4,9 @@
 @_documentation(visibility: internal)
 public struct RunLines {
   /// How values are written.
-  package let values: RunRecordingOptions.Values
+  package private(set) var values: RunRecordingOptions.Values
   /// The names of keys whose values are not written.
-  let hiddenKeys: Set<String>
+  private(set) var hiddenKeys: Set<String>
   private(set) var bytes: [UInt8] = []
   /// The number of complete lines in `bytes`.
   private(set) var count = 0
@@ -16,6 +16,11 @@ public struct RunLines {
   private var hidesValues = false
 
   init(_ options: RunRecordingOptions) {
+    (values, hiddenKeys) = (options.values, options.hiddenKeys)
+  }
+
+  /// Writes later values by these options.
+  mutating func restrict(to options: RunRecordingOptions) {
     (values, hiddenKeys) = (options.values, options.hiddenKeys)
   }
 

@@ -5,7 +5,7 @@
 /// objects are read by the getters of their stored properties.
 package final class RunRecorder: ObservationCore.EngineRecorder {
   private unowned(unsafe) let engine: Engine
-  private let options: RunRecordingOptions
+  private var options: RunRecordingOptions
   private var lines: RunLines
   private var sinks: [any RunSink] = []
   private let start: UInt64
@@ -99,6 +99,22 @@ package final class RunRecorder: ObservationCore.EngineRecorder {
     passLines()
     sinks.append(sink)
     writeCheckpoint()
+  }
+
+  /// Writes what is observed now to all sinks; called between turns.
+  func addCheckpoint() {
+    passLines()
+    writeCheckpoint()
+  }
+
+  /// Records no values from now on that one of the recordings must not have.
+  ///
+  /// All sinks get the same lines.
+  func restrict(to other: RunRecordingOptions) {
+    options.hiddenKeys.formUnion(other.hiddenKeys)
+    let order: [RunRecordingOptions.Values] = [.none, .short, .all]
+    options.values = order.first { [options.values, other.values].contains($0) } ?? .none
+    lines.restrict(to: options)
   }
 
   func remove(_ sink: any RunSink) {
@@ -595,12 +611,19 @@ package struct TurnOrigin {
   init(_ kind: String, timer: UInt64? = nil) { (self.kind, self.timer) = (kind, timer) }
 
   package static var host: TurnOrigin { TurnOrigin("host") }
+  /// A request from the page of an inspector.
+  package static var inspector: TurnOrigin { TurnOrigin("inspector") }
   static var message: TurnOrigin { TurnOrigin("message") }
   /// A callback of `nextTurn`.
   static var next: TurnOrigin { TurnOrigin("next") }
   static var descriptor: TurnOrigin { TurnOrigin("descriptor") }
   /// An iteration of a library's loop.
   static var innerLoop: TurnOrigin { TurnOrigin("luv") }
+}
+
+extension RunRecorder {
+  /// The beginning of a checkpoint, which a sink takes separately from other lines.
+  package static var checkpoint: String.UTF8View { "[\"checkpoint\"".utf8 }
 }
 
 /// Takes the lines of a recording.

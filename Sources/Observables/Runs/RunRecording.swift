@@ -23,6 +23,20 @@ public struct RunRecordingOptions: Sendable {
 
   /// Makes options that keep all turns, with short values.
   public init() {}
+
+  /// The first line of a recording that begins now.
+  package var header: [UInt8] {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    let fields =
+      [("obs-lua", "\"recording\""), ("version", "1")] + origin
+      + [
+        ("started", "\(Double(time.tv_sec) + Double(time.tv_nsec / 1000) * 1e-6)"),
+        ("values", "\"\(values.rawValue)\""),
+        ("last", last.map { "\($0)" } ?? "null"),
+      ]
+    return Array("{\(fields.map { "\"\($0.0)\":\($0.1)" }.joined(separator: ","))}\n".utf8)
+  }
 }
 
 /// A recording could not begin, or has ended early.
@@ -124,14 +138,44 @@ extension Loop {
   }
 
   /// Says what the work outside of turns is, for recordings: "chunk" or "prompt".
-  package func setOuterOrigin(_ kind: String) { engine.recording.run?.setOuterOrigin(kind) }
+  package func setOuterOrigin(_ kind: String) {
+    (engine.recording.run ?? keptRecorder)?.setOuterOrigin(kind)
+  }
 
   /// Notes an error of work outside of turns, for recordings.
   package func noteError(_ message: String) { engine.recording.run?.noteError(message, "") }
 
+  /// Returns the recorder for sinks that come and go.
+  ///
+  /// As long as the caller keeps it, all recordings use it, so that times and numbers go on.
+  package func makeRunRecorder(_ options: RunRecordingOptions) -> RunRecorder {
+    let recorder = runRecorder(options)
+    keptRecorder = recorder
+    return recorder
+  }
+
+  /// Passes the lines of the run to `sink`, which first gets a checkpoint.
+  package func record(to sink: any RunSink, by recorder: RunRecorder) {
+    recorder.add(sink)
+    engine.recording.use(recorder)
+  }
+
+  /// Passes everything that is observed now to all sinks; call it between turns.
+  package func recordCheckpoint() { engine.recording.run?.addCheckpoint() }
+
+  /// Ends the recording to `sink`, which gets the last lines.
+  package func endRecording(to sink: any RunSink) {
+    guard let recorder = engine.recording.run else { return }
+    recorder.finish(sink)
+    engine.recording.use(recorder)
+  }
+
   /// The recorder of the loop; it is added to the engine when it has a sink.
   fileprivate func runRecorder(_ options: RunRecordingOptions) -> RunRecorder {
-    if let known = engine.recording.run { return known }
+    if let known = engine.recording.run ?? keptRecorder {
+      known.restrict(to: options)
+      return known
+    }
     let made = RunRecorder(of: engine, options)
     made.place = { [unowned self] in
       for source in placeSources { if let place = source.currentPlace { return place } }
@@ -157,15 +201,18 @@ final class RunFile: RunSink {
   private(set) var hasFailed = false
   var onFailure: (RunRecordingError) -> Void = { _ in }
   /// Where the newest two checkpoints begin in the file, and the turn of the newest one.
+  ///
+  /// Checkpoints that other sinks wanted do not count.
   private var checkpoints: [Int] = []
   private var lastCheckpoint = 0
+  private var awaitsCheckpoint = true
   private var size = 0
 
   /// Opens a file.
   init(_ path: String, _ options: RunRecordingOptions) throws(RunRecordingError) {
     self.path = path
     last = options.last
-    header = RunFile.header(options)
+    header = options.header
     descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     if descriptor < 0 {
       throw RunRecordingError(path: path, reason: String(cString: strerror(errno)))
@@ -201,22 +248,10 @@ final class RunFile: RunSink {
     RunRecordingError(path: path, reason: String(cString: strerror(errno)))
   }
 
-  private static func header(_ options: RunRecordingOptions) -> [UInt8] {
-    var time = timespec()
-    clock_gettime(CLOCK_REALTIME, &time)
-    let fields =
-      [("obs-lua", "\"recording\""), ("version", "1")] + options.origin
-      + [
-        ("started", "\(Double(time.tv_sec) + Double(time.tv_nsec / 1000) * 1e-6)"),
-        ("values", "\"\(options.values.rawValue)\""),
-        ("last", options.last.map { "\($0)" } ?? "null"),
-      ]
-    return Array("{\(fields.map { "\"\($0.0)\":\($0.1)" }.joined(separator: ","))}\n".utf8)
-  }
-
   func take(_ bytes: UnsafeRawBufferPointer, lines: Int) {
     if hasFailed { return }
-    if last != nil, bytes.starts(with: "[\"checkpoint\"".utf8) {
+    if last != nil, awaitsCheckpoint, bytes.starts(with: RunRecorder.checkpoint) {
+      awaitsCheckpoint = false
       save()
       checkpoints = checkpoints.suffix(1) + [size]
     }
@@ -226,7 +261,7 @@ final class RunFile: RunSink {
 
   func wantsCheckpoint(_ turn: Int) -> Bool {
     guard let last, turn - lastCheckpoint >= last else { return false }
-    lastCheckpoint = turn
+    (lastCheckpoint, awaitsCheckpoint) = (turn, true)
     save()
     if checkpoints.count > 1 { dropOldTurns() }
     return true

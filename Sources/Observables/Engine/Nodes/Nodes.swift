@@ -31,6 +31,15 @@ package struct Nodes: Room {
     records.forEach(from: state.all.first, body)
   }
 
+  /// The node of the living object with a number.
+  ///
+  /// - Complexity: O(nodes).
+  package func numbered(_ number: UInt64) -> NodeRef? {
+    var found: NodeRef?
+    forEach { if $0.pointee.number == number, !$0.isDead { found = $0 } }
+    return found
+  }
+
   /// Removes a node whose object is gone or no longer observed, after its watchers have ended and
   /// its dependents were notified.
   private func bury(_ node: NodeRef) {
