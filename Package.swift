@@ -108,6 +108,7 @@ let package = Package(
         .embedInCode("Prelude/history.lua"),
         .embedInCode("Prelude/transactions.lua"), .embedInCode("Prelude/late.lua"),
         .embedInCode("Prelude/native.lua"), .embedInCode("Prelude/recording.lua"),
+        .embedInCode("Prelude/inspecting.lua"),
         .embedInCode("Outside/luv.lua"),
         .embedInCode("Outside/luvloop.lua"), .embedInCode("Outside/io.lua"),
         .embedInCode("Prelude/finish.lua"), .embedInCode("Printing/printing.lua"),

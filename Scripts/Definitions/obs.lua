@@ -1048,6 +1048,38 @@ function Recording:is_active() end
 ---@return string? message
 function obs.start_recording(path, options) end
 
+---Options of `obs.inspect`.
+---@class (exact) obs.InspectorOptions
+---@field port? integer               0 for any free port (0)
+---@field roots? table<string, table> objects that the page lists by name
+---@field write? boolean              whether the page may assign to keys and run code (false)
+
+---An inspector of the running program.
+---@class (exact) obs.Inspector
+---@field url string  the address of its page, which gives access to the program
+local Inspector = {}
+
+---Ends the inspector: requests of its page are no longer answered.
+---```lua
+---local inspector = assert(obs.inspect())
+---inspector:stop()
+---```
+function Inspector:stop() end
+
+---Shows the running program in a browser of this machine: turns, writes and calls as they happen, and
+---objects with their watchers. Requests are no turns and keep nothing running; they are answered while
+---the loop waits. Returns nil and a message if the port is in use.
+---```lua
+---local settings = { volume = 3 }
+---local inspector = assert(obs.inspect { roots = { settings = settings } })
+---print(inspector.url:match "^http://127.0.0.1:")  --> http://127.0.0.1:
+---inspector:stop()
+---```
+---@param options? obs.InspectorOptions
+---@return obs.Inspector? inspector
+---@return string? message
+function obs.inspect(options) end
+
 ---Switches the record for `why` and `whynot` on or off; in a sandbox, for the sandbox's watchers.
 ---```lua
 ---obs.record(true)                          -- From now on `why` and `whynot` know the writes.

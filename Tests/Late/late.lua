@@ -152,6 +152,7 @@ local methods = {
 -- Safe hosts have no files.
 for _, method in ipairs { "stop", "ref", "unref" } do methods["Handler:" .. method] = nothing end
 for _, method in ipairs { "stop", "is_active" } do methods["Recording:" .. method] = nothing end
+methods["Inspector:stop"] = nothing
 
 local case = methods[name] or functions.calls[name:match "^obs%.(.*)"]
 assert(case, "there is no case of " .. name)

@@ -110,9 +110,23 @@ final class DebuggingFunctions: ModuleSlice {
   private func why(_ L: LuaStack) throws -> CInt {
     let (watcher, handle) = try ownWatcher(L, "why")
     let name = try host.module.watchers.name(of: watcher, handle, L)
+    let (writes, text) = reason(ofCallsOf: watcher, handle.pointee.id, name)
+    try state.pushTable(elements: writes.count, to: L)
+    for (position, write) in writes.enumerated() {
+      try push(write, to: L)
+      L.rawSet(index: position + 1, at: -2)
+    }
+    try state.push(text: text, to: L)
+    return 2
+  }
+
+  /// The writes that led to the last call of a watcher, and a text about them.
+  private func reason(
+    ofCallsOf watcher: WatcherRef?, _ id: UInt64, _ name: String
+  ) -> (writes: [RecordedWrite], text: String) {
     var writes: [RecordedWrite] = []
     var lines: [String] = []
-    let (isRecording, history) = record(of: watcher, handle.pointee.id)
+    let (isRecording, history) = record(of: watcher, id)
     if isRecording, let history {
       writes = history.last
       lines =
@@ -123,8 +137,7 @@ final class DebuggingFunctions: ModuleSlice {
     } else if isRecording {
       lines = ["\(name) has not been called since recording began"]
     } else {
-      if let watcher, watcher.script.pointee.cause.line > 0 {
-        let site = host.sources.text(watcher.script.pointee.cause)
+      if let site = cause(of: watcher) {
         writes = [RecordedWrite(key: "", site: site, turn: 0)]
         lines = ["the first write behind the last call of \(name) was at \(site)"]
       } else {
@@ -132,13 +145,7 @@ final class DebuggingFunctions: ModuleSlice {
       }
       lines.append("recording is off; obs.record(true) keeps more")
     }
-    try state.pushTable(elements: writes.count, to: L)
-    for (position, write) in writes.enumerated() {
-      try push(write, to: L)
-      L.rawSet(index: position + 1, at: -2)
-    }
-    try state.push(text: lines.joined(separator: "\n"), to: L)
-    return 2
+    return (writes, lines.joined(separator: "\n"))
   }
 
   /// The part of the record about a watcher that the running script can see; the watcher may have
@@ -188,13 +195,7 @@ final class DebuggingFunctions: ModuleSlice {
   private func whyNot(_ L: LuaStack) throws -> CInt {
     let (watcher, handle) = try ownWatcher(L, "whynot")
     let name = try host.module.watchers.name(of: watcher, handle, L)
-    let (isRecording, history) = record(of: watcher, handle.pointee.id)
-    let cause = watcher?.script.pointee.cause
-    var silence = engine.inspection.silence(
-      of: watcher, history, isRecording: isRecording,
-      cause: cause.flatMap { $0.line > 0 ? host.sources.text($0) : nil })
-    for hint in watcher.map(ListHints(host).hints) ?? [] { silence.detail += "; \(hint)" }
-    if !isRecording { silence.detail += "; recording is off, obs.record(true) keeps more" }
+    let silence = silence(of: watcher, handle.pointee.id)
     try state.pushTable(fields: 2, to: L)
     for (field, value) in [("reason", silence.reason.rawValue), ("detail", silence.detail)] {
       try state.push(text: value, to: L)
@@ -202,6 +203,49 @@ final class DebuggingFunctions: ModuleSlice {
     }
     try state.push(text: "\(name): \(silence.detail)", to: L)
     return 2
+  }
+
+  /// The reason why a watcher was not called.
+  private func silence(of watcher: WatcherRef?, _ id: UInt64) -> Silence {
+    let (isRecording, history) = record(of: watcher, id)
+    var silence = engine.inspection.silence(
+      of: watcher, history, isRecording: isRecording, cause: cause(of: watcher))
+    for hint in watcher.map(ListHints(host).hints) ?? [] { silence.detail += "; \(hint)" }
+    if !isRecording { silence.detail += "; recording is off, obs.record(true) keeps more" }
+    return silence
+  }
+
+  /// The place of the first write behind the last call of a script's watcher, if it is known.
+  private func cause(of watcher: WatcherRef?) -> String? {
+    guard let watcher, host.receiver.isScript(watcher), watcher.script.pointee.cause.line > 0
+    else { return nil }
+    return host.sources.text(watcher.script.pointee.cause)
+  }
+
+  // MARK: Watchers by number
+
+  /// The text of `why` about the watcher or lazy property with a number; nil if no watcher ever had
+  /// the number.
+  func why(_ number: UInt64) -> String? {
+    named(number).map { reason(ofCallsOf: $0.watcher, number, $0.name).text }
+  }
+
+  /// The text of `whynot`, likewise.
+  func whyNot(_ number: UInt64) -> String? {
+    named(number).map { "\($0.name): \(silence(of: $0.watcher, number).detail)" }
+  }
+
+  private func named(_ number: UInt64) -> (watcher: WatcherRef?, name: String)? {
+    guard number > 0, number <= engine.watchers.latestNumber else { return nil }
+    var found: WatcherRef?
+    engine.watchers.forEach { if $0.pointee.id == number { found = $0 } }
+    let name = found.map { $0.pointee.receiver.takeUnretainedValue().label($0).name }
+    return (found, name ?? "watcher \(number)")
+  }
+
+  /// Whether the record of the sandbox is on.
+  func isRecording(for sandbox: LuaSandbox) -> Bool {
+    recorder?.isRecording(for: sandbox.number) ?? false
   }
 
   // MARK: Breaking

@@ -136,6 +136,17 @@ final class InspectionFunctions: ModuleSlice {
   private func describe(_ L: LuaStack) throws -> CInt {
     L.height = 1
     let root = try settledNode(L, "describe")
+    try state.push(text: description(of: root, title: state.title(at: 1, of: L)), to: L)
+    return 1
+  }
+
+  /// The text of `describe` about the object with a number; nil if it is not observed.
+  func describe(_ number: UInt64) throws(LuaError) -> String? {
+    guard let root = engine.nodes.numbered(number) else { return nil }
+    return try description(of: root, title: root.numbered(root.kind.title(of: root)))
+  }
+
+  private func description(of root: NodeRef?, title: String) throws(LuaError) -> String {
     let budget = TextBudget(state)
     defer { budget.end() }
     let description = ObjectDescription(
@@ -143,10 +154,9 @@ final class InspectionFunctions: ModuleSlice {
       naming: { [unowned self] slot in budget.part { name(of: slot) } },
       describing: { [unowned self] watcher, path in budget.part { describe(watcher, path) } },
       hiding: host.stranger, unless: { budget.isSpent })
-    let text = description.text(of: root, title: state.title(at: 1, of: L))
+    let text = description.text(of: root, title: title)
     try budget.check()
-    try state.push(text: text, to: L)
-    return 1
+    return text
   }
 
   /// Describes a watcher in one line: its name, its path, and its special options.

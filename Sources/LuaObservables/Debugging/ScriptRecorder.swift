@@ -42,6 +42,8 @@ final class ScriptRecorder: HistoryRecorder {
     if keepsHistory == recording.isEmpty { keepsHistory = !recording.isEmpty }
   }
 
+  func isRecording(for sandbox: UInt32) -> Bool { recording.contains(sandbox) }
+
   /// Whether `why`, called by a sandbox, gives a full answer about a watcher of the sandbox
   /// `owner`.
   ///

@@ -31,6 +31,7 @@ final class ObsModule {
   let transactions: TransactionFunctions
   let native: NativeModules
   let printing: PrintingFunctions
+  let inspectors: InspectorFunctions
   private let slices: [ModuleSlice]
 
   /// Finds the modules of scripts.
@@ -70,6 +71,7 @@ final class ObsModule {
     transactions = TransactionFunctions(host)
     native = NativeModules(host)
     printing = PrintingFunctions(host)
+    inspectors = InspectorFunctions(host)
     loader = ModuleLoader(host)
     slices = [
       timers, descriptors, luv, tasks, taskCalls, liveTasks, debugging, inspection, observing,
@@ -77,7 +79,7 @@ final class ObsModule {
       RegisteringFunctions(host), OperatorFunctions(host), CollectionFunctions(host),
       LazyFunctions(host), ModelFunctions(host), GraphFunctions(host),
       ChangeFunctions(host), OriginFunctions(host), transactions, limits, native, printing,
-      RecordingFunctions(host),
+      RecordingFunctions(host), inspectors,
     ]
   }
 
@@ -255,6 +257,7 @@ final class ObsModule {
     case "collections": [PackageResources.collections_lua]
     case "events": [PackageResources.events_lua]
     case "graph": [PackageResources.graph_lua]
+    case "inspecting": [PackageResources.inspecting_lua]
     case "lazy": [PackageResources.lazy_lua]
     case "luv": [PackageResources.luvloop_lua]
     case "models": [PackageResources.models_lua]

@@ -15,6 +15,7 @@ local groups = {
   collections = { "assign", "clear", "copy_of", "observe_edits", "observe_keys", "raw" },
   events = {},
   graph = { "describe", "graph" },
+  inspecting = { "inspect" },
   lazy = {
     "computed", "force", "forget", "invalid_names", "invalidate", "is_valid", "lazy", "peek",
     "valid_names",

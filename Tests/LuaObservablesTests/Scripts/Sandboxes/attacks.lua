@@ -231,6 +231,9 @@ function attacks.start_recording() refused(obs.start_recording, "file") end
 attacks["Recording:stop"] = attacks.start_recording
 attacks["Recording:is_active"] = attacks.start_recording
 
+function attacks.inspect() refused(obs.inspect) end
+attacks["Inspector:stop"] = attacks.inspect
+
 function attacks.break_on_change() refused(obs.break_on_change, shared, "v") end
 
 function attacks.limits()

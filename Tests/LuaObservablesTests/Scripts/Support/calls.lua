@@ -237,6 +237,11 @@ function calls.start_recording(size)
   os.remove(path)
   watcher:stop()
 end
+function calls.inspect()
+  -- Only programs with the library have inspectors.
+  local ok, inspector = pcall(obs.inspect)
+  if ok and inspector then inspector:stop() end
+end
 function calls.break_on_change(size) obs.break_on_change(record(size), "x") end
 function calls.limits() obs.limits() end
 function calls.stats() obs.stats() end

@@ -1,0 +1,70 @@
+internal import Lua
+
+/// `inspect` (V1–V4).
+///
+/// The library LuaInspector makes the inspectors.
+final class InspectorFunctions: ModuleSlice {
+  /// Makes an inspector; nil without the library.
+  var make: ((LuaHost, InspectorRequest) throws -> any ScriptInspector)?
+  /// Everything that ends with the host.
+  private var running: [any ScriptInspector] = []
+  /// The inspectors of scripts, by number.
+  private var ofScripts: [Int: any ScriptInspector] = [:]
+  private var last = 0
+
+  func add(_ inspector: any ScriptInspector) { running.append(inspector) }
+
+  func remove(_ inspector: any ScriptInspector) { running.removeAll { $0 === inspector } }
+
+  override func end() {
+    for inspector in running { inspector.stop() }
+    (running, ofScripts) = ([], [:])
+  }
+
+  override var functions: [NamedFunction] {
+    [
+      .init("begin_inspecting", begin),
+      .init(
+        "stop_inspecting",
+        { [self] L in
+          if let number = L.integer(at: 1) { ofScripts.removeValue(forKey: Int(number))?.stop() }
+          return 0
+        }
+      ),
+    ]
+  }
+
+  /// begin_inspecting(port, whether the page may write, names, roots) → number and URL, or nil and
+  /// a message.
+  private func begin(_ L: LuaStack) throws -> CInt {
+    if host.module.isShared {
+      throw LuaError("a host with safe libraries is inspected only by the program")
+    }
+    guard let make else {
+      throw LuaError("obs.inspect needs the library LuaInspector: Inspector.install(in: host)")
+    }
+    var roots: [String: LuaValue] = [:]
+    for index in stride(from: 1, through: L.rawLength(at: 3), by: 1) {
+      L.rawGet(index: index, at: 3)
+      L.rawGet(index: index, at: 4)
+      roots[state.text(at: -2, of: L)] = try state.value(at: -1, of: L)
+      L.pop(2)
+    }
+    let request = InspectorRequest(
+      port: Int(L.integer(at: 1) ?? 0), allowsWrites: L.boolean(at: 2), roots: roots)
+    do {
+      let inspector = try make(host, request)
+      last += 1
+      ofScripts[last] = inspector
+      L.push(last)
+      try state.push(text: inspector.url, to: L)
+      return 2
+    } catch let error as LuaError {
+      throw error
+    } catch {
+      L.pushNil()
+      try state.push(text: "\(error)", to: L)
+      return 2
+    }
+  }
+}
