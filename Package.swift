@@ -30,6 +30,7 @@ let package = Package(
     .library(name: "LuaObservables", targets: ["LuaObservables"]),
     .library(name: "LuaRecords", targets: ["LuaRecords"]),
     .library(name: "LuaFoundation", targets: ["LuaFoundation"]),
+    .library(name: "LuaInspector", targets: ["LuaInspector"]),
     .library(name: "ScriptFixtures", targets: ["ScriptFixtures"]),
     .executable(name: "obs-lua", targets: ["obs-lua"]),
   ],
@@ -115,6 +116,10 @@ let package = Package(
         .embedInCode("Completion/completion.lua"), .embedInCode("Debugging/debugprompt.lua"),
       ], swiftSettings: strict),
     .target(
+      name: "LuaInspector",
+      dependencies: ["LuaObservables", "Lua", "Observables", "CReport"],
+      swiftSettings: strict),
+    .target(
       name: "LuaRecords",
       dependencies: ["LuaObservables", "Lua", "ObservableRecords", "Observables"],
       swiftSettings: strict),
@@ -128,8 +133,8 @@ let package = Package(
     .executableTarget(
       name: "obs-lua",
       dependencies: [
-        "FixtureChecks", "LuaObservables", "Lua", "Observables", "CLua", "CSandbox",
-        "CCommandLine", "CReport",
+        "FixtureChecks", "LuaInspector", "LuaObservables", "Lua", "Observables", "CLua",
+        "CSandbox", "CCommandLine",
       ],
       resources: [.embedInCode("Recordings/recordings.lua")], swiftSettings: strict),
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),

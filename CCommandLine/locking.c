@@ -31,7 +31,7 @@
    other meanings, kill the process: our code makes none. */
 
 /// How an argument decides whether a call is allowed.
-typedef enum test { ALWAYS, EQUAL, WITHOUT, OWN, ANONYMOUS } test;
+typedef enum test { ALWAYS, EQUAL, FROM, WITHOUT, OWN, ANONYMOUS } test;
 
 typedef struct rule {
   unsigned number;
@@ -78,13 +78,24 @@ static const rule TERMINAL_RULES[] = {
 #endif
 };
 
+/// For connections to the inspector; values of 0 are set when the descriptors are known.
+/// Descriptors that are opened after the lock can be nothing else than its connections.
+static const rule INSPECTOR_RULES[] = {
+    {SYS_accept, EQUAL, 0, 0},
+    {SYS_fcntl, EQUAL, 1, F_SETFD},
+    {SYS_recvfrom, FROM, 0, 0},
+    {SYS_sendto, FROM, 0, 0},
+    {SYS_shutdown, FROM, 0, 0},
+};
+
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 enum {
   MOST_OWN = 32,
   // The steps of a rule, and of a rule that compares a descriptor, per descriptor.
   RULE_LENGTH = 7,
   OWN_RULES = 4,
-  PROGRAM_LENGTH = 6 + RULE_LENGTH * (COUNT(RULES) + COUNT(TERMINAL_RULES) + 1) +
+  PROGRAM_LENGTH = 6 + RULE_LENGTH * (COUNT(RULES) + COUNT(TERMINAL_RULES) +
+                                      COUNT(INSPECTOR_RULES) + 1) +
                    OWN_RULES * MOST_OWN,
 };
 
@@ -123,6 +134,7 @@ static void add_rule(program *program, rule rule) {
   switch (rule.test) {
     case ALWAYS: break;
     case EQUAL: add(program, BPF_JMP | BPF_JEQ | BPF_K, rule.value, 0, 1); break;
+    case FROM: add(program, BPF_JMP | BPF_JGE | BPF_K, rule.value, 0, 1); break;
     case ANONYMOUS:
     case WITHOUT: add(program, BPF_JMP | BPF_JSET | BPF_K, rule.value, 1, 0); break;
     case OWN:
@@ -140,7 +152,31 @@ static void add_rule(program *program, rule rule) {
   load(program, offsetof(struct seccomp_data, nr));
 }
 
-static void write_program(program *program, bool has_terminal) {
+/* Opens copies of the listener in all gaps, so that each connection has a higher number than all
+   descriptors that are open now, and returns the lowest such number. */
+static unsigned fill_gaps(int listener) {
+  int highest = listener, gap = 0;
+  for (int descriptor = 0; gap <= MOST_OWN; descriptor++) {
+    gap = fcntl(descriptor, F_GETFD) < 0 ? gap + 1 : 0;
+    if (gap == 0 && descriptor > highest) highest = descriptor;
+  }
+  int copy;
+  while ((copy = fcntl(listener, F_DUPFD_CLOEXEC, 0)) >= 0 && copy < highest) continue;
+  if (copy >= 0) close(copy);
+  return (unsigned)highest + 1;
+}
+
+static void add_inspector_rules(program *program, int listener) {
+  unsigned first = fill_gaps(listener);
+  for (size_t i = 0; i < COUNT(INSPECTOR_RULES); i++) {
+    rule rule = INSPECTOR_RULES[i];
+    if (rule.number == SYS_accept) rule.value = (unsigned)listener;
+    if (rule.test == FROM) rule.value = first;
+    add_rule(program, rule);
+  }
+}
+
+static void write_program(program *program, bool has_terminal, int listener) {
 #ifdef __x86_64__
   const unsigned architecture = AUDIT_ARCH_X86_64;
 #else
@@ -156,6 +192,7 @@ static void write_program(program *program, bool has_terminal) {
   for (size_t i = 0; has_terminal && i < COUNT(TERMINAL_RULES); i++) {
     add_rule(program, TERMINAL_RULES[i]);
   }
+  if (listener >= 0) add_inspector_rules(program, listener);
   finish(program, SECCOMP_RET_ERRNO | EPERM);
 }
 
@@ -200,13 +237,13 @@ static void open_lazily_opened(void) {
   if (isatty(STDOUT_FILENO)) setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
 }
 
-int ccl_lock(bool has_terminal) {
+int ccl_lock(bool has_terminal, int listener) {
   open_lazily_opened();
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return errno;
   give_up_files();
   program program = {.length = 0};
   find_own(&program);
-  write_program(&program, has_terminal);
+  write_program(&program, has_terminal, listener);
   struct sock_fprog filter = {program.length, program.steps};
   long result = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &filter);
   // A positive number is a thread that has another filter.
@@ -219,8 +256,9 @@ int ccl_lock(bool has_terminal) {
 
 static bool has_no_files;
 
-int ccl_lock(bool has_terminal) {
+int ccl_lock(bool has_terminal, int listener) {
   (void)has_terminal;
+  (void)listener;
   return ENOSYS;
 }
 

@@ -43,6 +43,7 @@ struct Arguments {
     }
     script = min(index, self.count)
     try checkRecording()
+    try checkInspecting()
     try checkTesting()
   }
 
@@ -61,6 +62,16 @@ struct Arguments {
     }
     if options.testing.isOn { throw .excluded("--record", by: .test) }
     if options.watches { throw .excluded("--record", by: .watch) }
+  }
+
+  /// Checks that a program is run that can be inspected.
+  ///
+  /// - Throws: `Misuse`.
+  private func checkInspecting() throws(Misuse) {
+    guard options.inspectorPort != nil else { return }
+    if let tool = options.recordingTool { throw .excluded("--inspect", by: tool.name) }
+    if options.testing.isOn { throw .excluded("--inspect", by: .test) }
+    if options.watches { throw .excluded("--inspect", by: .watch) }
   }
 
   /// Checks that options for tests are used together with `--test`, and others without it.
@@ -112,7 +123,7 @@ struct Arguments {
   }
 
   /// Removes an option that scripts must not find in `arg`: it would make a recorded run differ
-  /// from others (D1).
+  /// from others (D1, V3).
   private mutating func remove(at index: Int) {
     for place in index..<count { values[place] = values[place + 1] }
     count -= 1

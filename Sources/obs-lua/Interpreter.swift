@@ -131,7 +131,7 @@ final class Interpreter {
     }
     host.prepareToWait()
     if isPrompt { ccl_prepareeditor() }
-    let refusal = ccl_lock(isPrompt)
+    let refusal = ccl_lock(isPrompt, host.inspectorDescriptor)
     guard refusal != 0 else { return true }
     let needsLock = arguments.options.needsLock
     let reason = String(cString: strerror(refusal))

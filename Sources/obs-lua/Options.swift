@@ -35,6 +35,7 @@ struct Options {
     case recordLast = "--record-last"
     case report = "--report"
     case trace = "--trace"
+    case inspect = "--inspect"
 
     /// The value after the `=`; nil if the option takes none.
     var value: String? {
@@ -49,15 +50,16 @@ struct Options {
       case .filter: "TEXT"
       case .record, .report, .trace: "FILE"
       case .recordLast: "TURNS"
+      case .inspect: "PORT"
       case .jobs: "N"
       }
     }
 
     /// Whether `arg` has the option.
-    var isSeenByScripts: Bool { self != .record && self != .recordLast }
+    var isSeenByScripts: Bool { ![.record, .recordLast, .inspect].contains(self) }
 
     /// Whether the value may be omitted.
-    var isValueOptional: Bool { self == .sandbox }
+    var isValueOptional: Bool { self == .sandbox || self == .inspect }
 
     var summary: String {
       switch self {
@@ -82,6 +84,7 @@ struct Options {
       case .report: "make FILE, a page that shows the recording that follows"
       case .trace: "make FILE, trace events of Chrome, of the recording that follows"
       case .recordLast: "with --record: keep only about so many turns, the newest"
+      case .inspect: "show the running program in a browser, at an address of this machine"
       }
     }
 
@@ -112,6 +115,8 @@ struct Options {
   private(set) var recordFile: String?
   /// The number of turns that the recording keeps at least.
   private(set) var recordedTurns: Int?
+  /// The port of the inspector, 0 for any; nil without an inspector.
+  private(set) var inspectorPort: Int?
   /// What is to be made of a recording, and the file for it.
   private(set) var recordingTool: (name: Name, file: String)?
   private(set) var testing = TestOptions()
@@ -146,6 +151,11 @@ struct Options {
     case .recordLast:
       guard let turns = value.flatMap({ Int($0) }), turns > 0 else { throw .wrongValue(name) }
       recordedTurns = turns
+    case .inspect:
+      guard let port = value.map({ Int($0) }) ?? 0, 0...65535 ~= port else {
+        throw .wrongValue(name)
+      }
+      inspectorPort = port
     case .report, .trace:
       guard let value, !value.isEmpty else { throw .wrongValue(name) }
       recordingTool = (name, value)

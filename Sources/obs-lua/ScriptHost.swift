@@ -1,6 +1,7 @@
 internal import CCommandLine
 internal import Glibc
 internal import Lua
+internal import LuaInspector
 internal import LuaObservables
 internal import Observables
 
@@ -17,9 +18,11 @@ final class ScriptHost {
   private var hasFailed = false
   /// The recording that the command line asks for.
   private var runRecording: RunRecording?
+  /// The inspector that the command line asks for.
+  private var inspector: Inspector?
   /// The fields of a recording that say what was run, as JSON.
   private let origin: [(name: String, json: String)]
-  /// The host whose recording an exit of the process has to save.
+  /// The host whose recordings an exit of the process has to finish.
   nonisolated(unsafe) private static var current: ScriptHost?
 
   /// Makes a host.
@@ -57,6 +60,7 @@ final class ScriptHost {
     host.loop.onError = { [unowned self] error in
       host.report(error)
     }
+    Inspector.install(in: host)
   }
 
   var state: LuaState { host.state }
@@ -84,6 +88,30 @@ final class ScriptHost {
     if let time = options.turnTime { limits.turnTime = time }
     try host.limit(to: limits)
     if let file = options.recordFile { try record(to: file) }
+    if let port = options.inspectorPort { try inspect(port) }
+    guard runRecording != nil || inspector != nil else { return }
+    host.loop.setOuterOrigin("chunk")
+    Self.current = self
+    // `os.exit` ends the process without a return to the interpreter.
+    ccl_callbeforeexit { ScriptHost.current?.finishRecordings() }
+  }
+
+  private func finishRecordings() {
+    runRecording?.stop()
+    inspector?.stop()
+  }
+
+  /// Starts the inspector, which only reads, and writes its address.
+  ///
+  /// - Throws: an error if the port is in use.
+  private func inspect(_ port: Int) throws(LuaError) {
+    do {
+      let inspector = try Inspector(of: host, port: port, origin: origin)
+      self.inspector = inspector
+      ccl_writeerror(nil, "inspect: \(inspector.url)")
+    } catch {
+      throw LuaError("\(error)")
+    }
   }
 
   /// Records the run to a file.
@@ -98,15 +126,11 @@ final class ScriptHost {
     } catch {
       throw LuaError("\(error)")
     }
-    host.loop.setOuterOrigin("chunk")
-    Self.current = self
-    // `os.exit` ends the process without a return to the interpreter.
-    ccl_callbeforeexit { ScriptHost.current?.runRecording?.stop() }
   }
 
   /// Notes the error on top of the stack, which ends a chunk, in the recording of the run.
   func noteError(_ L: LuaStack) {
-    guard runRecording != nil, L.isString(at: -1) else { return }
+    guard runRecording != nil || inspector != nil, L.isString(at: -1) else { return }
     host.loop.noteError(state.text(at: -1, of: L))
   }
 
@@ -117,6 +141,9 @@ final class ScriptHost {
     guard let folder = options.moduleFolder else { return }
     for path in try host.readModules(inFolder: folder) { ccl_noteload(path) }
   }
+
+  /// The descriptor of the inspector, which accepts connections; -1 without an inspector.
+  var inspectorDescriptor: CInt { inspector?.descriptor ?? -1 }
 
   /// Opens everything that the first wait would otherwise open.
   func prepareToWait() {
@@ -182,7 +209,7 @@ final class ScriptHost {
 
   /// Closes the state; false if an error stops the program, in a turn or since the last one.
   func close() -> Bool {
-    runRecording?.stop()
+    finishRecordings()
     host.close()
     return !hasFailed
   }

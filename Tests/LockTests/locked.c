@@ -250,7 +250,7 @@ static int signal_of(void (*body)(void)) {
   if (id == 0) {
     struct rlimit none = {0, 0};
     setrlimit(RLIMIT_CORE, &none);
-    if (ccl_lock(false) != 0) _exit(1);
+    if (ccl_lock(false, -1) != 0) _exit(1);
     body();
     _exit(2);
   }
@@ -285,7 +285,7 @@ int main(void) {
   pthread_create(&thread, NULL, run_thread, NULL);
   pthread_barrier_wait(&barrier);
 
-  EXPECT(ccl_lock(false) == 0);
+  EXPECT(ccl_lock(false, -1) == 0);
   pthread_barrier_wait(&barrier);
   pthread_join(thread, NULL);
   refuse_files();

@@ -1,8 +1,8 @@
 -- The tools for recordings: `--report` makes a page of one, `--trace` a file for trace viewers.
 --
--- Called with the tool, the recording, the file to write, and the parts of the page. Raises errors
--- without a place, for the user.
-local tool, path, output, html, style, graphs, script = ...
+-- Called with the tool, the recording, the file to write, and the page, with a mark where the
+-- recording belongs. Raises errors without a place, for the user.
+local tool, path, output, page = ...
 
 local VERSION = 1
 
@@ -109,17 +109,6 @@ end
 
 -- The page ---------------------------------------------------------------------------------------
 
-local function replaced(text, mark, by)
-  local from, to = text:find(mark, 1, true)
-  return text:sub(1, from - 1) .. by .. text:sub(to + 1)
-end
-
--- A word that scripts of the page need to run, which no text of the program can know.
-local function nonce()
-  local file <close> = open("/dev/urandom", "rb")
-  return (file:read(16):gsub(".", function(char) return ("%02x"):format(char:byte()) end))
-end
-
 -- "<" occurs in JSON only within texts, where the escape means the same.
 local function harmless(json) return (json:gsub("<", "\\u003c")) end
 
@@ -128,15 +117,6 @@ local BLOCK = 1 << 27
 
 local function report()
   local line, next_line = lines()
-  local word = nonce()
-  local page = html
-  page = replaced(page, "HASHES", "'nonce-" .. word .. "'")
-  page = replaced(page, "STYLE", "'nonce-" .. word .. "'")
-  page = replaced(page, "<!-- style -->",
-    '<style nonce="' .. word .. '">\n' .. style .. "</style>")
-  local tag = '<script nonce="' .. word .. '">\n'
-  page = replaced(page, "<!-- script -->",
-    tag .. graphs .. "</script>\n" .. tag .. script .. "</script>")
   local from, to = page:find("<!-- data -->", 1, true)
   local opening, closing = '<script type="application/json" class="recording">', "</script>\n"
   local out <close> = open(output, "wb")

@@ -1,0 +1,83 @@
+internal import Observables
+
+/// The lines of a recording, on their way to one page.
+///
+/// The page gets the first line and a checkpoint before other lines. Lines that it does not read in
+/// time are dropped; once it reads again, it gets their number, the first line and a checkpoint.
+final class EventStream {
+  private let outbox: Outbox
+  private let header: [UInt8]
+  /// The number of the last line that was sent, or that the page had before.
+  private var number: Int
+  private var missed = 0
+  private var isLive = false
+
+  init(_ outbox: Outbox, header: [UInt8], after number: Int) {
+    (self.outbox, self.header, self.number) = (outbox, header, number)
+    outbox.append(HTTPResponse.eventStream.utf8)
+    outbox.flush()
+  }
+
+  /// Whether a checkpoint should be written for the page.
+  var wantsCheckpoint: Bool { !isLive && outbox.isEmpty && !outbox.hasFailed }
+
+  /// Takes whole lines.
+  func take(_ bytes: UnsafeRawBufferPointer, lines: Int, isCheckpoint: Bool) {
+    if isCheckpoint, isLive || outbox.isEmpty {
+      let deadline = monotonicNanoseconds() + Self.patience
+      if !isLive { begin() }
+      forEachLine(of: bytes) { line in
+        append(frame())
+        outbox.append(line, waitingUntil: deadline)
+        append("\n\n")
+      }
+    } else if isLive, hasRoom(for: bytes.count + lines * Self.mostOfFrame) {
+      forEachLine(of: bytes) { line in
+        append(frame())
+        outbox.append(line)
+        append("\n\n")
+      }
+    } else {
+      isLive = false
+      missed += lines
+    }
+  }
+
+  func flush() { outbox.flush() }
+
+  /// The time that the program waits for a page to read a checkpoint that is too long for the
+  /// outbox; the page connects again if it was too slow.
+  private static let patience: UInt64 = 1_000_000_000
+  /// The bytes that a line gets in addition, with a number of any length.
+  private static let mostOfFrame = 36
+
+  private func hasRoom(for count: Int) -> Bool {
+    if !outbox.hasRoom(for: count) { outbox.flush() }
+    return outbox.hasRoom(for: count)
+  }
+
+  private func begin() {
+    if missed > 0 { append("event: gap\ndata: \(missed)\n\n") }
+    (isLive, missed) = (true, 0)
+    append(frame())
+    outbox.append(header)
+    append("\n\n")
+  }
+
+  private func frame() -> String {
+    number += 1
+    return "id: \(number)\ndata: "
+  }
+
+  private func append(_ text: String) { outbox.append(text.utf8) }
+
+  private func forEachLine(
+    of bytes: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Void
+  ) {
+    var rest = bytes[...]
+    while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+      body(UnsafeRawBufferPointer(rebasing: rest[..<end]))
+      rest = rest[(end + 1)...]
+    }
+  }
+}

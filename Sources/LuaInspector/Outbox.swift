@@ -1,0 +1,78 @@
+import Glibc
+
+/// The bytes that a connection has still to send.
+final class Outbox {
+  /// The bytes that a page may leave unread (V4).
+  static let limit = 1 << 20
+
+  private let descriptor: Int32
+  private var bytes: [UInt8] = []
+  private var sent = 0
+  /// Whether the other side takes nothing more.
+  private(set) var hasFailed = false
+
+  init(_ descriptor: Int32) { self.descriptor = descriptor }
+
+  var isEmpty: Bool { sent == bytes.count }
+
+  func hasRoom(for count: Int) -> Bool { bytes.count - sent + count <= Self.limit }
+
+  func append(_ text: some Collection<UInt8>) {
+    if hasFailed { return }
+    if sent > 1 << 16 {
+      bytes.removeSubrange(..<sent)
+      sent = 0
+    }
+    bytes.append(contentsOf: text)
+  }
+
+  /// Adds bytes of which there may be more than fit, and waits for the other side until `deadline`.
+  func append(_ text: UnsafeRawBufferPointer, waitingUntil deadline: UInt64) {
+    var rest = text
+    while !rest.isEmpty {
+      let piece = UnsafeRawBufferPointer(rebasing: rest.prefix(1 << 16))
+      rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(piece.count))
+      while !hasFailed, !hasRoom(for: piece.count) {
+        flush()
+        let now = monotonicNanoseconds()
+        if hasRoom(for: piece.count) { break }
+        if now >= deadline { return fail() }
+        var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        poll(&entry, 1, Int32((deadline - now) / 1_000_000 + 1))
+      }
+      append(piece)
+    }
+  }
+
+  /// Sends as much as the other side takes now.
+  func flush() {
+    while !hasFailed, !isEmpty {
+      let count = bytes.withUnsafeBytes {
+        send(
+          descriptor, $0.baseAddress! + sent, $0.count - sent,
+          Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL))
+      }
+      if count >= 0 {
+        sent += count
+      } else if errno == EAGAIN {
+        return
+      } else if errno != EINTR {
+        fail()
+      }
+    }
+    if isEmpty { (bytes, sent) = ([], 0) }
+  }
+
+  /// Drops everything.
+  func fail() {
+    hasFailed = true
+    (bytes, sent) = ([], 0)
+  }
+}
+
+/// Nanoseconds on the system's monotonic clock.
+func monotonicNanoseconds() -> UInt64 {
+  var time = timespec()
+  clock_gettime(CLOCK_MONOTONIC, &time)
+  return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+}
