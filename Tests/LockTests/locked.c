@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/seccomp.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -84,13 +85,15 @@ static void refuse_inherited(void) {
 }
 
 static void refuse_sockets(void) {
-  int ends[2];
+  int ends[2] = {0, 0};
   REFUSED(socket(AF_INET, SOCK_STREAM, 0));
   REFUSED(socket(AF_UNIX, SOCK_STREAM, 0));
   REFUSED(socketpair(AF_UNIX, SOCK_STREAM, 0, ends));
   REFUSED(pipe(ends));
   REFUSED(sendto(STDOUT_FILENO, "", 1, 0, NULL, 0));
   REFUSED(connect(STDOUT_FILENO, NULL, 0));
+  REFUSED(accept(ends[0], NULL, NULL));
+  REFUSED(fcntl(STDOUT_FILENO, F_SETFD, 0));
 }
 
 static void refuse_processes(void) {
@@ -259,6 +262,45 @@ static int signal_of(void (*body)(void)) {
   return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 }
 
+/* The lock of a process with an inspector: connections are used, other sockets are not. */
+static int use_connections(void) {
+  fflush(NULL);
+  pid_t id = fork();
+  if (id == 0) {
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t size = sizeof address;
+    struct sockaddr *any = (struct sockaddr *)&address;
+    int inherited[2], far, listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    EXPECT(bind(listener, any, size) == 0 && listen(listener, 2) == 0);
+    EXPECT(getsockname(listener, any, &size) == 0);
+    EXPECT(socketpair(AF_UNIX, SOCK_STREAM, 0, inherited) == 0);
+    EXPECT((far = fcntl(inherited[0], F_DUPFD, listener + 9)) > listener);
+    int page = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    EXPECT(connect(page, any, size) == 0 && write(page, "x", 1) == 1);
+    EXPECT(ccl_lock(false, listener) == 0);
+    char byte = 0;
+    int made = accept(listener, NULL, NULL);
+    EXPECT(made > far);
+    EXPECT(fcntl(made, F_SETFD, FD_CLOEXEC) == 0);
+    EXPECT(recv(made, &byte, 1, 0) == 1 && byte == 'x');
+    EXPECT(send(made, "y", 1, MSG_NOSIGNAL) == 1);
+    EXPECT(read(page, &byte, 1) == 1 && byte == 'y');
+    EXPECT(shutdown(made, SHUT_WR) == 0 && close(made) == 0);
+    int others[] = {inherited[0], inherited[1], far, listener, page};
+    for (unsigned i = 0; i < sizeof others / sizeof *others; i++) {
+      REFUSED(send(others[i], "x", 1, MSG_NOSIGNAL));
+      REFUSED(recv(others[i], &byte, 1, MSG_DONTWAIT));
+    }
+    REFUSED(accept(far, NULL, NULL));
+    REFUSED(socket(AF_INET, SOCK_STREAM, 0));
+    fflush(NULL);
+    _exit(failures);
+  }
+  int status = 0;
+  waitpid(id, &status, 0);
+  return status;
+}
+
 static void crash(void) { *(volatile int *)8 = 1; }
 
 #ifdef __x86_64__
@@ -274,6 +316,7 @@ int main(void) {
               MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   EXPECT(pipe(left) == 0 && (zero = open("/dev/zero", O_RDWR | O_CLOEXEC)) > 2);
   EXPECT(pipe2(ends, O_CLOEXEC) == 0);
+  EXPECT(use_connections() == 0);
   EXPECT(signal_of(crash) == SIGSEGV);
   EXPECT(signal_of(abort) == SIGABRT);
 #ifdef __x86_64__
