@@ -90,7 +90,7 @@ check("W2: a removed declaration is not listed", function()
   local t = person("Ada", "Lovelace")
   eq(t.shout, "ADA LOVELACE")
   obs.forget(t)
-  eq(described(t), "table: ADDRESS is not observed")
+  eq(described(t), "table #N is not observed")
 end)
 
 -- graph
