@@ -158,7 +158,8 @@ let package = Package(
     .testTarget(
       name: "LuaObservablesTests",
       dependencies: [
-        "ScriptFixtures", "LuaObservables", "Lua", "Observables", "CLua", "CTables", "TestSupport",
+        "ScriptFixtures", "LuaInspector", "LuaObservables", "Lua", "Observables", "CLua", "CTables",
+        "TestSupport",
       ],
       exclude: ["Scripts"], swiftSettings: strict),
     .testTarget(

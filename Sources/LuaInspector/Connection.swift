@@ -47,7 +47,7 @@ final class Connection {
     return pollfd(fd: isClosed ? -1 : descriptor, events: Int16(events), revents: 0)
   }
 
-  /// Sends and receives what it can.
+  /// Sends and receives as many bytes as the system takes and has.
   ///
   /// - Returns: a request that is now complete.
   /// - Throws: `HTTPRefusal` for a wrong request.

@@ -132,7 +132,7 @@ struct HTTPRequestReader {
     return fields
   }
 
-  /// Fields of which a request must not have two.
+  /// Fields that a request must not repeat.
   private static let decisive: Set = [
     "host", "content-length", "transfer-encoding", "authorization", "origin", "last-event-id",
   ]

@@ -2,7 +2,7 @@
 struct HTTPResponse {
   var status = 200
   var type = "text/plain; charset=utf-8"
-  /// What the browser may load and run because of the answer.
+  /// The Content-Security-Policy of the answer.
   var policy = "default-src 'none'; frame-ancestors 'none'"
   var body: [UInt8]
 

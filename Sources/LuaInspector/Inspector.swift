@@ -30,7 +30,7 @@ public final class Inspector: ScriptInspector {
     try self.init(of: host, port: port, roots: roots, allowsWrites: allowsWrites, origin: [])
   }
 
-  /// Does the same, with fields that say what is run, as JSON.
+  /// Does the same; `origin` has fields of the first line of a recording, as JSON.
   package init(
     of host: LuaHost, port: Int, roots: [String: LuaValue] = [:], allowsWrites: Bool = false,
     origin: [(name: String, json: String)]

@@ -47,6 +47,7 @@ final class InspectorServer: LoopServer, RunSink {
   func stop() {
     loop.remove(self)
     if isRecording { loop.endRecording(to: self) }
+    isRecording = false
     for connection in connections { connection.close() }
     connections = []
     listener.close()

@@ -26,7 +26,9 @@ final class Outbox {
     bytes.append(contentsOf: text)
   }
 
-  /// Adds bytes of which there may be more than fit, and waits for the other side until `deadline`.
+  /// Adds any number of bytes, and waits for the other side if there is no room for them.
+  ///
+  /// If there is no room by `deadline`, the outbox fails.
   func append(_ text: UnsafeRawBufferPointer, waitingUntil deadline: UInt64) {
     var rest = text
     while !rest.isEmpty {
