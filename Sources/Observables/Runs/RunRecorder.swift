@@ -89,11 +89,6 @@ package final class RunRecorder: ObservationCore.EngineRecorder {
 
   var isNeeded: Bool { !sinks.isEmpty }
 
-  /// Whether lines with these options are the ones that the sinks get.
-  func fits(_ options: RunRecordingOptions) -> Bool {
-    options.values == self.options.values && options.hiddenKeys == self.options.hiddenKeys
-  }
-
   /// Adds a sink; it begins with everything that is observed now.
   func add(_ sink: any RunSink) {
     passLines()

@@ -100,13 +100,8 @@ public final class RunRecording {
   fileprivate static func begin(
     on loop: Loop, _ path: String, _ options: RunRecordingOptions
   ) throws(RunRecordingError) -> RunRecording {
-    let recorder = loop.runRecorder(options)
-    // All recordings of a loop have the same lines.
-    guard recorder.fits(options) else {
-      throw RunRecordingError(
-        path: path, reason: "a recording with other values or hidden keys is under way")
-    }
     let file = try RunFile(path, options)
+    let recorder = loop.runRecorder(options)
     let recording = RunRecording(recorder, file, loop)
     file.onFailure = { [weak loop, weak recording] error in
       recording?.fail()

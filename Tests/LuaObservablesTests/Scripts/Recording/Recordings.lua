@@ -160,16 +160,18 @@ check("bad input of start_recording is an error that names it", function()
   os.remove(path)
 end)
 
-check("recordings at the same time have the same values", function()
-  local first, second = os.tmpname(), os.tmpname()
-  local recording = assert(obs.start_recording(first))
-  local other, message = obs.start_recording(second, { values = false })
-  recording:stop()
-  eq(other, nil)
-  eq(message, "cannot record to '" .. second
-    .. "': a recording with other values or hidden keys is under way")
-  os.remove(first)
-  os.remove(second)
+check("D4: recordings at the same time hide what one of them hides", function()
+  local t = {}
+  local watcher = obs.observe(t, "*", function() end)
+  local second
+  local first = record(nil, function()
+    t.open = 1
+    second = record({ hide = { "password" } }, function() t.password = "secret" end)
+  end)
+  eq(first:first("write").new, 1)
+  eq(first:all("write")[2].new, recordings.hidden)
+  eq(second:first("write").new, recordings.hidden)
+  watcher:stop()
 end)
 check("two recordings can run at the same time, and each ends by itself", function()
   local t = { n = 1 }
