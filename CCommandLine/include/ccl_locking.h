@@ -10,8 +10,8 @@
 /// memory, signals to other processes.
 ///
 /// `has_terminal`: allows changes of a terminal's settings, as a prompt needs. `listener`: a socket
-/// whose connections may be accepted and used; -1 for none. Returns 0, or the system's error number:
-/// ENOSYS if it has no such lock.
+/// whose connections may be accepted and used; -1 for none. Returns 0, or the system's error
+/// number: ENOSYS if it has no such lock.
 int ccl_lock(bool has_terminal, int listener);
 
 #endif

@@ -46,6 +46,7 @@ public struct RunRecordingError: Error, Sendable, CustomStringConvertible {
   /// What happened, such as "No space left on device".
   public let reason: String
 
+  /// "cannot record to 'run.rec': No space left on device".
   public var description: String { "cannot record to '\(path)': \(reason)" }
 }
 
@@ -68,7 +69,9 @@ public final class RunRecording {
   /// written.
   public private(set) var isActive = true
 
-  /// Writes what was recorded, and ends the recording. Does nothing if it has ended.
+  /// Writes what was recorded, and ends the recording.
+  ///
+  /// Does nothing if it has ended.
   public func stop() {
     guard isActive else { return }
     finish()

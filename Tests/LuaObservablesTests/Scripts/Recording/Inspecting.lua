@@ -16,7 +16,9 @@ check("bad input of inspect is an error that names it", function()
     fails(message, function() obs.inspect(options) end)
   end
   for _, port in ipairs { -1, 1.5, "80", 0 / 0, math.huge } do
-    fails("option 'port' takes a number from 0 to 65535", function() obs.inspect { port = port } end)
+    fails("option 'port' takes a number from 0 to 65535", function()
+      obs.inspect { port = port }
+    end)
   end
 end)
 

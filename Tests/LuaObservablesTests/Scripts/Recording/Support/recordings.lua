@@ -138,7 +138,8 @@ function recordings.read(path)
       if event.kind == "lazy" then properties[event.property] = event end
       if event.kind == "call" then event.name = watchers[event.watcher] end
       if event.kind == "compute" then
-        event.name, event.object = properties[event.property].name, properties[event.property].object
+        local property = properties[event.property]
+        event.name, event.object = property.name, property.object
       end
       read.events[#read.events + 1] = event
     end
