@@ -1067,8 +1067,8 @@ local Inspector = {}
 function Inspector:stop() end
 
 ---Shows the running program in a browser of this machine: turns, writes and calls as they happen,
----and objects with their watchers. Requests are no turns and keep nothing running; they are answered
----while the loop waits. Returns nil and a message if the port is in use.
+---and objects with their watchers. Requests are no turns and keep nothing running. They are
+---answered while the loop waits. Returns nil and a message if the port is in use.
 ---```lua
 ---local settings = { volume = 3 }
 ---local inspector = assert(obs.inspect { roots = { settings = settings } })
