@@ -20,8 +20,8 @@ final class ScriptHost {
   private var runRecording: RunRecording?
   /// The inspector that the command line asks for.
   private var inspector: Inspector?
-  /// The fields of a recording that say what was run, as JSON.
-  private let origin: [(name: String, json: String)]
+  private let script: String?
+  private let scriptArguments: [String]
   /// The host whose recordings an exit of the process has to finish.
   nonisolated(unsafe) private static var current: ScriptHost?
 
@@ -36,11 +36,8 @@ final class ScriptHost {
     // With `-i` the script already runs at the prompt.
     stopsOnError = arguments.options.errorAction == .stop && !arguments.isInteractive
     options = arguments.options
-    origin = [
-      ("program", jsonText("obs-lua \(Program.version) (Lua \(LuaRelease.loaded))")),
-      ("script", arguments.scriptName.map { jsonText(String(cString: $0)) } ?? "null"),
-      ("arguments", "[\(arguments.operands.dropFirst().map(jsonText).joined(separator: ","))]"),
-    ]
+    script = arguments.scriptName.map { String(cString: $0) }
+    scriptArguments = Array(arguments.operands.dropFirst())
     host.programName = String(cString: name)
     host.onError = { [unowned self] report in
       if report.isHandled { return }
@@ -112,6 +109,16 @@ final class ScriptHost {
     } catch {
       throw LuaError("\(error)")
     }
+  }
+
+  /// The fields of a recording that say what was run, as JSON; asking for the release of Lua takes
+  /// as long as a third of the program's start.
+  private var origin: [(name: String, json: String)] {
+    [
+      ("program", jsonText("obs-lua \(Program.version) (Lua \(LuaRelease.loaded))")),
+      ("script", script.map(jsonText) ?? "null"),
+      ("arguments", "[\(scriptArguments.map(jsonText).joined(separator: ","))]"),
+    ]
   }
 
   /// Records the run to a file.

@@ -21,12 +21,22 @@ local function handler()
   return made
 end
 
+local function recording()
+  local path = os.tmpname()
+  local made = assert(obs.start_recording(path))
+  os.remove(path)
+  return made
+end
+
+local function inspector() return assert(obs.inspect {}) end
+
 -- Instances, whose methods are compared with the declarations of their class.
 samples.instances = {
   ["obs.Watcher"] = watcher(), ["obs.Timer"] = obs.next_turn(noop),
   ["obs.Scope"] = obs.scope(noop), ["obs.Task"] = obs.task(noop),
   ["obs.Handler"] = handler(), ["obs.History"] = obs.history(person()),
   ["obs.Array"] = obs.array { 1 }, ["obs.Set"] = obs.set_of { 1 },
+  ["obs.Recording"] = recording(), ["obs.Inspector"] = inspector(),
 }
 
 --- Whether a table is of a class that has no name at run time.
@@ -175,6 +185,8 @@ call("transaction", function() return { person() }, function() return 1 end end)
 calls["obs.abort"] = function()
   obs.transaction({ person() }, function() obs.abort "no" end)
 end
+method("obs.Recording", "stop", recording)
+method("obs.Inspector", "stop", inspector)
 local function history() return obs.history(person()) end
 for _, name in ipairs { "undo", "redo", "begin", "clear", "stop" } do
   method("obs.History", name, history)
