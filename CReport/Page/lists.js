@@ -1,4 +1,4 @@
-// What deserves attention in the whole recording.
+// Slow and idle watchers, equal writes and errors of the whole recording.
 const lists = {
   show() {
     const { recording } = page, watchers = [...recording.watchers.values()];

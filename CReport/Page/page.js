@@ -39,7 +39,7 @@ const page = {
     timeline.hits = [];
   },
 
-  // Shows a turn. `byHand` ends following a running program.
+  // Shows a turn. If the user chose it (`byHand`), the page stops following the program.
   select(index, byHand = true) {
     const { recording } = this;
     if (recording.turns.length === 0) return;

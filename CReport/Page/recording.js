@@ -109,7 +109,7 @@ class Recording {
     this.header = header;
   }
 
-  // Events before the first turn get a turn of their own, except definitions.
+  // Events before the first turn get a turn with the number 0. Definitions don't.
   #begins(event) {
     if (event[0] === "turn") return true;
     return this.turns.length === 0 && !Recording.definitions.has(event[0]);
@@ -214,7 +214,7 @@ class Recording {
         const name = this.object(o).name;
         const id = `${name}\n${keyOf(key)}\n${place}`;
         const total = this.equals.get(id) ??
-          { name, key, place: this.text(place), count: 0, objects: new Set(), turn: turn.index };
+          { name, key, place: this.text(place), count: 0, objects: new Set() };
         total.count += count;
         if (total.objects.size < 1000) total.objects.add(o);
         this.equals.set(id, total);
@@ -230,7 +230,7 @@ class Recording {
         property.total += duration;
         property.max = Math.max(property.max, duration);
         noteIn(property, here);
-        time(at + duration);
+        time(at);
         if (outcome === "failed") this.#fail(turn, `The getter of ${property.name} failed.`, 0, p);
         break;
       }
@@ -260,9 +260,6 @@ class Recording {
       case "missed":
         turn.missed += event[1];
         this.counts.missed += event[1];
-        return;
-      case "stopped":
-        this.stopped = event[1];
         return;
       default:
         return;
@@ -354,7 +351,7 @@ const tests = {
   c: value => value === null || (Array.isArray(value) && value.every(Array.isArray)),
 };
 
-// The event of a line, or nothing if it is none.
+// The event of a line; undefined if the line is no event.
 function parseEvent(line) {
   const event = parseLine(line);
   if (!Array.isArray(event) || typeof event[0] !== "string") return undefined;

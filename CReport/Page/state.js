@@ -98,7 +98,7 @@ class State {
   }
 
   // Roots: the objects that no other refers to, and one of each cycle that no other reaches.
-  // `parents` has for each other object where it was found first.
+  // `parents` maps each other object to the object and key where it was found first.
   outline() {
     const referred = new Set();
     for (const o of this.objects.keys()) {

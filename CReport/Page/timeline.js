@@ -184,7 +184,7 @@ const timeline = {
       for (const index of indices) sums[column(this.position(recording.turn(index)))]++;
       return sums;
     };
-    // The root shows one write beside a thousand.
+    // The square root keeps one write visible beside a thousand.
     const root = most => value => Math.max(2, Math.round(24 * Math.sqrt(value / most)));
 
     if (columns.turns > 0) this.ticks(context, x, height, colour, text);
@@ -291,4 +291,4 @@ const timeline = {
   },
 };
 
-const kindColours = { timer: "timer", task: "task", chunk: "chunk", prompt: "chunk" };
+const kindColours = { timer: "timer", next: "task", chunk: "chunk", prompt: "chunk" };

@@ -58,7 +58,7 @@ const tree = {
     return path;
   },
 
-  // Shows a path of the tree, from a link to an object.
+  // Opens the rows above an object and scrolls to it.
   focus(o) {
     this.focused = this.openTo(o);
     this.render();

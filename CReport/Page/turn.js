@@ -109,7 +109,6 @@ const turnView = {
         return ["task", "quiet", soft(`number ${event[1]} begins`), placeElement(text(event[2]))];
       case "timerend": return ["timer", "quiet", soft(`number ${event[1]} ends`)];
       case "taskend": return ["task", "quiet", soft(`number ${event[1]} ends`)];
-      case "input": return ["input", "quiet", make("code", {}, shorten(String(event[1]), 80))];
       case "missed":
         return ["gap", "error", `${count(event[1], "line")} could not be recorded here`];
       case "stopped": return ["end", "quiet", soft(`the recording ended at ${seconds(event[1])}`)];
@@ -141,7 +140,7 @@ const turnView = {
 
 const notice = text => make("p", { class: "note" }, text);
 
-// Reads the events of a turn, with the state before it, and joins what belongs together.
+// Reads the events of a turn, and joins successive events of one kind. `before` is the state before.
 function readTurn(recording, turn, before) {
   const after = before.copy();
   const digest = { turn, after, rows: [], writes: new Map(), calledBy: new Map(),
@@ -187,7 +186,7 @@ function readTurn(recording, turn, before) {
     }
     digest.rows.push(row);
   }
-  // From here the state before the next turn is near.
+  // stateBefore() of a later turn can start here.
   if (turn.hasEnded) digest.known = { index: turn.index + 1, state: after };
   return digest;
 }
