@@ -165,7 +165,7 @@ static lua_CFunction exit_process;  // os.exit
 static void (*before_exit)(void);
 
 static int exit_noted(lua_State *L) {
-  // The state may be closed next.
+  // First the callback: `os.exit` can close the state.
   if (before_exit) before_exit();
   return exit_process(L);
 }

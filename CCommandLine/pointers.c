@@ -28,7 +28,7 @@
    All this is for the main thread: a state that a module makes in another thread is not
    repeatable. */
 
-/* In a function of C such a jump would save and restore a register. */
+/* A jump in assembly: compiled C would save and restore a register around the call. */
 #if defined(__x86_64__)
 #define JUMP(name) __asm__("jmpq *ccl_lua_" #name "(%rip)")
 #else
@@ -144,7 +144,8 @@ enum { STUB = 8, MOST_STUBS = 1 << 13 };
 static lua_CFunction *targets;
 static int stubs;
 
-/* Writes a jump to the address that is as far behind the stub as all stubs are long. */
+/* Writes a jump to the function in the entry of `targets` for this stub. The entry lies
+   STUB * MOST_STUBS bytes after the stub. */
 static void write_stub(char *stub) {
   const int distance = STUB * MOST_STUBS;
 #ifdef __x86_64__

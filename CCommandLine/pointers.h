@@ -9,7 +9,7 @@
 /// processor does not allow it for functions.
 bool ccl_fixpointers(void);
 
-/// The library's functions, for the functions that the program defines in their place (modules.c).
+/// lua_rawgetp and lua_rawsetp, as the functions in modules.c call them.
 typedef struct ccl_rawpointers {
   int (*get)(lua_State *L, int index, const void *key);
   void (*set)(lua_State *L, int index, const void *key);

@@ -10,9 +10,9 @@
 void ccl_repeat(uint64_t seed);
 /// Whether ccl_repeat was called.
 bool ccl_isrepeating(void);
-/// Seeds `math.random`, if this run can be repeated, as does `math.randomseed` from then on when it
-/// has no arguments. A C function to call with clua_protect, after the libraries were opened.
-/// () -> ()
+/// Seeds `math.random` from the seed of the run, and makes `math.randomseed()` do the same. Does
+/// nothing unless ccl_repeat was called. A C function to call with clua_protect, after the
+/// libraries were opened. () -> ()
 int ccl_seedrandom(lua_State *L);
 
 #endif

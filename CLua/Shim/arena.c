@@ -33,7 +33,8 @@ static void *spare[SIZES];
 
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
-// It replaces an address that it reserves by 0, where root may map memory.
+// The thread sanitizer changes an address that it reserves to 0. With the flag, a program of root
+// would then get memory at address 0.
 #undef MAP_FIXED_NOREPLACE
 #define MAP_FIXED_NOREPLACE 0
 #endif

@@ -12,7 +12,7 @@
 
 typedef struct clua_arena {
   bool isopen;
-  bool isexact;   // whether all addresses and the seed are as they should be
+  bool isexact;   // whether all addresses and the seed are the fixed ones
   uint32_t seed;  // for the hashes of strings
 } clua_arena;
 
@@ -20,12 +20,12 @@ typedef struct clua_arena {
 extern clua_arena clua_thearena;
 
 /// Makes all states from now on in the arena, with this seed. Call it before the first state is
-/// made; all states must belong to one thread. The memory of the arena is never returned. If the
-/// addresses or the seed cannot be had, `clua_arena_isexact` returns false and all else works.
+/// made; all states must belong to one thread. The arena never unmaps its addresses. If an address
+/// or the seed cannot be set, `clua_arena_isexact` returns false, and states work as usual.
 void clua_arena_open(uint32_t seed);
-/// Whether two runs can be the same until now.
+/// Whether all addresses and the seed are the fixed ones so far.
 bool clua_arena_isexact(void);
-/// Notes that two runs cannot be the same.
+/// Notes that an address or the seed is not the fixed one.
 void clua_arena_miss(void);
 
 /// Whether an address is in the arena.

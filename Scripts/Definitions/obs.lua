@@ -1009,7 +1009,7 @@ function obs.break_on_change(observed, path) end
 
 ---Options of `obs.start_recording`.
 ---@class (exact) obs.RecordingOptions
----@field last? integer          keep at least so many turns, the newest, and at most twice as many
+---@field last? integer          keep the newest turns: at least this many, at most twice as many
 ---@field values? boolean|"all"  false: no values; "all": whole texts, not only 60 characters (true)
 ---@field hide? string[]         keys whose values are not recorded
 
@@ -1067,7 +1067,7 @@ local Inspector = {}
 function Inspector:stop() end
 
 ---Shows the running program in a browser of this machine: turns, writes and calls as they happen,
----and objects with their watchers. Requests are no turns and keep nothing running. They are
+---and objects with their watchers. Only requests that write are turns. Requests are
 ---answered while the loop waits. Returns nil and a message if the port is in use.
 ---```lua
 ---local settings = { volume = 3 }

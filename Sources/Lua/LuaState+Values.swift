@@ -78,37 +78,24 @@ extension LuaState {
 
   /// The bytes of the value at an index, which must be a string. [-0, +0, -]
   package func bytes(at index: CInt, of L: LuaStack) -> [UInt8] {
-    withBytes(at: index, of: L) { Array($0) }
+    L.withBytes(at: index) { Array($0) }
   }
 
   /// The text of the string at an index, with U+FFFD for invalid UTF-8. [-0, +0, -]
   package func text(at index: CInt, of L: LuaStack) -> String {
-    withBytes(at: index, of: L) { String(decoding: $0, as: UTF8.self) }
+    L.withBytes(at: index) { String(decoding: $0, as: UTF8.self) }
   }
 
   /// The first characters of the string at an index. [-0, +0, -]
   ///
   /// - Complexity: O(1).
   package func beginning(at index: CInt, of L: LuaStack, bytes: Int) -> String {
-    withBytes(at: index, of: L) { String(decoding: $0.prefix(bytes), as: UTF8.self) }
+    L.withBytes(at: index) { String(decoding: $0.prefix(bytes), as: UTF8.self) }
   }
 
   /// The text of the string at an index, or nil if it is not valid UTF-8. [-0, +0, -]
   package func validText(at index: CInt, of L: LuaStack) -> String? {
-    withBytes(at: index, of: L) { String(utf8: $0) }
-  }
-
-  /// Calls `body` with the bytes of the string at an index. [-0, +0, -]
-  package func withBytes<Result>(
-    at index: CInt, of L: LuaStack,
-    _ body: (UnsafeBufferPointer<UInt8>) -> Result
-  ) -> Result {
-    // lua_tolstring would turn a number on the stack into a string.
-    precondition(L.isString(at: index), "The value at \(index) is not a string")
-    var count = 0
-    let start = UnsafeRawPointer(lua_tolstring(L.pointer, index, &count)!)
-    return body(
-      UnsafeBufferPointer(start: start.assumingMemoryBound(to: UInt8.self), count: count))
+    L.withBytes(at: index) { String(utf8: $0) }
   }
 
   /// The values from an index to the top. [-0, +0, -]
@@ -143,5 +130,19 @@ extension String {
     } else {
       self.init(validating: bytes, as: UTF8.self)
     }
+  }
+}
+
+extension LuaStack {
+  /// Calls `body` with the bytes of the string at an index. [-0, +0, -]
+  package func withBytes<Result>(
+    at index: CInt, _ body: (UnsafeBufferPointer<UInt8>) -> Result
+  ) -> Result {
+    // lua_tolstring would turn a number on the stack into a string.
+    precondition(isString(at: index), "The value at \(index) is not a string")
+    var count = 0
+    let start = UnsafeRawPointer(lua_tolstring(pointer, index, &count)!)
+    return body(
+      UnsafeBufferPointer(start: start.assumingMemoryBound(to: UInt8.self), count: count))
   }
 }

@@ -1,12 +1,13 @@
 import Glibc
+internal import Observables
 
 /// A connection to the server: one request, and its answer.
 final class Connection {
   private enum Phase {
     case receiving(HTTPRequestReader)
     case streaming(EventStream)
-    /// The answer is being sent. Later bytes are read and dropped, because the system would drop
-    /// the answer, too, if they were left.
+    /// The answer is being sent. Further input is read and dropped: closing a socket with unread
+    /// input resets the connection, and the client can lose the answer.
     case closing
     case closed
   }
@@ -14,7 +15,7 @@ final class Connection {
   private let descriptor: Int32
   private var phase = Phase.receiving(HTTPRequestReader())
   private let outbox: Outbox
-  /// The time at which the connection ends, whatever its phase; nil for a stream.
+  /// The time by which the request, or the reading of its answer, must end; nil for a stream.
   private(set) var deadline: UInt64?
   private var inputHasEnded = false
 
@@ -31,7 +32,7 @@ final class Connection {
 
   var isClosed: Bool { if case .closed = phase { true } else { false } }
   /// Whether a request or a stream is still under way.
-  var isOpen: Bool {
+  var isInUse: Bool {
     switch phase {
     case .receiving, .streaming: true
     case .closing, .closed: false
@@ -47,7 +48,7 @@ final class Connection {
     return pollfd(fd: isClosed ? -1 : descriptor, events: Int16(events), revents: 0)
   }
 
-  /// Sends and receives as many bytes as the system takes and has.
+  /// Sends the bytes that the system takes now, and receives up to 16 KB.
   ///
   /// - Returns: a request that is now complete.
   /// - Throws: `HTTPRefusal` for a wrong request.
@@ -70,7 +71,7 @@ final class Connection {
       count = max(0, result)
       if result == 0 || result < 0 && errno != EAGAIN && errno != EINTR { inputHasEnded = true }
     }
-    if inputHasEnded, isOpen { close() }
+    if inputHasEnded, isInUse { close() }
     return bytes
   }
 
@@ -89,7 +90,7 @@ final class Connection {
     deadline = nil
   }
 
-  /// Ends the connection if it is its time; a slow request is answered first.
+  /// Closes a finished, failed or late connection; a late request first gets an answer.
   func endIfDone() {
     if hasFailed { return close() }
     let isOver = deadline.map { $0 <= monotonicNanoseconds() } ?? false

@@ -27,13 +27,13 @@ final class EventStream {
       let deadline = monotonicNanoseconds() + Self.patience
       if !isLive { begin() }
       forEachLine(of: bytes) { line in
-        append(frame())
+        append(nextFrame())
         outbox.append(line, waitingUntil: deadline)
         append("\n\n")
       }
-    } else if isLive, hasRoom(for: bytes.count + lines * Self.mostOfFrame) {
+    } else if isLive, hasRoom(for: bytes.count + lines * Self.maximumFrameLength) {
       forEachLine(of: bytes) { line in
-        append(frame())
+        append(nextFrame())
         outbox.append(line)
         append("\n\n")
       }
@@ -48,8 +48,8 @@ final class EventStream {
   /// The time that the program waits for a page to read a checkpoint that is too long for the
   /// outbox; the page connects again if it was too slow.
   private static let patience: UInt64 = 1_000_000_000
-  /// The bytes that a line gets in addition, with a number of any length.
-  private static let mostOfFrame = 36
+  /// The most bytes that the fields `id` and `data` add to a line.
+  private static let maximumFrameLength = 36
 
   private func hasRoom(for count: Int) -> Bool {
     if !outbox.hasRoom(for: count) { outbox.flush() }
@@ -59,12 +59,12 @@ final class EventStream {
   private func begin() {
     if missed > 0 { append("event: gap\ndata: \(missed)\n\n") }
     (isLive, missed) = (true, 0)
-    append(frame())
+    append(nextFrame())
     outbox.append(header)
     append("\n\n")
   }
 
-  private func frame() -> String {
+  private func nextFrame() -> String {
     number += 1
     return "id: \(number)\ndata: "
   }

@@ -33,7 +33,7 @@ struct HTTPRequestReader {
   static let limit = 1 << 16
 
   private var bytes: [UInt8] = []
-  /// The number of bytes in which the end of the head was looked for.
+  /// The number of bytes that were searched for the end of the head.
   private var scanned = 0
   private var head: Head?
 
@@ -65,7 +65,7 @@ struct HTTPRequestReader {
     while index < bytes.count {
       let byte = bytes[index]
       guard byte >= 0x20 && byte < 0x7f || [.cr, .lf, .tab].contains(byte) else {
-        throw HTTPRefusal(400, "the header has bytes that are no text")
+        throw HTTPRefusal(400, "the header has bytes that are not ASCII text")
       }
       index += 1
       guard byte == .lf, bytes[..<index].suffix(4) == [.cr, .lf, .cr, .lf] else { continue }
@@ -103,7 +103,7 @@ struct HTTPRequestReader {
     guard version.hasPrefix("HTTP/"), digits.count == 3, digits[1] == UInt8(ascii: "."),
       isDigit(digits[0]), isDigit(digits[2])
     else { throw malformed }
-    throw HTTPRefusal(505, "only HTTP/1.1 is spoken here")
+    throw HTTPRefusal(505, "only HTTP/1.1 is supported")
   }
 
   private static func method(_ name: String) throws(HTTPRefusal) -> HTTPRequest.Method {
@@ -175,7 +175,7 @@ struct HTTPRequestReader {
 
   /// Replaces escapes such as %20.
   private static func unescaped(_ text: ArraySlice<UInt8>) throws(HTTPRefusal) -> String {
-    let wrong = HTTPRefusal(400, "the address has a wrong escape")
+    let wrong = HTTPRefusal(400, "the address has an invalid escape")
     var (result, rest) = ([UInt8](), text)
     while let byte = rest.popFirst() {
       guard byte == UInt8(ascii: "%") else {

@@ -3,7 +3,9 @@ struct HTTPResponse {
   var status = 200
   var type = "text/plain; charset=utf-8"
   /// The Content-Security-Policy of the answer.
-  var policy = "default-src 'none'; frame-ancestors 'none'"
+  var policy = Self.strictPolicy
+
+  private static let strictPolicy = "default-src 'none'; frame-ancestors 'none'"
   var body: [UInt8]
 
   init(_ refusal: HTTPRefusal) {
@@ -30,7 +32,7 @@ struct HTTPResponse {
 
   /// The head of an answer whose body is a stream of events.
   static var eventStream: String {
-    head(200, "text/event-stream", "default-src 'none'; frame-ancestors 'none'", "")
+    head(200, "text/event-stream", strictPolicy, "")
   }
 
   private static func head(

@@ -4,9 +4,10 @@ internal import Observables
 
 /// Shows a running host in a browser: turns, writes, calls and objects, as they happen.
 ///
-/// It answers requests of this machine only, and only with the token that ``url`` contains. The
-/// page reads; with `allowsWrites`, it can also assign to keys and run code. Requests are no turns,
-/// and keep nothing running: a request is answered while the loop waits. The inspector ends with
+/// It answers requests from this machine only, and only with the token that ``url`` contains. The
+/// page reads; with `allowsWrites`, it can also assign to keys and run code, in turns. Other
+/// requests are no turns. No request keeps the loop running: it is answered while the loop waits.
+/// The inspector ends with
 /// ``stop()``, or with the host; dropping it doesn't end it. Use it on the loop's thread.
 ///
 /// Each page reads the lines of a recording (`Loop.startRecording(to:_:)`), and a page that reads

@@ -19,7 +19,7 @@ final class InspectorServer: LoopServer, RunSink {
   private var isRecording = false
   /// Whether a request has run code of the program.
   private var hasRun = false
-  private var wasRecording = false
+  private var hadRecord = false
 
   /// The connections that may have requests at the same time (V4).
   private static let limit = 50
@@ -34,14 +34,13 @@ final class InspectorServer: LoopServer, RunSink {
     options.origin = origin
     recorder = loop.makeRunRecorder(options)
     header = Array(options.header.dropLast())
-    wasRecording = host.isRecording
+    hadRecord = host.isRecording
     host.record(true)
     loop.add(self)
   }
 
   var url: String { "http://127.0.0.1:\(listener.port)/#\(token)" }
   var descriptor: Int32 { listener.descriptor }
-  var isUnderWay: Bool { loop.isUnderWay }
 
   /// Sends the last lines, and closes everything.
   func stop() {
@@ -51,7 +50,7 @@ final class InspectorServer: LoopServer, RunSink {
     for connection in connections { connection.close() }
     connections = []
     listener.close()
-    if let host, !host.isClosed, !wasRecording { host.record(false) }
+    if let host, !host.isClosed, !hadRecord { host.record(false) }
   }
 
   // MARK: LoopServer
@@ -80,11 +79,11 @@ final class InspectorServer: LoopServer, RunSink {
   }
 
   private func acceptConnections() {
-    for descriptor in listener.acceptAll() {
+    for descriptor in listener.acceptWaiting() {
       let connection = Connection(descriptor)
-      // More than these get no answer.
+      // Beyond twice the limit, connections are closed without an answer.
       if connections.count >= 2 * Self.limit { continue }
-      if connections.count(where: \.isOpen) >= Self.limit {
+      if connections.count(where: \.isInUse) >= Self.limit {
         connection.answer(HTTPResponse(HTTPRefusal(503, "there are too many connections")))
       }
       connections.append(connection)
@@ -110,8 +109,7 @@ final class InspectorServer: LoopServer, RunSink {
     save()
   }
 
-  func take(_ bytes: UnsafeRawBufferPointer, lines: Int) {
-    let isCheckpoint = bytes.starts(with: RunRecorder.checkpoint)
+  func take(_ bytes: UnsafeRawBufferPointer, lines: Int, isCheckpoint: Bool) {
     for connection in connections {
       connection.stream?.take(bytes, lines: lines, isCheckpoint: isCheckpoint)
     }
@@ -119,7 +117,7 @@ final class InspectorServer: LoopServer, RunSink {
 
   func save() { for connection in connections { connection.stream?.flush() } }
 
-  func wantsCheckpoint(_ turn: Int) -> Bool { false }
+  func turnEnded(_ turn: Int) -> Bool { false }
 
   // MARK: Requests
 
@@ -146,7 +144,7 @@ final class InspectorServer: LoopServer, RunSink {
   /// - Throws: a refusal.
   private func check(_ request: HTTPRequest) throws(HTTPRefusal) {
     let hosts = ["127.0.0.1", "[::1]", "localhost"].map { "\($0):\(listener.port)" }
-    guard hosts.contains(request.host) else { throw HTTPRefusal(403, "the host is another one") }
+    guard hosts.contains(request.host) else { throw HTTPRefusal(403, "wrong host") }
     if let origin = request.fields["origin"], origin != "http://\(request.host)" {
       throw HTTPRefusal(403, "the request comes from another page")
     }
@@ -157,7 +155,7 @@ final class InspectorServer: LoopServer, RunSink {
     }
   }
 
-  /// Compares in a time that does not depend on the place of a difference.
+  /// Compares in constant time: the time does not show where two texts differ.
   private func isSame(_ text: [UInt8], _ other: [UInt8]) -> Bool {
     guard text.count == other.count else { return false }
     return zip(text, other).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0

@@ -1,4 +1,5 @@
 import Glibc
+internal import Observables
 
 /// A socket that accepts connections of this machine.
 final class Listener {
@@ -8,6 +9,8 @@ final class Listener {
   private(set) var pausedUntil: UInt64?
   private var isClosed = false
 
+  /// Listens on a port of 127.0.0.1; port 0 chooses a free one.
+  ///
   /// - Throws: ``InspectorError`` if the port is not free.
   init(port: Int) throws(InspectorError) {
     guard let number = UInt16(exactly: port) else {
@@ -50,8 +53,8 @@ final class Listener {
     return pollfd(fd: isClosed || isPaused ? -1 : descriptor, events: Int16(POLLIN), revents: 0)
   }
 
-  /// The descriptors of connections that have arrived; at most 16, as the program goes on, too.
-  func acceptAll() -> [Int32] {
+  /// Accepts at most 16 of the waiting connections, so that the program is not held up.
+  func acceptWaiting() -> [Int32] {
     if isClosed { return [] }
     pausedUntil = nil
     var accepted: [Int32] = []
@@ -72,8 +75,10 @@ final class Listener {
     return accepted
   }
 
-  /// Moves a descriptor that has the number of a standard stream, with which the process may have
-  /// been started closed.
+  /// Moves a descriptor below 3 to a higher number.
+  ///
+  /// If the process was started with closed standard streams, the system reuses their numbers, and
+  /// the program would print into a connection.
   private static func moved(_ descriptor: Int32) -> Int32 {
     guard 0...2 ~= descriptor else { return descriptor }
     let moved = fcntl(descriptor, F_DUPFD_CLOEXEC, 3)

@@ -1,4 +1,5 @@
 import Glibc
+internal import Observables
 
 /// The bytes that a connection has still to send.
 final class Outbox {
@@ -70,11 +71,4 @@ final class Outbox {
     hasFailed = true
     (bytes, sent) = ([], 0)
   }
-}
-
-/// Nanoseconds on the system's monotonic clock.
-func monotonicNanoseconds() -> UInt64 {
-  var time = timespec()
-  clock_gettime(CLOCK_MONOTONIC, &time)
-  return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
 }

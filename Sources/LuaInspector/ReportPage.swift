@@ -6,7 +6,9 @@ internal import CReport
 package struct ReportPage {
   /// The page, with the mark `<!-- data -->` where a recording belongs.
   package private(set) var bytes: [UInt8]
-  /// The policy that the page has in its head, for the header of an answer.
+  /// The Content-Security-Policy for the header of an answer.
+  ///
+  /// It is the policy in the page's head and `frame-ancestors`, which works only in a header.
   package let policy: String
 
   /// Makes the page; a page that `isLive` may send requests to its own server.
@@ -19,7 +21,7 @@ package struct ReportPage {
       + "img-src data:; connect-src \(source); base-uri 'none'; form-action 'none'; "
       + "frame-ancestors 'none'"
     bytes = Self.part(CREPORT_HTML)
-    replace("HASHES", by: Array("'nonce-\(nonce)'".utf8))
+    replace("SCRIPTS", by: Array("'nonce-\(nonce)'".utf8))
     replace("STYLE", by: Array("'nonce-\(nonce)'".utf8))
     replace("connect-src 'none'", by: Array("connect-src \(source)".utf8))
     replace(

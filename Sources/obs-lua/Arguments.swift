@@ -47,7 +47,7 @@ struct Arguments {
     try checkTesting()
   }
 
-  /// Checks that the options of recordings are used together, and not with tests.
+  /// Checks that options of recordings fit together, and are not used with tests or `--watch`.
   ///
   /// - Throws: `Misuse`.
   private func checkRecording() throws(Misuse) {

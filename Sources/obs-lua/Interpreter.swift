@@ -49,7 +49,8 @@ final class Interpreter {
   /// Writes a warning if this run is to be repeatable, and the system does not allow that.
   private func reportIfInexact() {
     guard ccl_isrepeating(), !clua_arena_isexact() else { return }
-    ccl_writeerror(name, "warning: this run cannot be repeated exactly: its addresses are in use")
+    ccl_writeerror(
+      name, "warning: this run cannot be repeated exactly: the system or Lua does not allow it")
   }
 
   private func runProtected() -> CInt {

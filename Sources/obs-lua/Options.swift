@@ -82,8 +82,8 @@ struct Options {
       case .watch: "run again what changes: the script, or with --test its files"
       case .record: "record the run to FILE, which --report shows"
       case .report: "make FILE, a page that shows the recording that follows"
-      case .trace: "make FILE, trace events of Chrome, of the recording that follows"
-      case .recordLast: "with --record: keep only about so many turns, the newest"
+      case .trace: "make FILE from the recording that follows: trace events for Chrome"
+      case .recordLast: "with --record: keep the newest turns, between TURNS and twice as many"
       case .inspect: "show the running program in a browser, at an address of this machine"
       }
     }
@@ -117,7 +117,7 @@ struct Options {
   private(set) var recordedTurns: Int?
   /// The port of the inspector, 0 for any; nil without an inspector.
   private(set) var inspectorPort: Int?
-  /// What is to be made of a recording, and the file for it.
+  /// `--report` or `--trace`, and the file that it writes.
   private(set) var recordingTool: (name: Name, file: String)?
   private(set) var testing = TestOptions()
   /// The first option that needs `--test`.

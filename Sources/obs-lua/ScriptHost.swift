@@ -22,7 +22,8 @@ final class ScriptHost {
   private var inspector: Inspector?
   private let script: String?
   private let scriptArguments: [String]
-  /// The host whose recordings an exit of the process has to finish.
+  /// The host whose recordings `os.exit` finishes.
+  // Safe: only the thread of the interpreter uses it.
   nonisolated(unsafe) private static var current: ScriptHost?
 
   /// Makes a host.
@@ -87,7 +88,7 @@ final class ScriptHost {
     if let file = options.recordFile { try record(to: file) }
     if let port = options.inspectorPort { try inspect(port) }
     guard runRecording != nil || inspector != nil else { return }
-    host.loop.setOuterOrigin("chunk")
+    host.loop.setOuterOrigin(.mainChunk)
     Self.current = self
     // `os.exit` ends the process without a return to the interpreter.
     ccl_callbeforeexit { ScriptHost.current?.finishRecordings() }
@@ -111,8 +112,9 @@ final class ScriptHost {
     }
   }
 
-  /// The fields of a recording that say what was run, as JSON; asking for the release of Lua takes
-  /// as long as a third of the program's start.
+  /// The fields of a recording's first line that name the program and the script, as JSON.
+  ///
+  /// Computed on demand: finding Lua's release takes a third of the time of the program's start.
   private var origin: [(name: String, json: String)] {
     [
       ("program", jsonText("obs-lua \(Program.version) (Lua \(LuaRelease.loaded))")),
@@ -169,7 +171,7 @@ final class ScriptHost {
   /// Prepares the prompt: timers run while it waits for lines.
   func promptWillBegin() {
     ccl_beginprompt()
-    host.loop.setOuterOrigin("prompt")
+    host.loop.setOuterOrigin(.prompt)
     // At the prompt an error is reported, and the next line is read.
     stopsOnError = false
     // Users at the prompt call `why` (W4).

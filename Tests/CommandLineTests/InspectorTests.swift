@@ -41,7 +41,7 @@ struct InspectorTests {
     #expect(policy.contains("connect-src 'self'"))
     #expect(answer.contains("<script nonce=\"\(nonce)\">"))
     #expect(answer.contains("<style nonce=\"\(nonce)\">"))
-    #expect(!answer.contains("HASHES"))
+    #expect(!answer.contains("SCRIPTS"))
     #expect(!answer.contains(program.token))
     #expect(!answer.contains("counter on"))
     let again = program.answer(to: "GET / HTTP/1.1\r\nHost: localhost:\(program.port)\r\n\r\n")
@@ -374,20 +374,6 @@ struct InspectorTests {
     #expect(
       try Command("$L -e \"\(script)\"").run().output
         == "nil\tcannot inspect on port \(program.port): Address already in use\n")
-  }
-
-  @Test(
-    arguments: [
-      ("--inspect= a.lua", "'--inspect' is written '--inspect[=PORT]'"),
-      ("--inspect=65536 a.lua", "'--inspect' is written '--inspect[=PORT]'"),
-      ("--inspect=x a.lua", "'--inspect' is written '--inspect[=PORT]'"),
-      ("--inspect --test a.lua", "'--inspect' cannot be used with '--test'"),
-      ("--inspect --watch a.lua", "'--inspect' cannot be used with '--watch'"),
-      ("--inspect --report=a r", "'--inspect' cannot be used with '--report'"),
-    ])
-  func `options that do not fit are refused`(options: String, message: String) throws {
-    let outcome = try Command("echo >a.lua; $L \(options)").run()
-    #expect(outcome == Outcome(output: "", errors: "./lua: \(message)\n", status: 2))
   }
 
   // V2

@@ -49,6 +49,30 @@ struct OptionTests {
     #expect(outcome == Outcome(output: "", errors: "./lua: \(message)\n", status: 2))
   }
 
+  @Test(
+    arguments: [
+      ("--record-last=5 a.lua", "'--record-last' needs '--record=FILE'"),
+      ("--record= a.lua", "'--record' is written '--record=FILE'"),
+      ("--record=r --record-last=0 a.lua", "'--record-last' is written '--record-last=TURNS'"),
+      ("--record=r --test a.lua", "'--record' cannot be used with '--test'"),
+      ("--record=r --watch a.lua", "'--record' cannot be used with '--watch'"),
+      ("--report=r.html", "'--report' needs one recording"),
+      ("--trace=r.json a b", "'--trace' needs one recording"),
+      ("--report= a", "'--report' is written '--report=FILE'"),
+      ("--inspect= a.lua", "'--inspect' is written '--inspect[=PORT]'"),
+      ("--inspect=65536 a.lua", "'--inspect' is written '--inspect[=PORT]'"),
+      ("--inspect=x a.lua", "'--inspect' is written '--inspect[=PORT]'"),
+      ("--inspect --test a.lua", "'--inspect' cannot be used with '--test'"),
+      ("--inspect --watch a.lua", "'--inspect' cannot be used with '--watch'"),
+      ("--inspect --report=a r", "'--inspect' cannot be used with '--report'"),
+    ])
+  func `options for recordings and inspectors that do not fit are refused`(
+    options: String, message: String
+  ) throws {
+    let outcome = try Command("echo >a.lua; $L \(options)").run()
+    #expect(outcome == Outcome(output: "", errors: "./lua: \(message)\n", status: 2))
+  }
+
   @Test func `our options change nothing for a script that ends by itself`() throws {
     let options = "--timeout=60 --error=continue --virtual-time"
     let outcome = try Command("$L \(options) -e 'print(1)'").run()

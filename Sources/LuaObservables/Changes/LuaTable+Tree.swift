@@ -75,7 +75,8 @@ extension LuaHost {
       isSparse: isSparse)
   }
 
-  /// Whether the table on top has keys that are not stored: lazy and computed ones. [-0, +0, -]
+  /// Whether the table on top can have lazy or computed keys: it has lazy keys, or is an instance
+  /// of a model. [-0, +0, -]
   private func hasDerivedKeys(_ L: LuaStack) -> Bool {
     if let node = clua_node_at(L.pointer, -1), clua_node_haslazies(node) { return true }
     guard clua_pushmodelof(L.pointer, -1) else { return false }

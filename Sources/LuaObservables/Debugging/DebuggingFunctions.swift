@@ -230,7 +230,8 @@ final class DebuggingFunctions: ModuleSlice {
     named(number).map { reason(ofCallsOf: $0.watcher, number, $0.name).text }
   }
 
-  /// The text of `whynot`, likewise.
+  /// The text of `whynot` about the watcher or lazy property with a number; nil if no watcher ever
+  /// had the number.
   func whyNot(_ number: UInt64) -> String? {
     named(number).map { "\($0.name): \(silence(of: $0.watcher, number).detail)" }
   }

@@ -18,14 +18,7 @@ final class LiveTasks: ModuleSlice {
           L.push(latest)
           return 1
         }
-      ),
-      .init(
-        .tasks, "ended",
-        { [self] L in
-          engine.recording.run?.endedTask(Int(L.integer(at: 1) ?? 0))
-          return 0
-        }
-      ),
+      )
     ]
   }
 

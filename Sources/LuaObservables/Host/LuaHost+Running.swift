@@ -91,7 +91,7 @@ extension LuaHost {
     if let error = error as? WatcherError {
       return reports.report(
         LuaError(.runtime, "\(error.underlying)", underlying: error.underlying), .watcher,
-        name: error.watcher, site: error.site)
+        name: error.watcher, site: error.site, isRecorded: true)
     }
     let name =
       switch error as? EngineError {
@@ -101,6 +101,6 @@ extension LuaHost {
       case .computation(let property, _): property
       case .retriggered, .registration, .hookLoop, .callback, nil: ""
       }
-    reports.report(LuaError("\(error)"), .loop, name: name, site: "")
+    reports.report(LuaError("\(error)"), .loop, name: name, site: "", isRecorded: true)
   }
 }

@@ -6,11 +6,9 @@ internal import Lua
 final class InspectorFunctions: ModuleSlice {
   /// Makes an inspector; nil without the library.
   var make: ((LuaHost, InspectorRequest) throws -> any ScriptInspector)?
-  /// Everything that ends with the host.
+  /// The inspectors that end when the host closes, of scripts and of the program.
   private var running: [any ScriptInspector] = []
-  /// The inspectors of scripts, by number.
-  private var ofScripts: [Int: any ScriptInspector] = [:]
-  private var last = 0
+  private var ofScripts = NumberedObjects<any ScriptInspector>()
 
   func add(_ inspector: any ScriptInspector) { running.append(inspector) }
 
@@ -18,7 +16,8 @@ final class InspectorFunctions: ModuleSlice {
 
   override func end() {
     for inspector in running { inspector.stop() }
-    (running, ofScripts) = ([], [:])
+    running = []
+    _ = ofScripts.removeAll()
   }
 
   override var functions: [NamedFunction] {
@@ -27,7 +26,7 @@ final class InspectorFunctions: ModuleSlice {
       .init(
         "stop_inspecting",
         { [self] L in
-          if let number = L.integer(at: 1) { ofScripts.removeValue(forKey: Int(number))?.stop() }
+          ofScripts.remove(namedBy: L)?.stop()
           return 0
         }
       ),
@@ -54,9 +53,7 @@ final class InspectorFunctions: ModuleSlice {
       port: Int(L.integer(at: 1) ?? 0), allowsWrites: L.boolean(at: 2), roots: roots)
     do {
       let inspector = try make(host, request)
-      last += 1
-      ofScripts[last] = inspector
-      L.push(last)
+      L.push(ofScripts.add(inspector))
       try state.push(text: inspector.url, to: L)
       return 2
     } catch let error as LuaError {

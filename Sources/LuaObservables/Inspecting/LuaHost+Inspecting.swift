@@ -2,12 +2,12 @@ internal import CLua
 package import Lua
 internal import Observables
 
-/// What an inspector asks about scripts and their objects, which it names by number (D2).
+/// The requests of an inspector about watchers and objects, which it names by number (D2).
 ///
 /// Except for `assign` and `evaluate`, these functions run no code of the program. Called between
 /// turns.
 extension LuaHost {
-  /// Makes the inspectors of `obs.inspect`; nil if the program has no such library.
+  /// Makes the inspectors of `obs.inspect`; nil until `Inspector.install(in:)` is called.
   package var makeInspector: ((LuaHost, InspectorRequest) throws -> any ScriptInspector)? {
     get { module.inspectors.make }
     set { module.inspectors.make = newValue }
@@ -97,8 +97,10 @@ extension LuaHost {
         defer { L.height = height }
         try pushModule(to: L)
         L.pop()
-        // The prompt shows no more.
-        for result in results.prefix(101) { try state.push(result, to: L) }
+        // Of more than a hundred, only the number of the others is shown.
+        let hasRoom = L.hasRoom(for: CInt(clamping: results.count + 20))
+        let shown = hasRoom ? results[...] : results.prefix(101)
+        for result in shown { try state.push(result, to: L) }
         try describeValues(above: height, columns: 100, isColoured: false, L)
         return state.text(at: -1, of: L)
       }

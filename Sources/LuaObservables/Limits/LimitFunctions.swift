@@ -65,9 +65,10 @@ final class LimitFunctions: ModuleSlice {
     return 0
   }
 
-  /// tasks.give_back(number): counts a finished task.
+  /// tasks.give_back(number, task): counts a finished task, and notes its end.
   private func giveTaskBack(_ L: LuaStack) -> CInt {
     host.sandboxes[number(at: 1, of: L)].quotas.giveTaskBack()
+    engine.recording.run?.endedTask(Int(L.integer(at: 2) ?? 0))
     return 0
   }
 

@@ -31,15 +31,17 @@ final class ErrorReports: ModuleSlice {
     report(state.takeError(status, L), kind, name: name, site: site, cause: cause)
   }
 
+  /// Reports an error; `isRecorded`: a recording of the run has it already.
   func report(
-    _ error: LuaError, _ kind: LuaReport.Kind, name: String, site: String, cause: String? = nil
+    _ error: LuaError, _ kind: LuaReport.Kind, name: String, site: String, cause: String? = nil,
+    isRecorded: Bool = false
   ) {
     let interruption = clua_uncaught(error.message)
     // After an interruption each callback ends with it; it was reported for the first one.
     if interruption == CLUA_INTERRUPTED_AGAIN { return }
     if error.isStop, !state.takeStopReport() { return }
     count += 1
-    engine.recording.run?.noteError(error.message, site)
+    if !isRecorded { engine.recording.run?.noteError(error.message, site) }
     let report = LuaReport(
       error: error, kind: kind, name: name, site: site, cause: cause,
       turn: engine.reports.currentTurn)
@@ -133,7 +135,7 @@ final class ErrorReports: ModuleSlice {
     pushArguments: (LuaStack) throws(LuaError) -> CInt = { _ throws(LuaError) in 0 }
   ) {
     guard !host.isClosed, host.sandboxes.isOpen(sandbox) else { return }
-    engine.recording.run?.entered(kind.rawValue, site)
+    engine.recording.run?.entered(site, isExit: kind == .exit)
     host.sandboxes.entered(sandbox, payment) {
       if state.interrupter.isStopping { return }
       do throws(LuaError) {
@@ -206,12 +208,5 @@ final class ErrorReports: ModuleSlice {
 func writeError(_ text: String) {
   fflush(nil)
   var text = text
-  text.withUTF8 { bytes in
-    var rest = UnsafeRawBufferPointer(bytes)
-    while rest.count > 0 {
-      let count = Glibc.write(STDERR_FILENO, rest.baseAddress, rest.count)
-      if count < 0, errno != EINTR { return }
-      rest = UnsafeRawBufferPointer(rebasing: rest[max(0, count)...])
-    }
-  }
+  _ = text.withUTF8 { writeAll(UnsafeRawBufferPointer($0), to: STDERR_FILENO) }
 }

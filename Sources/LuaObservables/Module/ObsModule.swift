@@ -262,6 +262,7 @@ final class ObsModule {
     case "luv": [PackageResources.luvloop_lua]
     case "models": [PackageResources.models_lua]
     case "native": [PackageResources.native_lua]
+    case "options": [PackageResources.options_lua]
     case "reading": [PackageResources.reading_lua]
     case "recording": [PackageResources.recording_lua]
     case "trees":

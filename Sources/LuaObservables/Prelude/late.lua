@@ -23,13 +23,17 @@ local groups = {
   luv = {},
   models = { "model" },
   native = { "native" },
+  options = {},
   reading = { "get", "set" },
   recording = { "start_recording" },
   trees = { "abort", "apply", "changes", "diff", "history", "invert", "merge", "transaction" },
 }
 
--- Groups that need another group.
-local needed = { backed = "lazy", collections = "lazy", models = "lazy", trees = "lazy" }
+-- Groups that need other groups.
+local needed = {
+  backed = { "lazy" }, collections = { "lazy" }, inspecting = { "options" }, models = { "lazy" },
+  recording = { "options" }, trees = { "lazy", "options" },
+}
 
 -- The library functions that these slices use, read before any script can replace them.
 local globals = {
@@ -63,7 +67,7 @@ end
 -- Loads a group. If this fails for lack of memory, the next call tries again.
 local function load(group)
   if is_loaded[group] then return end
-  if needed[group] then load(needed[group]) end
+  for _, other in each, needed[group] or {} do load(other) end
   local known = #classes
   local ok, message = pcall(run, group, known)
   if not ok then

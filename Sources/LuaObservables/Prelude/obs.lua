@@ -12,8 +12,8 @@ local run_exit_hooks, current_sandbox, site_of, number_task, collect =
   core.run_exit_hooks, core.sandbox, core.site, core.tasks.began, core.tasks.collect
 local enter_sandbox, give_task_back, is_sandbox_open, later =
   core.tasks.enter_sandbox, core.tasks.give_back, core.tasks.is_open, core.tasks.later
-local recount_tasks, count_task, wake_after, traceback, note_end =
-  core.tasks.recount, core.tasks.take, core.tasks.wake_after, core.traceback, core.tasks.ended
+local recount_tasks, count_task, wake_after, traceback =
+  core.tasks.recount, core.tasks.take, core.tasks.wake_after, core.traceback
 
 -- Functions are read before any script can replace them.
 local error, getmetatable, ipairs, next, setmetatable, tostring, type =
@@ -22,7 +22,7 @@ local pcall, rawget = pcall, rawget
 local coroutine_create, coroutine_resume, coroutine_running, coroutine_status, coroutine_yield =
   coroutine.create, coroutine.resume, coroutine.running, coroutine.status, coroutine.yield
 local coroutine_close, coroutine_isyieldable = coroutine.close, coroutine.isyieldable
-local pack, unpack, sort, table_concat = table.pack, table.unpack, table.sort, table.concat
+local pack, unpack, sort = table.pack, table.unpack, table.sort
 local string_find, string_format, string_match, string_sub =
   string.find, string.format, string.match, string.sub
 
@@ -125,26 +125,6 @@ function obs.batch(body, ...)
 end
 
 -- Literal names ---------------------------------------------------------------------------------
-
---- Checks the names of options; the ones in `refused` are errors only if they are true.
-function core.check_options(options, number, name, known, refused)
-  if options == nil then return {} end
-  if type(options) ~= "table" then
-    bad_argument(number, name, "table of options expected, got " .. type(options))
-  end
-  for key in next, options do
-    if not known[key] and not (refused and refused[key]) then
-      local names = {}
-      for option in next, known do names[#names + 1] = option end
-      sort(names)
-      local nearest = core.nearest(key, names)
-      bad_argument(number, name, string_format("unknown option '%s'%s", tostring(key),
-        nearest and " (did you mean '" .. nearest .. "'?)"
-          or " (there is '" .. table_concat(names, "', '") .. "')"))
-    end
-  end
-  return options
-end
 
 --- Refuses a property name that can only be meant as a key path (C5).
 function core.check_literal(object, text, number, name)
@@ -308,8 +288,7 @@ local function finish(task, ...)
   local ok, results = pcall(pack, ...)
   task.results = ok and results or nil
   task.done = true
-  note_end(task.number)
-  give_task_back(accounts[task])
+  give_task_back(accounts[task], task.number)
   task.thread = nil
   task.wake = nil
   local waiters = task.waiters

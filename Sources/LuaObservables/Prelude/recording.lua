@@ -40,7 +40,8 @@ function obs.start_recording(path, options)
       .. (type(values) == "string" and "\"" .. values .. "\"" or tostring(values)))
   end
   local last = options.last
-  if last ~= nil and (type(last) ~= "number" or last < 1 or last ~= last // 1) then
+  if last ~= nil and not (type(last) == "number" and last >= 1 and last <= 2 ^ 53
+    and last == last // 1) then
     bad_argument(2, "start_recording", "option 'last' takes a number of turns, not "
       .. tostring(last))
   end
@@ -48,13 +49,15 @@ function obs.start_recording(path, options)
   if type(hide) ~= "table" then
     bad_argument(2, "start_recording", "option 'hide' takes a list of keys, not " .. type(hide))
   end
+  local hidden = {}
   for _, key in next, hide do
     if type(key) ~= "string" then
       bad_argument(2, "start_recording", "option 'hide' takes a list of keys, not of "
         .. type(key) .. "s")
     end
+    hidden[#hidden + 1] = key
   end
-  local number, message = begin(path, values_of[values], last and last // 1 | 0, hide)
+  local number, message = begin(path, values_of[values], last and last // 1 | 0, hidden)
   if not number then return nil, message end
   local made = setmetatable({}, Recording)
   numbers[made] = number

@@ -3,8 +3,7 @@ internal import Observables
 
 /// `start_recording` (D1–D4).
 final class RecordingFunctions: ModuleSlice {
-  private var recordings: [Int: RunRecording] = [:]
-  private var last = 0
+  private var recordings = NumberedObjects<RunRecording>()
 
   override var functions: [NamedFunction] {
     [
@@ -12,14 +11,14 @@ final class RecordingFunctions: ModuleSlice {
       .init(
         "stop_recording",
         { [self] L in
-          if let number = L.integer(at: 1) { recordings.removeValue(forKey: Int(number))?.stop() }
+          recordings.remove(namedBy: L)?.stop()
           return 0
         }
       ),
       .init(
         "is_recording",
         { [self] L in
-          L.push(L.integer(at: 1).flatMap { recordings[Int($0)] }?.isActive == true)
+          L.push(recordings.named(by: L)?.isActive == true)
           return 1
         }
       ),
@@ -27,8 +26,7 @@ final class RecordingFunctions: ModuleSlice {
   }
 
   override func end() {
-    for recording in recordings.values { recording.stop() }
-    recordings = [:]
+    for recording in recordings.removeAll() { recording.stop() }
   }
 
   /// begin_recording(path, values, last or nil, hidden keys) → number, or nil and a message.
@@ -47,9 +45,7 @@ final class RecordingFunctions: ModuleSlice {
     }
     do {
       let recording = try host.loop.startRecording(to: state.text(at: 1, of: L), options)
-      last += 1
-      recordings[last] = recording
-      L.push(last)
+      L.push(recordings.add(recording))
       return 1
     } catch {
       L.pushNil()

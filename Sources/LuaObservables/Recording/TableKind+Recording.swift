@@ -28,7 +28,7 @@ extension TableKind {
     let isSet = clua_node_kind(TableKind.table(node)) == CLUA_KIND_SET
     L.pushNil()
     while clua_next(L.pointer, height + 1) != 0 {
-      // Lazy properties have lines of their own.
+      // The lines `lazy` and `compute` have the values of lazy properties.
       let slot = clua_node_slot(L.pointer, TableKind.table(node), height + 2)
       if slot.map({ UnsafeMutableRawPointer($0).assumingMemoryBound(to: Slot.self) })?
         .pointee.lazy != nil
@@ -78,14 +78,8 @@ extension RunLines {
 
   /// Adds the key at an index. [-0, +0, -]
   mutating func add(keyAt index: CInt, of L: LuaStack) {
-    guard L.type(at: index) == .string else {
-      return add(scriptValueAt: index, of: L)
-    }
-    var count = 0
-    let start = lua_tolstring(L.pointer, index, &count)!
-    let bytes = UnsafeRawBufferPointer(start: start, count: count)
-    // Names are short, and most are ASCII.
-    add(key: String(decoding: bytes, as: UTF8.self))
+    guard L.type(at: index) == .string else { return add(scriptValueAt: index, of: L) }
+    add(key: L.withBytes(at: index) { String(decoding: $0, as: UTF8.self) })
   }
 
   /// Adds the value at an index. [-0, +0, -]
@@ -99,10 +93,7 @@ extension RunLines {
       } else {
         add(number: L.number(at: index))
       }
-    case .string:
-      var count = 0
-      let start = lua_tolstring(L.pointer, index, &count)!
-      add(string: UnsafeRawBufferPointer(start: start, count: count))
+    case .string: L.withBytes(at: index) { add(string: UnsafeRawBufferPointer($0)) }
     case .table:
       add(object: UInt(bitPattern: L.address(at: index)), type: "table")
     case .userdata:

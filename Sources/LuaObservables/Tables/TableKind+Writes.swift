@@ -28,7 +28,8 @@ extension TableKind {
     let node = owner.assumingMemoryBound(to: Node.self)
     calls.entered(L) {
       record(write.pointee, of: node, L)
-      let run = write.pointee.edit == CLUA_EDIT_NONE ? nil : engine.recording.run
+      let isEdit = write.pointee.edit != CLUA_EDIT_NONE && !write.pointee.same
+      let run = isEdit ? engine.recording.run : nil
       run?.beginEdit(of: node) { step in write.pointee.forEachStep(L, step) }
       defer { run?.endEdit() }
       if write.pointee.othercount == 0 {

@@ -32,7 +32,7 @@ final class SourceNames: PlaceSource {
     let site = current(state.stack)
     guard site.line > 0 else { return nil }
     let number = Int(site.source) << 32 | Int(site.line)
-    return (number, { [unowned self] in text(site) })
+    return (ObjectIdentifier(self), number, { [unowned self] in text(site) })
   }
 
   init() {

@@ -91,7 +91,7 @@ struct TreeDifference {
     }
   }
 
-  /// The keys of objects whose keys have changed since the walk, for owners with such objects.
+  /// The present keys of all objects in each owner in which an object has moved since the walk.
   final class Moves {
     private var keys: [TreeEntry: [TreeEntry: DeepChange.Key]] = [:]
     /// How often contents were searched, for tests.
@@ -99,7 +99,7 @@ struct TreeDifference {
 
     /// The first key of an object in the contents of its owner.
     ///
-    /// - Complexity: O(contents) for the first object of an owner.
+    /// - Complexity: O(contents) for the first object of an owner, O(1) for the others.
     func key(
       of entry: TreeEntry, in owner: TreeEntry, _ contents: TreeContents
     ) -> DeepChange.Key? {

@@ -6,8 +6,9 @@ package protocol TreeTable: ObservableReference {
   /// Whether the table is part of a tree: it is not opaque, and its host is not closed.
   var isPartOfTrees: Bool { get }
 
-  /// A copy of the stored contents, with the values of `reader`; nil if they cannot be read any
-  /// more.
+  /// A copy of the stored contents, whose objects are entries of `reader`.
+  ///
+  /// It is nil if the contents cannot be read, because the host is closed or out of memory.
   ///
   /// - Complexity: O(contents)
   func contents(by reader: TreeReader) -> TreeContents?
@@ -16,11 +17,12 @@ package protocol TreeTable: ObservableReference {
 /// The identity of a table, which is unique while something keeps the table alive.
 package struct TreeTableIdentity: Hashable {
   private let address: UInt
-  private let host: ObjectIdentifier
+  private let state: ObjectIdentifier
 
-  /// Makes the identity of the table at an address; `host` stands for its state.
-  package init(_ address: UInt, in host: AnyObject) {
-    (self.address, self.host) = (address, ObjectIdentifier(host))
+  /// Makes the identity of the table at an address; `state` is an object that only its Lua state
+  /// has.
+  package init(_ address: UInt, in state: AnyObject) {
+    (self.address, self.state) = (address, ObjectIdentifier(state))
   }
 }
 

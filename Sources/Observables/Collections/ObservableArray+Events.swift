@@ -107,7 +107,7 @@ extension ObservableArray {
     }
   }
 
-  /// Adds an element to a recording.
+  /// Returns a function that adds the element at `place` to the lines of a recording.
   private func recorded(at place: Int) -> (inout RunLines) -> Void {
     { $0.add(value: self.element(place).flatMap { flattened($0) }) }
   }
@@ -125,14 +125,11 @@ extension ObservableArray {
   ///   pending.
   private func report(
     _ places: some RandomAccessCollection<Int>, putIn new: Range<Int> = 0..<0,
-    steps: @escaping RunRecorder.EditSteps, from old: (Int) -> Element?
+    steps: RunRecorder.EditSteps, from old: (Int) -> Element?
   ) {
     guard let node else { return }
     changeCount += 1
     let engine = node.engine
-    let run = engine.recording.run
-    run?.beginEdit(of: node, steps)
-    defer { run?.endEdit() }
     let every = node.pointee.every
     let wantsEvery = every?.pointee.wants ?? 0
     var changed: [(slot: SlotRef, index: Int)] = []
@@ -140,6 +137,9 @@ extension ObservableArray {
       changed = changedSlots(at: places, old)
     }
     if wantsEvery == 0, changed.isEmpty { return }
+    let run = engine.recording.run
+    run?.beginEdit(of: node, steps)
+    defer { run?.endEdit() }
     let wants = changed.reduce(wantsEvery) { $0 | $1.slot.pointee.wants }
     if wants & (Slot.Wants.values | Slot.Wants.objects) == 0 {
       if changed.isEmpty {

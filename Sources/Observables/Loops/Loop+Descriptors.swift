@@ -99,20 +99,20 @@ extension Loop {
     var rest = timeout
     while true {
       let result = lookOnce(timeout: rest)
-      // The program must not notice requests: the loop goes on only for something else.
+      // A request that ran no code of the program must not end the wait: it would add a round.
       guard result == .servedOutside, rest != 0, !isStopping else { return result == .handled }
       let waited = Int32(clamping: (monotonicNanoseconds() - start) / 1_000_000)
       if timeout > 0 { rest = max(0, timeout - waited) }
     }
   }
 
-  /// What a look at the descriptors has led to.
+  /// The result of one look at the descriptors.
   private enum Look {
     /// A handler was called that keeps the loop running.
     case handled
     /// Only servers were called, and they ran no code of the program.
     case servedOutside
-    /// Anything else, or nothing.
+    /// No descriptor was ready, or only code was called that does not keep the loop running.
     case other
   }
 

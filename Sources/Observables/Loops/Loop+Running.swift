@@ -173,7 +173,7 @@ extension Loop {
     } else {
       timer.stop()
     }
-    turn(TurnOrigin("timer", timer: timer.sequence), body)
+    turn(.timer(timer.sequence), body)
   }
 
   // MARK: Waiting

@@ -30,7 +30,7 @@ public final class Loop {
   var sink: ((LoopEvent) -> Void)?
   /// The recordings that have not ended.
   var recordings: [RunRecording] = []
-  /// The recorder of a tool that records from time to time.
+  /// The recorder that an inspector keeps between its recordings, so that numbers continue.
   weak var keptRecorder: RunRecorder?
   /// The bridges that know which place of a script is running.
   package var placeSources: [any PlaceSource] = []
@@ -112,8 +112,8 @@ public final class Loop {
   }
 
   private static func write(_ error: any Error) {
-    let text = "\(error)\n"
-    _ = text.withCString { Glibc.write(STDERR_FILENO, $0, strlen($0)) }
+    var text = "\(error)\n"
+    _ = text.withUTF8 { writeAll(UnsafeRawBufferPointer($0), to: STDERR_FILENO) }
   }
 
   /// The newest loop of this thread that still exists.
@@ -141,7 +141,7 @@ public final class Loop {
     try turn(.host, body)
   }
 
-  /// Does the same for a turn that this begins.
+  /// Runs `body` in a turn; `origin` is what begins the turn if none is under way.
   package func turn<Result, Failure: Error>(
     _ origin: TurnOrigin, _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -175,10 +175,9 @@ public final class Loop {
   /// - Precondition: no watcher, hook, getter or batch is under way.
   public func endTurn() {
     precondition(!engine.isOccupied, "A turn cannot end inside \(engine.occupation ?? "")")
-    let number = engine.reports.currentTurn
     if turns.guards.isEmpty { flushTurn() } else { flushGuardedTurn() }
     finishTurn()
-    engine.recording.run?.turnEnded(number)
+    engine.recording.run?.turnEnded()
     // Calls that scripts have caused for others may be left to the next turn.
     if engine.delivery.hasPending, !engine.delivery.isEnding {
       nextTurn { [engine] in engine.delivery.goesOn = true }

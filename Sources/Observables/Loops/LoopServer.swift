@@ -30,7 +30,7 @@ extension Loop {
 
   package func remove(_ server: any LoopServer) { inputs.servers.removeAll { $0 === server } }
 
-  /// The milliseconds until a server is due, if that is before `timeout`; -1 is no limit.
+  /// `timeout`, or the time until a server is due if that is shorter, in ms; -1 is no limit.
   func limited(_ timeout: Int32) -> Int32 {
     guard timeout != 0, let due = inputs.servers.compactMap(\.due).min() else { return timeout }
     let now = monotonicNanoseconds()

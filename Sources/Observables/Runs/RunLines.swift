@@ -92,14 +92,19 @@ public struct RunLines {
     bytes.append(contentsOf: json)
   }
 
+  /// Adds a value that was written before; nil is unknown.
+  mutating func add(known value: [UInt8]?) {
+    if let value { add(json: value) } else { addUnknown() }
+  }
+
   /// Returns what `write` adds, as JSON, and adds nothing.
   mutating func json(_ write: (inout RunLines) -> Void) -> [UInt8] {
-    let (start, needed) = (bytes.count, needsComma)
-    needsComma = false
+    let (start, former) = (bytes.count, (needsComma, hidesValues))
+    (needsComma, hidesValues) = (false, false)
     write(&self)
     let made = Array(bytes[start...])
     bytes.removeSubrange(start...)
-    needsComma = needed
+    (needsComma, hidesValues) = former
     return made
   }
 
@@ -115,8 +120,13 @@ public struct RunLines {
 
   /// Adds a key; the values that follow in the line belong to it.
   package mutating func add(key: String) {
-    hidesValues = !hiddenKeys.isEmpty && hiddenKeys.contains(key)
+    beginValues(of: key)
     add(text: key)
+  }
+
+  /// Notes that the values that follow in the line belong to a key.
+  mutating func beginValues(of key: String) {
+    hidesValues = !hiddenKeys.isEmpty && hiddenKeys.contains(key)
   }
 
   /// Adds a position in a list, counted from 1, as a key.
@@ -170,10 +180,9 @@ public struct RunLines {
     put("}")
   }
 
-  /// Adds a string that may be no UTF-8; without `values` "all" only the beginning of a long one.
+  /// Adds a string that may be invalid UTF-8; unless `values` is `all`, its first 60 characters.
   package mutating func add(string: UnsafeRawBufferPointer) {
     separate()
-    // No character takes more than four bytes here: longer clusters count as several.
     var kept = string
     var isCut = false
     if values != .all, string.count > RecordedValue.textLimit {
@@ -304,8 +313,9 @@ public struct RunLines {
     return String(validating: text, as: UTF8.self) != nil
   }
 
-  /// The number of bytes of the first characters of a text; a byte that continues a character
-  /// counts with it.
+  /// The number of bytes in the first `limit` Unicode scalars of a text.
+  ///
+  /// Scalars, because grapheme clusters take long to find.
   private static func end(ofCharacters limit: Int, in text: UnsafeRawBufferPointer) -> Int {
     var characters = 0
     for (position, byte) in text.enumerated() where byte & 0xC0 != 0x80 {
@@ -392,4 +402,10 @@ extension RunLines {
     case .plain(.native(let value)): add(value: flattened(value))
     }
   }
+}
+
+/// A text as JSON.
+package func jsonText(_ text: String) -> String {
+  var lines = RunLines(RunRecordingOptions())
+  return String(decoding: lines.json { $0.add(text: text) }, as: UTF8.self)
 }

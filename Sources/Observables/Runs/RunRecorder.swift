@@ -12,53 +12,59 @@ package final class RunRecorder: ObservationCore.EngineRecorder {
 
   private var names = Names()
   private var turns = Turns()
-  /// Objects that were met, and whose contents are written at the next safe moment.
+  /// Observed objects whose contents are not written yet; `writeFresh` writes them.
   private var fresh: Set<NodeRef> = []
-  private var watchers: [UInt64: Notes] = [:]
-  private var lazies: [UInt64: Computation] = [:]
+  private var watchers: [UInt64: Causes] = [:]
+  private var lazies: [UInt64: LazyNotes] = [:]
   private var equalWrites: [EqualWrite: Int] = [:]
   private var lastWrite = 0
-  /// The list whose edit is being reported, until `endEdit`, and the steps of the edit.
-  private var edited: (node: NodeRef, steps: EditSteps?)?
+  /// The list whose edit is written, and being reported, until `endEdit`.
+  private var edited: NodeRef?
   /// The calls under way: the watcher, 0 if it has no line, and the time when the call began.
   private var calls: [(watcher: UInt64, start: UInt64)] = []
-  /// The places of a program that a host knows, by the host's own numbers for them.
-  package typealias Place = (number: Int, text: () -> String)
+  /// A place in a script: the number that its host gave it, and its text, such as "app.lua:3".
+  package typealias Place = (host: ObjectIdentifier, number: Int, text: () -> String)
   /// The place that is running now, if a host knows it.
   package var place: (() -> Place?)?
+  /// The work outside of turns.
+  package var outerOrigin = TurnOrigin.host
 
   /// The numbers of texts that were defined since the last checkpoint.
   private struct Names {
     var texts: [String: Int] = [:]
     var lastText = 0
-    /// The numbers of places by the numbers that hosts have for them.
-    var places: [Int: Int] = [:]
+    var places: [PlaceKey: Int] = [:]
     /// The places where timers were made.
     var timers: [UInt64: String] = [:]
     /// The place of the timer that ended last: a timer ends before its last turn begins.
     var lastTimer = ""
   }
 
-  private struct Turns {
-    /// The turn whose line was written, until its end.
-    var current: Turn?
-    var flush = 0
-    /// The kind of a turn whose line waits for the place of the first call.
-    var pendingOrigin: String?
-    /// The kind of work outside of turns: the host's, the main chunk's, or the prompt's.
-    var outerOrigin = "host"
+  /// Hosts number their places independently.
+  private struct PlaceKey: Hashable {
+    let host: ObjectIdentifier
+    let number: Int
   }
 
-  /// What is known about a watcher since its last call.
-  private struct Notes {
-    /// The writes that have led to its next call; of many, the first ones.
-    var causes: [Int] = []
-    var furtherCauses = 0
+  private struct Turns {
+    /// The number of the turn whose line was written, until its end.
+    var current: Int?
+    var flush = 0
+    /// What began the turn, while its line waits for the place of the first call.
+    var pendingOrigin: TurnOrigin?
+  }
+
+  /// The writes since the last call of a watcher that lead to its next call.
+  private struct Causes {
+    /// The numbers of the first `limit` writes.
+    var writes: [Int] = []
+    /// The count of the other writes.
+    var furtherWrites = 0
     static let limit = 20
   }
 
-  /// A lazy property.
-  private struct Computation {
+  /// The latest computation of a lazy property that has a line.
+  private struct LazyNotes {
     /// The time when its getter was called.
     var start: UInt64 = 0
     /// The value before the call.
@@ -66,14 +72,9 @@ package final class RunRecorder: ObservationCore.EngineRecorder {
   }
 
   private struct EqualWrite: Hashable {
-    let object: UInt64
+    let object: Int
     let key: [UInt8]
     let place: Int
-  }
-
-  private struct Turn {
-    let number: Int
-    let time: Int
   }
 
   init(of engine: Engine, _ options: RunRecordingOptions) {
@@ -96,13 +97,7 @@ package final class RunRecorder: ObservationCore.EngineRecorder {
     writeCheckpoint()
   }
 
-  /// Writes what is observed now to all sinks; called between turns.
-  func addCheckpoint() {
-    passLines()
-    writeCheckpoint()
-  }
-
-  /// Records no values from now on that one of the recordings must not have.
+  /// Leaves out the values that `other` excludes, from now on and for all sinks.
   ///
   /// All sinks get the same lines.
   func restrict(to other: RunRecordingOptions) {
@@ -119,14 +114,21 @@ package final class RunRecorder: ObservationCore.EngineRecorder {
   /// Passes the finished lines to the sinks.
   func passLines() {
     if lines.count == 0 { return }
+    pass(isCheckpoint: false)
+  }
+
+  private func pass(isCheckpoint: Bool) {
     lines.bytes.withUnsafeBytes { bytes in
-      for sink in sinks { sink.take(bytes, lines: lines.count) }
+      for sink in sinks { sink.take(bytes, lines: lines.count, isCheckpoint: isCheckpoint) }
     }
     lines.removeAll()
   }
 
   /// Writes everything that is observed now, so that a reader needs no earlier line.
-  private func writeCheckpoint() {
+  ///
+  /// Called between operations.
+  func writeCheckpoint() {
+    passLines()
     (names.texts, names.places) = ([:], [:])
     lines.begin("checkpoint")
     lines.add(engine.reports.currentTurn)
@@ -146,12 +148,12 @@ package final class RunRecorder: ObservationCore.EngineRecorder {
         noteLazy(watcher)
       } else {
         for path in engine.inspection.paths(of: watcher) { writeWatcher(watcher, path) }
-        if let notes = known[watcher.pointee.id], watchers[watcher.pointee.id] != nil {
-          watchers[watcher.pointee.id] = notes
+        if let causes = known[watcher.pointee.id], watchers[watcher.pointee.id] != nil {
+          watchers[watcher.pointee.id] = causes
         }
       }
     }
-    passLines()
+    pass(isCheckpoint: true)
   }
 
   // MARK: Spelling
@@ -173,9 +175,10 @@ package final class RunRecorder: ObservationCore.EngineRecorder {
 
   private var currentPlace: Int {
     guard let place = place?() else { return 0 }
-    if let known = names.places[place.number] { return known }
+    let key = PlaceKey(host: place.host, number: place.number)
+    if let known = names.places[key] { return known }
     let made = number(of: place.text())
-    names.places[place.number] = made
+    names.places[key] = made
     return made
   }
 
@@ -223,7 +226,7 @@ package final class RunRecorder: ObservationCore.EngineRecorder {
     let (name, place) = receiver.label(watcher)
     let numbers = (number(of: name), number(of: place ?? ""), number(of: root))
     let text = number(of: path.description)
-    if watchers[watcher.pointee.id] == nil { watchers[watcher.pointee.id] = Notes() }
+    if watchers[watcher.pointee.id] == nil { watchers[watcher.pointee.id] = Causes() }
     lines.begin("watcher")
     lines.add(Int(watcher.pointee.id))
     lines.add(numbers.0)
@@ -238,7 +241,7 @@ package final class RunRecorder: ObservationCore.EngineRecorder {
   private func noteLazy(_ lazy: WatcherRef) -> Int {
     let id = lazy.pointee.id
     if lazies[id] != nil { return Int(id) }
-    lazies[id] = Computation()
+    lazies[id] = LazyNotes()
     let (name, place) = lazy.pointee.receiver.takeUnretainedValue().label(lazy)
     let numbers = (number(of: name), number(of: place ?? ""))
     let object = lazy.slot.map { number(of: $0.pointee.node) } ?? 0
@@ -253,50 +256,45 @@ package final class RunRecorder: ObservationCore.EngineRecorder {
 
   // MARK: Turns
 
-  /// Called when a turn begins.
-  package func turnBegan(_ origin: TurnOrigin) {
+  func turnBegan(_ origin: TurnOrigin) {
     finishTurn()
-    if let timer = origin.timer {
-      begin(origin.kind, number(of: names.timers[timer] ?? names.lastTimer))
+    if case .timer(let timer) = origin {
+      begin(origin, number(of: names.timers[timer] ?? names.lastTimer))
     } else {
-      turns.pendingOrigin = origin.kind
+      turns.pendingOrigin = origin
     }
   }
 
-  /// The kind of work outside of turns.
-  package func setOuterOrigin(_ kind: String) { turns.outerOrigin = kind }
-
-  private func begin(_ kind: String, _ place: Int) {
+  private func begin(_ origin: TurnOrigin, _ place: Int) {
     turns.pendingOrigin = nil
-    let made = Turn(number: engine.reports.currentTurn, time: time)
-    (turns.current, turns.flush) = (made, 0)
+    let number = engine.reports.currentTurn
+    (turns.current, turns.flush) = (number, 0)
     lines.begin("turn")
-    lines.add(made.number)
-    lines.add(text: kind)
+    lines.add(number)
+    lines.add(word: origin.word)
     lines.add(place)
-    lines.add(made.time)
+    lines.add(time)
     lines.end()
   }
 
   /// Begins the turn if it has no line yet.
   @inline(__always)
   private func needTurn() {
-    if turns.current == nil { begin(turns.pendingOrigin ?? turns.outerOrigin, 0) }
+    if turns.current == nil { begin(turns.pendingOrigin ?? outerOrigin, 0) }
   }
 
-  /// Called when a host calls code of the program: a callback of this kind, registered at `place`.
-  package func entered(_ kind: String, _ place: String) {
+  /// Called before a host calls a callback that was registered at `place`.
+  ///
+  /// `isExit` is true for callbacks of `on_exit`.
+  package func entered(_ place: String, isExit: Bool) {
     if turns.current != nil { return }
-    if let origin = turns.pendingOrigin {
+    if let origin = turns.pendingOrigin ?? (isExit ? .exit : nil) {
       begin(origin, number(of: place))
-    } else if kind == "exit" {
-      begin(kind, number(of: place))
     }
   }
 
-  /// Called when a turn has ended.
-  package func turnEnded(_ number: Int) {
-    if let kind = turns.pendingOrigin { begin(kind, 0) }
+  func turnEnded() {
+    if let origin = turns.pendingOrigin { begin(origin, 0) }
     finishTurn()
   }
 
@@ -306,11 +304,11 @@ package final class RunRecorder: ObservationCore.EngineRecorder {
     guard let turn = turns.current else { return }
     turns.current = nil
     lines.begin("end")
-    lines.add(turn.number)
+    lines.add(turn)
     lines.add(time)
     lines.end()
     passLines()
-    for sink in sinks where sink.wantsCheckpoint(turn.number) { writeCheckpoint() }
+    for sink in sinks where sink.turnEnded(turn) { writeCheckpoint() }
   }
 
   // MARK: Writes
@@ -321,33 +319,12 @@ package final class RunRecorder: ObservationCore.EngineRecorder {
     (_ operation: StaticString, _ position: Int, _ value: (inout RunLines) -> Void) -> Void
   ) -> Void
 
-  /// Called before an operation reports that it has edited a list.
-  package func beginEdit(of node: NodeRef, _ steps: @escaping EditSteps) { edited = (node, steps) }
-
-  package func endEdit() { edited = nil }
-
-  package override func wrote(_ change: ObservationCore.Change) {
+  /// Writes an edit of a list, whose operation reports its changes next, until `endEdit`.
+  ///
+  /// The steps of the edit have one number.
+  package func beginEdit(of node: NodeRef, _ steps: EditSteps) {
     needTurn()
-    let node = change.node
-    if change.isSame { return count(change) }
-    if let edited, edited.node == node {
-      guard let steps = edited.steps else { return }
-      self.edited?.steps = nil
-      return write(steps, of: node)
-    }
-    lastWrite += 1
-    let (object, place) = (number(of: node), currentPlace)
-    lines.begin("write")
-    lines.add(lastWrite)
-    lines.add(object)
-    node.kind.recordWrite(change, in: &lines)
-    lines.add(place)
-    lines.end()
-    passIfMany()
-  }
-
-  /// Writes the steps of an edit, which have one number.
-  private func write(_ steps: EditSteps, of node: NodeRef) {
+    edited = node
     lastWrite += 1
     let (object, place) = (number(of: node), currentPlace)
     steps { operation, position, value in
@@ -363,10 +340,28 @@ package final class RunRecorder: ObservationCore.EngineRecorder {
     passIfMany()
   }
 
+  package func endEdit() { edited = nil }
+
+  package override func wrote(_ change: ObservationCore.Change) {
+    needTurn()
+    let node = change.node
+    if change.isSame { return count(change) }
+    if edited == node { return }
+    lastWrite += 1
+    let (object, place) = (number(of: node), currentPlace)
+    lines.begin("write")
+    lines.add(lastWrite)
+    lines.add(object)
+    node.kind.recordWrite(change, in: &lines)
+    lines.add(place)
+    lines.end()
+    passIfMany()
+  }
+
   private func count(_ change: Change) {
     let place = currentPlace
     let key = lines.json { change.node.kind.recordKey(change, in: &$0) }
-    let object = UInt64(number(of: change.node))
+    let object = number(of: change.node)
     equalWrites[EqualWrite(object: object, key: key, place: place), default: 0] += 1
   }
 
@@ -374,14 +369,16 @@ package final class RunRecorder: ObservationCore.EngineRecorder {
     if equalWrites.isEmpty { return }
     // Sorted, so that two recordings of one run are the same.
     let sorted = equalWrites.sorted {
-      ($0.key.object, UInt64($0.key.place)) != ($1.key.object, UInt64($1.key.place))
-        ? ($0.key.object, $0.key.place) < ($1.key.object, $1.key.place)
-        : $0.key.key.lexicographicallyPrecedes($1.key.key)
+      let (a, b) = ($0.key, $1.key)
+      if (a.object, a.place) != (b.object, b.place) {
+        return (a.object, a.place) < (b.object, b.place)
+      }
+      return a.key.lexicographicallyPrecedes(b.key)
     }
     equalWrites.removeAll(keepingCapacity: true)
     for (write, count) in sorted {
       lines.begin("equal")
-      lines.add(Int(write.object))
+      lines.add(write.object)
       lines.add(json: write.key)
       lines.add(write.place)
       lines.add(count)
@@ -396,11 +393,11 @@ package final class RunRecorder: ObservationCore.EngineRecorder {
   package override func marked(_ watcher: WatcherRef, by change: ObservationCore.Change) {
     let id = watcher.pointee.id
     guard let index = watchers.index(forKey: id) else { return }
-    if watchers.values[index].causes.last == lastWrite { return }
-    if watchers.values[index].causes.count < Notes.limit {
-      watchers.values[index].causes.append(lastWrite)
+    if watchers.values[index].writes.last == lastWrite { return }
+    if watchers.values[index].writes.count < Causes.limit {
+      watchers.values[index].writes.append(lastWrite)
     } else {
-      watchers.values[index].furtherCauses += 1
+      watchers.values[index].furtherWrites += 1
     }
   }
 
@@ -408,9 +405,9 @@ package final class RunRecorder: ObservationCore.EngineRecorder {
 
   package override func called(_ watcher: WatcherRef) {
     let id = watcher.pointee.id
-    let notes = watchers[id]
-    calls.append((notes == nil ? 0 : id, monotonicNanoseconds()))
-    guard let notes else { return }
+    let causes = watchers[id]
+    calls.append((causes == nil ? 0 : id, monotonicNanoseconds()))
+    guard let causes else { return }
     needTurn()
     if let now = engine.delivery.flushUnderWay, now != turns.flush {
       turns.flush = now
@@ -418,12 +415,12 @@ package final class RunRecorder: ObservationCore.EngineRecorder {
       lines.add(now)
       lines.end()
     }
-    watchers[id] = Notes()
+    watchers[id] = Causes()
     lines.begin("call")
     lines.add(Int(id))
     lines.beginList()
-    for cause in notes.causes { lines.add(cause) }
-    if notes.furtherCauses > 0 { lines.add(-notes.furtherCauses) }
+    for cause in causes.writes { lines.add(cause) }
+    if causes.furtherWrites > 0 { lines.add(-causes.furtherWrites) }
     lines.endList()
     lines.add(time)
     lines.end()
@@ -441,7 +438,7 @@ package final class RunRecorder: ObservationCore.EngineRecorder {
   package override func unchanged(_ watcher: WatcherRef) {
     let id = watcher.pointee.id
     guard watchers[id] != nil else { return }
-    watchers[id] = Notes()
+    watchers[id] = Causes()
     lines.begin("unchanged")
     lines.add(Int(id))
     lines.end()
@@ -475,10 +472,9 @@ package final class RunRecorder: ObservationCore.EngineRecorder {
 
   package override func replacing(_ lazy: WatcherRef) {
     noteLazy(lazy)
-    let receiver = lazy.pointee.receiver.takeUnretainedValue()
     let isKept = lazy.isKnown && !lazy.pointee.traits.contains(.uncached)
-    let old = isKept ? lines.json { receiver.recordValue(of: lazy, in: &$0) } : nil
-    lazies[lazy.pointee.id] = Computation(start: monotonicNanoseconds(), old: old)
+    let old = isKept ? lines.json { addValue(of: lazy, to: &$0) } : nil
+    lazies[lazy.pointee.id] = LazyNotes(start: monotonicNanoseconds(), old: old)
   }
 
   package override func computed(
@@ -490,17 +486,17 @@ package final class RunRecorder: ObservationCore.EngineRecorder {
     let now = monotonicNanoseconds()
     lines.begin("compute")
     lines.add(number)
-    if let old = known.old { lines.add(json: old) } else { lines.addUnknown() }
+    lines.add(known: known.old)
     var flag: StaticString?
     switch computation {
     case .failed:
       lines.addUnknown()
       flag = "failed"
     case .same:
-      if let old = known.old { lines.add(json: old) } else { lines.addUnknown() }
+      lines.add(known: known.old)
       flag = "equal"
     default:
-      lazy.pointee.receiver.takeUnretainedValue().recordValue(of: lazy, in: &lines)
+      addValue(of: lazy, to: &lines)
     }
     lines.add(Int((now - start) / 1000))
     lines.add(known.start == 0 ? 0 : Int((now - known.start) / 1000))
@@ -510,15 +506,18 @@ package final class RunRecorder: ObservationCore.EngineRecorder {
     passIfMany()
   }
 
+  private func addValue(of lazy: WatcherRef, to lines: inout RunLines) {
+    lines.beginValues(of: engine.lazies.name(of: lazy))
+    lazy.pointee.receiver.takeUnretainedValue().recordValue(of: lazy, in: &lines)
+  }
+
   // MARK: Objects
 
-  /// Called when a node is made.
   override func made(_ node: NodeRef) { fresh.insert(node) }
 
-  /// Called before a node is removed.
   override func removed(_ node: NodeRef) {
     fresh.remove(node)
-    if edited?.node == node { edited = nil }
+    if edited == node { edited = nil }
     guard node.pointee.isRecorded else { return }
     lines.begin("gone")
     lines.add(Int(node.pointee.number))
@@ -527,7 +526,6 @@ package final class RunRecorder: ObservationCore.EngineRecorder {
 
   // MARK: Timers, tasks, errors
 
-  /// Called when a timer was made.
   func madeTimer(_ number: UInt64, seconds: Double, repeats: Bool) {
     needTurn()
     let text = place?()?.text() ?? ""
@@ -591,42 +589,54 @@ package final class RunRecorder: ObservationCore.EngineRecorder {
     lines.begin("stopped")
     lines.add(time)
     lines.end()
-    lines.bytes.withUnsafeBytes { sink.take($0, lines: 1) }
+    lines.bytes.withUnsafeBytes { sink.take($0, lines: 1, isCheckpoint: false) }
     lines.removeAll()
     remove(sink)
   }
 }
 
-/// What begins a turn.
-package struct TurnOrigin {
-  let kind: String
-  /// The number of the timer that begins it.
-  let timer: UInt64?
-
-  init(_ kind: String, timer: UInt64? = nil) { (self.kind, self.timer) = (kind, timer) }
-
-  package static var host: TurnOrigin { TurnOrigin("host") }
-  /// A request from the page of an inspector.
-  package static var inspector: TurnOrigin { TurnOrigin("inspector") }
-  static var message: TurnOrigin { TurnOrigin("message") }
+/// What begins a turn, or work outside of turns.
+package enum TurnOrigin {
+  /// The host program.
+  case host
+  case mainChunk
+  case prompt
+  case timer(UInt64)
   /// A callback of `nextTurn`.
-  static var next: TurnOrigin { TurnOrigin("next") }
-  static var descriptor: TurnOrigin { TurnOrigin("descriptor") }
+  case next
+  /// A message of another thread.
+  case message
+  case descriptor
   /// An iteration of a library's loop.
-  static var innerLoop: TurnOrigin { TurnOrigin("luv") }
-}
+  case innerLoop
+  /// A request from the page of an inspector.
+  case inspector
+  /// A function for the end of the program.
+  case exit
 
-extension RunRecorder {
-  /// The beginning of a checkpoint, which a sink takes separately from other lines.
-  package static var checkpoint: String.UTF8View { "[\"checkpoint\"".utf8 }
+  /// The word for it in recordings.
+  var word: StaticString {
+    switch self {
+    case .host: "host"
+    case .mainChunk: "chunk"
+    case .prompt: "prompt"
+    case .timer: "timer"
+    case .next: "next"
+    case .message: "message"
+    case .descriptor: "descriptor"
+    case .innerLoop: "luv"
+    case .inspector: "inspector"
+    case .exit: "exit"
+    }
+  }
 }
 
 /// Takes the lines of a recording.
 package protocol RunSink: AnyObject {
-  /// Takes whole lines.
-  func take(_ bytes: UnsafeRawBufferPointer, lines: Int)
+  /// Takes whole lines: those of one checkpoint, or others.
+  func take(_ bytes: UnsafeRawBufferPointer, lines: Int, isCheckpoint: Bool)
   /// Makes the lines readable by others.
   func save()
-  /// Whether a checkpoint should follow the turn that has just ended.
-  func wantsCheckpoint(_ turn: Int) -> Bool
+  /// Called when a turn has ended; returns whether a checkpoint should follow.
+  func turnEnded(_ turn: Int) -> Bool
 }

@@ -4,9 +4,9 @@ import Glibc
 public struct RunRecordingOptions: Sendable {
   /// How the values of writes and computations are recorded (D4).
   public enum Values: String, Sendable, CaseIterable {
-    /// Numbers, booleans, and the first 60 characters of texts; objects by their types.
+    /// Numbers, booleans, and the first 60 characters of texts; objects by address and type.
     case short
-    /// The same, with whole texts.
+    /// As `short`, but with whole texts.
     case all
     /// No values.
     case none
@@ -52,7 +52,8 @@ public struct RunRecordingError: Error, Sendable, CustomStringConvertible {
 
 /// A recording of a run that is being written to a file.
 ///
-/// It ends with ``stop()``, or when the loop ends. Dropping it doesn't end it.
+/// It ends with ``stop()``, when the loop is deallocated, or when the file cannot be written.
+/// Dropping it doesn't end it.
 public final class RunRecording {
   private let recorder: RunRecorder
   private let file: RunFile
@@ -79,17 +80,11 @@ public final class RunRecording {
     loop?.recordings.removeAll { $0 === self }
   }
 
-  /// Writes the last lines; called by the loop when it ends.
+  /// Writes the last lines and closes the file; also called when the loop is deallocated.
   func finish() {
     isActive = false
     recorder.finish(file)
     file.close()
-  }
-
-  /// Writes everything up to now to the file.
-  package func save() {
-    recorder.passLines()
-    file.save()
   }
 
   fileprivate func fail() {
@@ -135,9 +130,9 @@ extension Loop {
     return try RunRecording.begin(on: self, path, options)
   }
 
-  /// Says what the work outside of turns is, for recordings: "chunk" or "prompt".
-  package func setOuterOrigin(_ kind: String) {
-    (engine.recording.run ?? keptRecorder)?.setOuterOrigin(kind)
+  /// Says what the work outside of turns is, for recordings: the main chunk or the prompt.
+  package func setOuterOrigin(_ origin: TurnOrigin) {
+    (engine.recording.run ?? keptRecorder)?.outerOrigin = origin
   }
 
   /// Notes an error of work outside of turns, for recordings.
@@ -159,7 +154,7 @@ extension Loop {
   }
 
   /// Passes everything that is observed now to all sinks; call it between turns.
-  package func recordCheckpoint() { engine.recording.run?.addCheckpoint() }
+  package func recordCheckpoint() { engine.recording.run?.writeCheckpoint() }
 
   /// Ends the recording to `sink`, which gets the last lines.
   package func endRecording(to sink: any RunSink) {
@@ -187,147 +182,4 @@ extension Loop {
 package protocol PlaceSource: AnyObject {
   /// The place that is running now; nil if no script is running.
   var currentPlace: RunRecorder.Place? { get }
-}
-
-/// Writes lines to a file.
-final class RunFile: RunSink {
-  let path: String
-  private var descriptor: CInt
-  private let header: [UInt8]
-  private let last: Int?
-  private var waiting: [UInt8] = []
-  private(set) var hasFailed = false
-  var onFailure: (RunRecordingError) -> Void = { _ in }
-  /// Where the newest two checkpoints begin in the file, and the turn of the newest one.
-  ///
-  /// Checkpoints that other sinks wanted do not count.
-  private var checkpoints: [Int] = []
-  private var lastCheckpoint = 0
-  private var awaitsCheckpoint = true
-  private var size = 0
-
-  /// Opens a file.
-  init(_ path: String, _ options: RunRecordingOptions) throws(RunRecordingError) {
-    self.path = path
-    last = options.last
-    header = options.header
-    descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-    if descriptor < 0 {
-      throw RunRecordingError(path: path, reason: String(cString: strerror(errno)))
-    }
-    do throws(RunRecordingError) {
-      try check()
-    } catch {
-      _ = Glibc.close(descriptor)
-      throw error
-    }
-    waiting = header
-  }
-
-  /// Checks that the file is a recording or empty, and empties it.
-  private func check() throws(RunRecordingError) {
-    let beginning = Array("{\"obs-lua\":\"recording\"".utf8)
-    var read = [UInt8](repeating: 0, count: beginning.count)
-    var status = stat()
-    guard fstat(descriptor, &status) == 0 else { throw error() }
-    if status.st_mode & S_IFMT != S_IFREG, last != nil {
-      throw RunRecordingError(path: path, reason: "old turns can only be dropped from a file")
-    }
-    if status.st_mode & S_IFMT == S_IFREG {
-      let count = pread(descriptor, &read, read.count, 0)
-      if count > 0, read != beginning {
-        throw RunRecordingError(path: path, reason: "the file exists, and is no recording")
-      }
-      guard ftruncate(descriptor, 0) == 0, fchmod(descriptor, 0o600) == 0 else { throw error() }
-    }
-  }
-
-  private func error() -> RunRecordingError {
-    RunRecordingError(path: path, reason: String(cString: strerror(errno)))
-  }
-
-  func take(_ bytes: UnsafeRawBufferPointer, lines: Int) {
-    if hasFailed { return }
-    if last != nil, awaitsCheckpoint, bytes.starts(with: RunRecorder.checkpoint) {
-      awaitsCheckpoint = false
-      save()
-      checkpoints = checkpoints.suffix(1) + [size]
-    }
-    waiting.append(contentsOf: bytes)
-    if waiting.count > 1 << 16 { save() }
-  }
-
-  func wantsCheckpoint(_ turn: Int) -> Bool {
-    guard let last, turn - lastCheckpoint >= last else { return false }
-    (lastCheckpoint, awaitsCheckpoint) = (turn, true)
-    save()
-    if checkpoints.count > 1 { dropOldTurns() }
-    return true
-  }
-
-  /// Writes the lines that wait.
-  func save() {
-    if hasFailed || waiting.isEmpty { return }
-    let wasWritten = waiting.withUnsafeBytes { RunFile.write($0, to: descriptor) }
-    size += waiting.count
-    waiting.removeAll(keepingCapacity: true)
-    if !wasWritten { fail() }
-  }
-
-  private func fail() {
-    let error = error()
-    hasFailed = true
-    onFailure(error)
-  }
-
-  /// Replaces the file by one that begins with the newest checkpoint; until then the old one stays.
-  private func dropOldTurns() {
-    guard let start = checkpoints.last else { return }
-    let new = path + ".new"
-    let made = open(new, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-    guard made >= 0, header.withUnsafeBytes({ RunFile.write($0, to: made) }) else { return fail() }
-    var (position, buffer) = (start, [UInt8](repeating: 0, count: 1 << 16))
-    while position < size {
-      let count = pread(descriptor, &buffer, buffer.count, off_t(position))
-      guard count > 0 else { break }
-      guard
-        buffer.withUnsafeBytes({
-          RunFile.write(UnsafeRawBufferPointer(rebasing: $0[..<count]), to: made)
-        })
-      else { return fail() }
-      position += count
-    }
-    guard rename(new, path) == 0 else { return fail() }
-    _ = Glibc.close(descriptor)
-    descriptor = made
-    checkpoints = [header.count]
-    size = header.count + size - start
-  }
-
-  private static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: CInt) -> Bool {
-    var rest = bytes
-    while rest.count > 0 {
-      let count = Glibc.write(descriptor, rest.baseAddress, rest.count)
-      if count < 0 {
-        if errno == EINTR { continue }
-        return false
-      }
-      rest = UnsafeRawBufferPointer(rebasing: rest[count...])
-    }
-    return true
-  }
-
-  func close() {
-    save()
-    if descriptor >= 0 { _ = Glibc.close(descriptor) }
-    descriptor = -1
-  }
-
-  deinit { close() }
-}
-
-/// A text as JSON.
-package func jsonText(_ text: String) -> String {
-  var lines = RunLines(RunRecordingOptions())
-  return String(decoding: lines.json { $0.add(text: text) }, as: UTF8.self)
 }

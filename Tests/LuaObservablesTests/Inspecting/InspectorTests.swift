@@ -22,9 +22,9 @@ struct InspectorTests {
     #expect(inspector.url.wholeMatch(of: /http:\/\/127\.0\.0\.1:\d+\/#[0-9a-f]{32}/) != nil)
   }
 
-  @Test func `an inspector ends by stop, by closing the host, and by dropping it`() throws {
+  @Test func `a stopped inspector, and that of a closed host, leave nothing behind`() throws {
     let loop = Loop()
-    for end in ["stop", "close", "drop"] {
+    for end in ["stop", "close", "close later"] {
       weak var former: Inspector?
       weak var dropped: LuaHost?
       var port = 0
@@ -40,7 +40,7 @@ struct InspectorTests {
         case "close": host.close()
         default: break
         }
-        #expect(inspector.isActive == (end == "drop"))
+        #expect(inspector.isActive == (end == "close later"))
         inspector.stop()
       }
       #expect(former == nil, "\(end)")

@@ -256,7 +256,7 @@ extension ObservationCore {
       (title(watcher), nil)
     }
 
-    /// Whether the watcher belongs to the program, and not to a tool or an operation of its own.
+    /// Whether the program registered the watcher; false for watchers of tools and of the prelude.
     open func isPartOfProgram(_ watcher: WatcherRef) -> Bool { true }
     /// Adds the value of a lazy property to a recording.
     open func recordValue(of lazy: WatcherRef, in lines: inout RunLines) { lines.addUnknown() }

@@ -80,6 +80,34 @@ check("D4: values are short, whole, or not recorded, and keys can be hidden", fu
   eq(value_of(nil, "\xff\xfe!"), "\xff\xfe!")
 end)
 
+check("D4: values of computed properties and equal writes are hidden, too", function()
+  local t = { a = 1 }
+  obs.computed(t, "secret", { "a" }, function(self) return self.a * 1111 end)
+  obs.computed(t, "open", { "a" }, function(self) return self.a end)
+  local watcher = obs.observe(t, { "secret", "open" }, function() end)
+  local read = record({ hide = { x = "secret" } }, function()
+    t.a = 2
+    t.secret = 7777
+    obs.flush()
+    t.a = 3
+  end)
+  for _, compute in ipairs(read:all "compute") do
+    local isHidden = compute.name == "secret"
+    eq(compute.new == recordings.hidden, isHidden)
+    eq(compute.old == recordings.hidden, isHidden)
+  end
+  assert(not read.text:find "7777" and not read.text:find "2222" and not read.text:find "3333")
+  watcher:stop()
+end)
+check("an error has one line", function()
+  local t = { n = 0 }
+  local watcher = obs.observe(t, "n", function() error "once" end)
+  obs.on_error(function() end)
+  local read = record(nil, function() t.n = 1 end)
+  obs.on_error(nil)
+  eq(#read:all "error", 1)
+  watcher:stop()
+end)
 check("D3: the state can be rebuilt from a recording, whatever the program did", function()
   for seed = 1, tonumber(os.getenv "OBS_SEEDS") or 60 do
     local random = recordings.random(seed)
@@ -143,6 +171,9 @@ check("bad input of start_recording is an error that names it", function()
   end)
   fails("option 'last' takes a number of turns, not 0", function()
     obs.start_recording("x", { last = 0 })
+  end)
+  fails("option 'last' takes a number of turns, not inf", function()
+    obs.start_recording("x", { last = math.huge })
   end)
   fails("option 'hide' takes a list of keys, not of numbers", function()
     obs.start_recording("x", { hide = { 1 } })

@@ -114,10 +114,11 @@ end
 function Recording:first(kind) return self:all(kind)[1] end
 
 function recordings.read(path)
-  local read = setmetatable({ events = {} }, Recording)
+  local read = setmetatable({ events = {}, text = "" }, Recording)
   local text, watchers, properties = {}, {}, {}
   for line in io.lines(path) do
     local made = decode(line)
+    read.text = read.text .. line .. "\n"
     if not read.header then
       read.header = made
     elseif made[1] == "text" then
