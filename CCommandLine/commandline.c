@@ -1,6 +1,7 @@
 #include "ccl_commandline.h"
 
 #include "ccl_interruption.h"
+#include "ccl_outside.h"
 #include "clua_errors.h"
 #include "clua_guard.h"
 #include "clua_protected.h"
@@ -80,11 +81,25 @@ int ccl_loadfile(lua_State *L, const char *name) {
 ccl_text ccl_readtext(const char *name, size_t limit) {
   ccl_text text = {.bytes = malloc(limit + 1)};
   if (!text.bytes) return (ccl_text){.failed = "read", .error = ENOMEM};
+  ccl_input input = {.about = name};
+  // The standard input is watched itself.
+  if (name && ccl_takeinput("text", &input)) {
+    text.count = input.count <= limit + 1 ? input.count : limit + 1;
+    if (text.count > 0) memcpy(text.bytes, input.bytes, text.count);
+    text.error = input.error;
+    if (text.error) text.failed = input.result ? "read" : "open";
+    return text;
+  }
   FILE *file = name ? fopen(name, "re") : stdin;
   if (file) text.count = fread(text.bytes, 1, limit + 1, file);
   if (!file || ferror(file)) text.error = errno;
   if (text.error) text.failed = file ? "read" : "open";
   if (file && file != stdin) fclose(file);
+  input.result = file != NULL;
+  input.error = text.error;
+  input.bytes = text.bytes;
+  input.count = text.count;
+  if (name) ccl_noteinput("text", &input);
   return text;
 }
 

@@ -471,6 +471,8 @@ bool ccl_settle(void) {
 
 int ccl_exitrequest(void) { return ending; }
 
+void ccl_requestexit(int status) { ending = status; }
+
 bool ccl_isasked(void) { return ending != 0 || stage_now != CALM; }
 
 static bool is_hurried(void) { return stage_now == HURRIED; }

@@ -48,6 +48,8 @@ int ccl_wakedescriptor(void);
 bool ccl_settle(void);
 /// The status with which the process was asked to end: 0 if it was not, 128 + signal, 124.
 int ccl_exitrequest(void);
+/// Asks the process to end with a status, as a signal would.
+void ccl_requestexit(int status);
 /// Whether a signal has come that was not handled yet.
 bool ccl_isasked(void);
 /// Waits until the stream can be read; false if an unhandled signal comes first.

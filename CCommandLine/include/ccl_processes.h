@@ -16,5 +16,8 @@ typedef struct ccl_process {
 ccl_process ccl_fork(void);
 /// Flushes the standard streams and ends the process at once.
 _Noreturn void ccl_endfork(int status);
+/// Runs `body` in a copy of this process, which must have one thread, and returns the status with
+/// which it ends; -1 if the copy could not be made, or was killed.
+int ccl_runincopy(int (*body)(void *context), void *context);
 
 #endif

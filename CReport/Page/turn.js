@@ -109,6 +109,10 @@ const turnView = {
         return ["task", "quiet", soft(`number ${event[1]} begins`), placeElement(text(event[2]))];
       case "timerend": return ["timer", "quiet", soft(`number ${event[1]} ends`)];
       case "taskend": return ["task", "quiet", soft(`number ${event[1]} ends`)];
+      case "input":
+        return ["outside", "quiet", list(row.group, ([, kind, about]) =>
+          make("code", {}, about === null ? kind : `${kind} ${shorten(about, 60)}`))];
+      case "cannot": return ["no replay", "error", make("span", { class: "message" }, event[1])];
       case "missed":
         return ["gap", "error", `${count(event[1], "line")} could not be recorded here`];
       case "stopped": return ["end", "quiet", soft(`the recording ended at ${seconds(event[1])}`)];
@@ -146,10 +150,13 @@ function readTurn(recording, turn, before) {
   const digest = { turn, after, rows: [], writes: new Map(), calledBy: new Map(),
     changed: new Map(), calls: [], invalid: [], computed: [], unchanged: [] };
   const open = [];
-  const grouped = new Set(["object", "gone", "stop", "invalid"]);
+  const grouped = new Set(["object", "gone", "stop", "invalid", "input"]);
+  // Inputs of the loop itself.
+  const silent = new Set(["now", "poll", "settle", "descriptor"]);
   for (const event of recording.events(turn)) {
     const [kind] = event;
     if (kind === "text" || kind === "turn" || kind === "end") continue;
+    if (kind === "input" && silent.has(event[1])) continue;
     const row = { event, depth: open.length };
     const previous = digest.rows.at(-1);
     if (kind === "write" || kind === "edit") {

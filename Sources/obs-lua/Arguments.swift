@@ -43,6 +43,7 @@ struct Arguments {
     }
     script = min(index, self.count)
     try checkRecording()
+    try checkReplay()
     try checkInspecting()
     try checkTesting()
   }
@@ -58,10 +59,34 @@ struct Arguments {
     }
     guard options.recordFile != nil else {
       if options.recordedTurns != nil { throw .needsOption(.recordLast, .record) }
+      if !options.recordsInputs { throw .needsOption(.noInputs, .record) }
       return
     }
     if options.testing.isOn { throw .excluded("--record", by: .test) }
     if options.watches { throw .excluded("--record", by: .watch) }
+  }
+
+  /// Checks that a replay has no other options: it takes those of the recorded run.
+  ///
+  /// - Throws: `Misuse`.
+  private func checkReplay() throws(Misuse) {
+    guard options.replayFile != nil else {
+      if options.lastTurn != nil { throw .needsOption(.until, .replay) }
+      if options.bisection != nil { throw .needsOption(.bisect, .replay) }
+      return
+    }
+    if let other = options.given.first(where: { ![.replay, .until, .bisect].contains($0) }) {
+      throw .excluded(other.rawValue, by: .replay)
+    }
+    if options.lastTurn != nil, options.bisection != nil { throw .excluded("--until", by: .bisect) }
+    if !steps.isEmpty || isInteractive || asksForVersion || ignoresEnvironment {
+      throw .excluded("-e, -l, -i, -v, -E or -W", by: .replay)
+    }
+  }
+
+  /// Whether the run is recorded so that it can be replayed.
+  var recordsInputs: Bool {
+    options.recordFile != nil && options.recordsInputs && options.recordedTurns == nil
   }
 
   /// Checks that a program is run that can be inspected.
@@ -98,20 +123,17 @@ struct Arguments {
   /// Whether no argument specifies any code to run.
   var isEmpty: Bool { script == count && !runsChunks && !asksForVersion }
 
-  /// The environment variable whose code runs first, and its file if it names one.
-  var environment: (name: String, text: Text, file: Text?)? {
+  /// Whether lines are read from a prompt.
+  var hasPrompt: Bool { isInteractive || isEmpty && isatty(STDIN_FILENO) != 0 }
+
+  /// Finds the environment variable whose code runs first, and its file if it names one.
+  func environment() -> (name: String, text: Text, file: Text?)? {
     guard !ignoresEnvironment else { return nil }
     for name in ["LUA_INIT_5_4", "LUA_INIT"] {
-      guard let text = getenv(name).map({ Text($0) }) else { continue }
+      guard let text = Outside.variable(name) else { continue }
       return (name, text, text[0] == CChar(ascii: "@") ? text + 1 : nil)
     }
     return nil
-  }
-
-  /// The number that makes runs with the same inputs the same, from the environment.
-  var seed: UInt64? {
-    guard !ignoresEnvironment, let text = getenv("OBS_LUA_SEED") else { return nil }
-    return UInt64(String(cString: text))
   }
 
   /// The name of the script, or nil for the standard input.

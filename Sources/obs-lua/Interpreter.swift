@@ -14,13 +14,23 @@ final class Interpreter {
   private let host: ScriptHost
   private let L: LuaStack
   private var sandboxFiles: SandboxFiles?
+  private let replay: Replay?
   /// The name at the beginning of error messages; nil at the prompt.
   private var name: UnsafePointer<CChar>?
 
-  init(_ arguments: Arguments, name: UnsafePointer<CChar>) throws(LuaError) {
+  /// Makes the state and its host.
+  ///
+  /// - Parameters:
+  ///   - seed: the seed of a run whose inputs are recorded.
+  ///   - replay: the replay that the run belongs to.
+  /// - Throws: `memory` if there is not enough for a state.
+  init(
+    _ arguments: Arguments, name: UnsafePointer<CChar>, seed: UInt64?, _ replay: Replay?
+  ) throws(LuaError) {
     self.arguments = arguments
+    self.replay = replay
     sandboxFiles = SandboxFiles(arguments)
-    host = try ScriptHost(arguments, name: name)
+    host = try ScriptHost(arguments, name: name, seed: seed, replay)
     L = host.state.stack
     self.name = name
   }
@@ -41,6 +51,7 @@ final class Interpreter {
     ccl_forgetstate()
     let succeeded = host.close()
     if isExact { reportIfInexact() }
+    if let replay, !replay.programDidEnd() { return 1 }
     let request = ccl_exitrequest()
     if request != 0 { return request }
     return status == 0 && !succeeded ? 1 : status
@@ -83,16 +94,21 @@ final class Interpreter {
 
   private func runCommandLine() throws(Raised) -> CInt {
     try prepare()
-    let isPrompt = arguments.isInteractive || arguments.isEmpty && isatty(0) != 0
+    let isPrompt = arguments.hasPrompt
     if arguments.options.isSandboxed, !lock(forPrompt: isPrompt) { return 1 }
     let succeeded = try runMainTurn(readsInput: arguments.isEmpty && !isPrompt)
-    var goesOn = host.endTurn() && !ccl_settle()
+    var goesOn = host.endTurn() && !Outside.settles()
     if succeeded, goesOn, isPrompt {
       if !arguments.isInteractive { writeVersion() }
       goesOn = try runPrompt()
     }
     let isStopped = !succeeded && arguments.options.errorAction == .stop || !goesOn
     if !isStopped { host.runLoop(afterPrompt: isPrompt) }
+    if let replay, replay.isAtLastTurn {
+      replay.promptWillBegin()
+      _ = try runPrompt()
+      replay.promptDidEnd()
+    }
     // Failures in a turn are known when the host closes.
     return succeeded ? 0 : 1
   }
@@ -158,7 +174,7 @@ final class Interpreter {
   // MARK: Chunks
 
   private func runEnvironment() -> Bool {
-    guard let (name, text, file) = arguments.environment else { return true }
+    guard let (name, text, file) = arguments.environment() else { return true }
     return file.map { runFile($0) } ?? runChunk(text, name: "=" + name)
   }
 
@@ -295,6 +311,7 @@ final class Interpreter {
       L.pop()
     } else {
       host.noteError(L)
+      Outside.noteInterruption()
       ccl_writeraised(L.pointer, name)
     }
     return false

@@ -33,6 +33,10 @@ struct Options {
     case watch = "--watch"
     case record = "--record"
     case recordLast = "--record-last"
+    case noInputs = "--no-inputs"
+    case replay = "--replay"
+    case until = "--until"
+    case bisect = "--bisect"
     case report = "--report"
     case trace = "--trace"
     case inspect = "--inspect"
@@ -40,7 +44,9 @@ struct Options {
     /// The value after the `=`; nil if the option takes none.
     var value: String? {
       switch self {
-      case .help, .version, .virtualTime, .test, .tap, .failFast, .leaks, .watch: nil
+      case .help, .version, .virtualTime, .test, .tap, .failFast, .leaks, .watch,
+        .noInputs:
+        nil
       case .error: "stop|continue"
       case .timeout: "SECONDS"
       case .maxMemory: "BYTES"
@@ -48,15 +54,17 @@ struct Options {
       case .sandbox: "FOLDER|strict"
       case .junit: "FILE"
       case .filter: "TEXT"
-      case .record, .report, .trace: "FILE"
+      case .record, .replay, .report, .trace: "FILE"
       case .recordLast: "TURNS"
+      case .until: "TURN"
+      case .bisect: "EXPRESSION"
       case .inspect: "PORT"
       case .jobs: "N"
       }
     }
 
     /// Whether `arg` has the option.
-    var isSeenByScripts: Bool { ![.record, .recordLast, .inspect].contains(self) }
+    var isSeenByScripts: Bool { ![.record, .recordLast, .noInputs, .inspect].contains(self) }
 
     /// Whether the value may be omitted.
     var isValueOptional: Bool { self == .sandbox || self == .inspect }
@@ -80,7 +88,11 @@ struct Options {
       case .failFast: "with --test: end after the first failure"
       case .leaks: "with --test: watchers, timers and tasks that a case leaves are failures"
       case .watch: "run again what changes: the script, or with --test its files"
-      case .record: "record the run to FILE, which --report shows"
+      case .record: "record the run to FILE, for --report and --replay"
+      case .noInputs: "with --record: no inputs such as files and the time, and no replay"
+      case .replay: "repeat the run that FILE has recorded, with the same inputs and output"
+      case .until: "with --replay: stop after this turn, at a prompt"
+      case .bisect: "with --replay: find the first turn after which this is false"
       case .report: "make FILE, a page that shows the recording that follows"
       case .trace: "make FILE from the recording that follows: trace events for Chrome"
       case .recordLast: "with --record: keep the newest turns, between TURNS and twice as many"
@@ -113,6 +125,16 @@ struct Options {
   private(set) var watches = false
   /// The file to which the run is recorded.
   private(set) var recordFile: String?
+  /// Whether inputs are recorded, too.
+  private(set) var recordsInputs = true
+  /// The recording to replay.
+  private(set) var replayFile: String?
+  /// The turn after which the replay stops.
+  private(set) var lastTurn: Int?
+  /// The expression for which the replay finds a turn.
+  private(set) var bisection: String?
+  /// All options that were given.
+  private(set) var given: [Name] = []
   /// The number of turns that the recording keeps at least.
   private(set) var recordedTurns: Int?
   /// The port of the inspector, 0 for any; nil without an inspector.
@@ -137,6 +159,7 @@ struct Options {
     guard name.value != nil || value == nil,
       value != nil || name.value == nil || name.isValueOptional
     else { throw .wrongValue(name) }
+    given.append(name)
     switch name {
     case .test:
       testing.isOn = true
@@ -151,6 +174,17 @@ struct Options {
     case .recordLast:
       guard let turns = value.flatMap({ Int($0) }), turns > 0 else { throw .wrongValue(name) }
       recordedTurns = turns
+    case .noInputs:
+      recordsInputs = false
+    case .replay:
+      guard let value, !value.isEmpty else { throw .wrongValue(name) }
+      replayFile = value
+    case .until:
+      guard let turn = value.flatMap({ Int($0) }), turn > 0 else { throw .wrongValue(name) }
+      lastTurn = turn
+    case .bisect:
+      guard let value, !value.isEmpty else { throw .wrongValue(name) }
+      bisection = value
     case .inspect:
       guard let port = value.map({ Int($0) }) ?? 0, 0...65535 ~= port else {
         throw .wrongValue(name)

@@ -1,9 +1,15 @@
 internal import CCommandLine
+internal import CLua
 internal import Lua
+internal import Observables
 
 /// The process from its arguments to its exit status.
 enum Program {
   static let version = "0.1.0"
+  /// The program and the library of Lua, with their versions.
+  static let title = "obs-lua \(version) (Lua \(LuaRelease.loaded))"
+  /// The same with a number that differs between builds.
+  static let build = "\(title), build \(String(ccl_buildnumber(), radix: 16))"
 
   static func run(
     argumentCount: Int, arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
@@ -25,7 +31,7 @@ enum Program {
       return ccl_checkoutput(name) ? 0 : 1
     }
     if arguments.options.asksForVersion {
-      ccl_writeoutput("obs-lua \(version) (Lua \(LuaRelease.loaded))\n")
+      ccl_writeoutput(title + "\n")
       return ccl_checkoutput(name) ? 0 : 1
     }
     if let tool = arguments.options.recordingTool, let recording = arguments.operands.first {
@@ -39,9 +45,48 @@ enum Program {
       let restarter = ScriptRestarter(String(cString: script), name: String(cString: name))
       if let status = restarter.run() { return status }
     }
-    if let seed = arguments.seed { ccl_repeat(seed) }
+    if arguments.options.replayFile != nil { return replay(arguments, name: name) }
+    let seed = arguments.recordsInputs ? record(arguments, name: name) : nil
+    return interpret(arguments, name: name, seed: seed, nil)
+  }
+
+  /// Makes the run repeatable and notes its inputs, and returns its seed.
+  private static func record(_ arguments: Arguments, name: UnsafePointer<CChar>) -> UInt64 {
+    // Computed now, because this makes a state, and a replay must make the same ones.
+    _ = build
+    let seed = UInt64.random(in: .min ... .max)
+    repeatRun(seed)
+    let inputs = RecordedInputs()
+    inputs.onRefusal = { what in
+      ccl_writeerror(name, "warning: this run cannot be replayed beyond this point: \(what)")
+    }
+    Outside.use(inputs, readsInput: !arguments.hasPrompt)
+    return seed
+  }
+
+  /// Gives Lua and the engine the same addresses and random numbers as in each run with this seed.
+  static func repeatRun(_ seed: UInt64) {
+    ccl_repeat(seed)
+    RecordMemory.source = ({ clua_arena_make($0) }, { clua_arena_free($0, $1) })
+  }
+
+  private static func replay(_ arguments: Arguments, name: UnsafePointer<CChar>) -> CInt {
     do {
-      return try Interpreter(arguments, name: name).run()
+      let replay = try Replay(arguments, name: name)
+      let recorded = try replay.begin()
+      let recordedName = recorded.values[0].map { UnsafePointer($0) } ?? name
+      return interpret(recorded, name: recordedName, seed: nil, replay)
+    } catch {
+      ccl_writeerror(name, (error as? LuaError)?.message ?? "\(error)")
+      return 1
+    }
+  }
+
+  private static func interpret(
+    _ arguments: Arguments, name: UnsafePointer<CChar>, seed: UInt64?, _ replay: Replay?
+  ) -> CInt {
+    do {
+      return try Interpreter(arguments, name: name, seed: seed, replay).run()
     } catch {
       ccl_writeerror(name, "cannot create state: not enough memory")
       return 1

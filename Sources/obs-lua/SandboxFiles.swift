@@ -15,7 +15,7 @@ struct SandboxFiles {
       return nil
     }
     self.limit = limit
-    for name in [arguments.environment?.file, arguments.scriptName] {
+    for name in [arguments.environment()?.file, arguments.scriptName] {
       if let name { texts[name] = ccl_readtext(name, limit) }
     }
   }

@@ -20,8 +20,10 @@ final class ScriptHost {
   private var runRecording: RunRecording?
   /// The inspector that the command line asks for.
   private var inspector: Inspector?
-  private let script: String?
-  private let scriptArguments: [String]
+  private let arguments: Arguments
+  /// The seed of a run whose inputs are recorded.
+  private let seed: UInt64?
+  private let replay: Replay?
   /// The host whose recordings `os.exit` finishes.
   // Safe: only the thread of the interpreter uses it.
   nonisolated(unsafe) private static var current: ScriptHost?
@@ -29,7 +31,9 @@ final class ScriptHost {
   /// Makes a host.
   ///
   /// - Throws: `memory` if there is not enough for a state.
-  init(_ arguments: Arguments, name: UnsafePointer<CChar>) throws(LuaError) {
+  init(
+    _ arguments: Arguments, name: UnsafePointer<CChar>, seed: UInt64?, _ replay: Replay?
+  ) throws(LuaError) {
     // The libraries are opened later: `-E` determines which variables they read.
     let state = try LuaState(libraries: [])
     let clock: LoopClock = arguments.options.usesVirtualTime ? .virtual : .system
@@ -37,10 +41,12 @@ final class ScriptHost {
     // With `-i` the script already runs at the prompt.
     stopsOnError = arguments.options.errorAction == .stop && !arguments.isInteractive
     options = arguments.options
-    script = arguments.scriptName.map { String(cString: $0) }
-    scriptArguments = Array(arguments.operands.dropFirst())
+    self.arguments = arguments
+    (self.seed, self.replay) = (seed, replay)
+    host.loop.outside = Outside.inputs
     host.programName = String(cString: name)
     host.onError = { [unowned self] report in
+      Outside.noteInterruption()
       if report.isHandled { return }
       ccl_writeerror(name, report.description)
       // An end by a signal is not a failure of the script, and nothing runs after it.
@@ -86,8 +92,9 @@ final class ScriptHost {
     if let time = options.turnTime { limits.turnTime = time }
     try host.limit(to: limits)
     if let file = options.recordFile { try record(to: file) }
+    if let replay { begin(replay) }
     if let port = options.inspectorPort { try inspect(port) }
-    guard runRecording != nil || inspector != nil else { return }
+    guard runRecording != nil || inspector != nil || replay != nil else { return }
     host.loop.setOuterOrigin(.mainChunk)
     Self.current = self
     // `os.exit` ends the process without a return to the interpreter.
@@ -97,6 +104,24 @@ final class ScriptHost {
   private func finishRecordings() {
     runRecording?.stop()
     inspector?.stop()
+    replay?.recordingWillEnd()
+  }
+
+  /// Replays the recorded run, with the record for `why` if the user can ask for it.
+  private func begin(_ replay: Replay) {
+    replay.compare(host.loop)
+    replay.stop = { [unowned self] in host.loop.stop() }
+    replay.evaluate = { [unowned self] expression in
+      do throws(LuaError) {
+        let function = try state.load("return " + expression, name: "=bisect")
+        let value = try function.callPlainly(arguments: []).first ?? .nil
+        return value != .nil && value != .boolean(false)
+      } catch {
+        ccl_writeerror(nil, error.message)
+        return nil
+      }
+    }
+    if replay.needsHistory { host.record(true) }
   }
 
   /// Starts the inspector, which only reads, and writes its address.
@@ -117,10 +142,10 @@ final class ScriptHost {
   /// Computed on demand: finding Lua's release takes a third of the time of the program's start.
   private var origin: [(name: String, json: String)] {
     [
-      ("program", jsonText("obs-lua \(Program.version) (Lua \(LuaRelease.loaded))")),
-      ("script", script.map(jsonText) ?? "null"),
-      ("arguments", "[\(scriptArguments.map(jsonText).joined(separator: ","))]"),
-    ]
+      ("program", jsonText(Program.title)),
+      ("script", arguments.scriptName.map { jsonText(String(cString: $0)) } ?? "null"),
+      ("arguments", "[\(arguments.operands.dropFirst().map(jsonText).joined(separator: ","))]"),
+    ] + (seed.map { RecordingHeader.fields(seed: $0, arguments) } ?? [])
   }
 
   /// Records the run to a file.
@@ -131,7 +156,12 @@ final class ScriptHost {
     recording.last = options.recordedTurns
     recording.origin = origin
     do {
-      runRecording = try host.loop.startRecording(to: file, recording)
+      runRecording =
+        if let inputs = Outside.inputs as? RecordedInputs {
+          try host.loop.startRecording(to: file, recording, inputs: inputs)
+        } else {
+          try host.loop.startRecording(to: file, recording)
+        }
     } catch {
       throw LuaError("\(error)")
     }
@@ -139,7 +169,9 @@ final class ScriptHost {
 
   /// Notes the error on top of the stack, which ends a chunk, in the recording of the run.
   func noteError(_ L: LuaStack) {
-    guard runRecording != nil || inspector != nil, L.isString(at: -1) else { return }
+    guard runRecording != nil || inspector != nil || replay != nil, L.isString(at: -1) else {
+      return
+    }
     host.loop.noteError(state.text(at: -1, of: L))
   }
 
@@ -148,6 +180,7 @@ final class ScriptHost {
   /// - Throws: `file` if they cannot be read.
   func readModules() throws(LuaError) {
     guard let folder = options.moduleFolder else { return }
+    Outside.inputs?.refuse("modules of a sandbox, which are read at the start")
     for path in try host.readModules(inFolder: folder) { ccl_noteload(path) }
   }
 
@@ -171,11 +204,14 @@ final class ScriptHost {
   /// Prepares the prompt: timers run while it waits for lines.
   func promptWillBegin() {
     ccl_beginprompt()
+    if replay == nil { Outside.inputs?.refuse("a prompt") }
     host.loop.setOuterOrigin(.prompt)
     // At the prompt an error is reported, and the next line is read.
     stopsOnError = false
     // Users at the prompt call `why` (W4).
     host.record(true)
+    // After a replay, time stands still.
+    if replay != nil { return }
     ccl_setidle(
       { Unmanaged<ScriptHost>.fromOpaque($0!).takeUnretainedValue().host.mayStep },
       { Unmanaged<ScriptHost>.fromOpaque($0!).takeUnretainedValue().host.stepWhileIdle() },
@@ -210,7 +246,7 @@ final class ScriptHost {
       ccl_writeoutput("waiting for \(events); Ctrl-D or Ctrl-C ends it\n")
       host.stopsLoop(atEndOf: STDIN_FILENO)
     }
-    if !ccl_settle() { host.runLoop(wakingFor: wake) { ccl_settle() } }
+    if !Outside.settles() { host.runLoop(wakingFor: wake) { Outside.settles() } }
   }
 
   /// Calls the functions that the script registered for its end.

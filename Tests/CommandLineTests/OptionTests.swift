@@ -52,6 +52,18 @@ struct OptionTests {
   @Test(
     arguments: [
       ("--record-last=5 a.lua", "'--record-last' needs '--record=FILE'"),
+      ("--no-inputs a.lua", "'--no-inputs' needs '--record=FILE'"),
+      ("--until=5 a.lua", "'--until' needs '--replay=FILE'"),
+      ("--bisect=true a.lua", "'--bisect' needs '--replay=FILE'"),
+      ("--replay= a.lua", "'--replay' is written '--replay=FILE'"),
+      ("--replay=r --until=x a.lua", "'--until' is written '--until=TURN'"),
+      ("--replay=r --bisect= a.lua", "'--bisect' is written '--bisect=EXPRESSION'"),
+      ("--replay=r --bisect=x --until=1", "'--until' cannot be used with '--bisect'"),
+      ("--replay=r --test a.lua", "'--test' cannot be used with '--replay'"),
+      ("--replay=r --watch a.lua", "'--watch' cannot be used with '--replay'"),
+      ("--replay=r --sandbox a.lua", "'--sandbox' cannot be used with '--replay'"),
+      ("--replay=r --record=s a.lua", "'--record' cannot be used with '--replay'"),
+      ("--replay=r -e 'x=1'", "'-e, -l, -i, -v, -E or -W' cannot be used with '--replay'"),
       ("--record= a.lua", "'--record' is written '--record=FILE'"),
       ("--record=r --record-last=0 a.lua", "'--record-last' is written '--record-last=TURNS'"),
       ("--record=r --test a.lua", "'--record' cannot be used with '--test'"),

@@ -303,7 +303,12 @@ final class DebuggingFunctions: ModuleSlice {
 
   /// Opens a debugging prompt like Lua's in a terminal, until "cont" or the end of the input.
   func openPrompt(_ L: LuaStack) {
-    guard isatty(STDIN_FILENO) != 0, isatty(STDERR_FILENO) != 0 else { return }
+    let outside = host.loop.outside
+    let isAttended = outside.exchange("terminal") {
+      RunInput(result: isatty(STDIN_FILENO) != 0 && isatty(STDERR_FILENO) != 0 ? 1 : 0)
+    }
+    guard isAttended.result != 0 else { return }
+    outside?.refuse("a prompt in the script")
     let height = L.height
     defer { L.height = height }
     do {

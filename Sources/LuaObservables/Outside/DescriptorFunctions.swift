@@ -213,7 +213,7 @@ final class DescriptorFunctions: ModuleSlice {
   private func descriptor(_ L: LuaStack) throws -> CInt {
     let (function, number) = (state.text(at: 2, of: L), Int(L.integer(at: 3) ?? 1))
     let (descriptor, _) = try waitedFor(at: 1, of: L, function)
-    guard fcntl(descriptor, F_GETFD) >= 0 else {
+    guard host.loop.isOpen(descriptor) else {
       throw badArgument(number, of: function, "descriptor \(descriptor) is not open")
     }
     L.push(Int(descriptor))

@@ -51,14 +51,20 @@ extension Loop {
     _ body: @escaping () -> Void
   ) throws(ClosedDescriptor) -> DescriptorHandler {
     assertOnThread()
-    guard fcntl(descriptor, F_GETFD) >= 0 else {
-      throw ClosedDescriptor(descriptor: descriptor)
-    }
+    guard isOpen(descriptor) else { throw ClosedDescriptor(descriptor: descriptor) }
     let handler = DescriptorHandler(descriptor, events, stream: stream, self, body)
     inputs.handlers.append(handler)
     references += 1
     driven?.ask()
     return handler
+  }
+
+  /// Whether a descriptor is open.
+  package func isOpen(_ descriptor: Int32) -> Bool {
+    let isOpen = outside.exchange("descriptor") {
+      RunInput(result: fcntl(descriptor, F_GETFD) >= 0 ? 1 : 0)
+    }
+    return isOpen.result != 0
   }
 
   /// Whether a handler waits for the descriptor.
@@ -100,7 +106,10 @@ extension Loop {
     while true {
       let result = lookOnce(timeout: rest)
       // A request that ran no code of the program must not end the wait: it would add a round.
-      guard result == .servedOutside, rest != 0, !isStopping else { return result == .handled }
+      guard result == .servedOutside, rest != 0, !isStopping else {
+        if result == .servedOutside { noteReady([]) }
+        return result == .handled
+      }
       let waited = Int32(clamping: (monotonicNanoseconds() - start) / 1_000_000)
       if timeout > 0 { rest = max(0, timeout - waited) }
     }
@@ -128,15 +137,18 @@ extension Loop {
     let (own, servers) = (polled.count, inputs.servers)
     let served = servers.map(\.polled)
     for entries in served { polled += entries }
-    let count = poll(&polled, timeout: isReady ? 0 : limited(timeout))
+    let count = replayReady(&polled) ?? poll(&polled, timeout: isReady ? 0 : limited(timeout))
     guard count > 0 || isReady || count == 0 && servers.contains(where: \.isDue) else {
+      noteReady([])
       return .other
     }
     if !servers.isEmpty, !isStopping {
       let hasRun = serve(servers, served.map(\.count), polled[own...])
       let isOnlyServed = !isReady && polled[..<own].allSatisfy { $0.revents == 0 }
+      if hasRun { outside?.refuse("code of the page of an inspector") }
       if isOnlyServed { return hasRun ? .other : .servedOutside }
     }
+    noteReady(polled[..<own])
     var hasServed = false
     if let mainQueue, polled[waiting.count].revents != 0 {
       turn { mainQueue.drain() }
@@ -154,6 +166,31 @@ extension Loop {
       }
     }
     return hasServed ? .handled : .other
+  }
+
+  /// Sets the entries to those that were recorded, and returns how many are ready; nil unless this
+  /// is a replay.
+  private func replayReady(_ polled: inout [pollfd]) -> Int32? {
+    guard let recorded = outside?.take("poll", about: nil) else { return nil }
+    // Pairs of a place and the events there.
+    let pairs = recorded.bytes ?? []
+    for pair in stride(from: 0, to: pairs.count - 1, by: 2) where pairs[pair] < polled.count {
+      polled[Int(pairs[pair])].revents = Int16(pairs[pair + 1])
+    }
+    return Int32(recorded.result)
+  }
+
+  /// Notes the entries that are ready, after a wait that returns to the program.
+  private func noteReady(_ polled: ArraySlice<pollfd>) {
+    guard let outside else { return }
+    var pairs: [UInt8] = []
+    for (place, entry) in polled.enumerated() where entry.revents != 0 {
+      // More handlers than this are not worth a longer form.
+      guard place < 256 else { return outside.refuse("more than 250 descriptors to wait for") }
+      pairs += [UInt8(place), UInt8(truncatingIfNeeded: entry.revents)]
+    }
+    outside.note(
+      "poll", RunInput(result: pairs.count / 2, bytes: pairs.isEmpty ? nil : pairs))
   }
 
   /// Whether a handler would be called now, or the inner loop has something to read.

@@ -124,6 +124,7 @@ extension Loop {
     inputs.inner?.updateTime()
     let messages = calls.unread + inbox.takeAll()
     calls.unread = []
+    if !messages.isEmpty { outside?.refuse("a message of another thread") }
     for (index, message) in messages.enumerated() {
       if isStopping {
         calls.unread = Array(messages[index...])
@@ -186,7 +187,7 @@ extension Loop {
     engine.recording.run?.willWait()
     let hasInputs = !inputs.areEmpty
     let passesTime = schedule.clock == .virtual && inputs.inner?.isAlive == true
-    let start = passesTime ? schedule.passedUntil ?? monotonicSeconds() : 0
+    let start = passesTime ? schedule.passedUntil ?? systemTime : 0
     defer { if passesTime { passTime(since: start, until: due) } }
     // Ready work must not keep the main queue and the inputs waiting forever.
     if !isIdle {
@@ -204,7 +205,7 @@ extension Loop {
 
   /// Lets virtual time pass as real time did, but not beyond the next timer.
   private func passTime(since start: Double, until due: Double?) {
-    let time = monotonicSeconds()
+    let time = systemTime
     schedule.passedUntil = time
     schedule.virtualNow = max(
       schedule.virtualNow, min(schedule.virtualNow + time - start, due ?? .infinity))

@@ -1,6 +1,13 @@
 extension Loop {
   /// Seconds on the loop's clock, which never goes back.
-  public var now: Double { schedule.clock == .virtual ? schedule.virtualNow : monotonicSeconds() }
+  public var now: Double { schedule.clock == .virtual ? schedule.virtualNow : systemTime }
+
+  /// Seconds on the system's clock, or in a replay on that of the recorded run.
+  var systemTime: Double {
+    guard let outside else { return monotonicSeconds() }
+    let time = outside.exchange("now") { RunInput(result: Int(monotonicNanoseconds())) }
+    return Double(time.result) * 1e-9
+  }
 
   /// Calls `body` once, in a separate turn, `seconds` from now.
   ///

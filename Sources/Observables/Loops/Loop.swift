@@ -32,6 +32,8 @@ public final class Loop {
   var recordings: [RunRecording] = []
   /// The recorder that an inspector keeps between its recordings, so that numbers continue.
   weak var keptRecorder: RunRecorder?
+  /// Notes the inputs that the loop gets from the system, or gives them back; nil for neither.
+  package var outside: (any RunInputs)?
   /// The bridges that know which place of a script is running.
   package var placeSources: [any PlaceSource] = []
 
@@ -190,9 +192,9 @@ public final class Loop {
       engine.delivery.endTurn()
       return
     }
-    let start = monotonicSeconds()
+    let start = systemTime
     engine.delivery.endTurn()
-    turns.secondsInFlush += monotonicSeconds() - start
+    turns.secondsInFlush += systemTime - start
   }
 
   private func flushGuardedTurn() {

@@ -10,11 +10,7 @@ public enum LoopClock: Sendable {
 }
 
 /// Seconds on the system's monotonic clock.
-func monotonicSeconds() -> Double {
-  var time = timespec()
-  clock_gettime(CLOCK_MONOTONIC, &time)
-  return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
-}
+func monotonicSeconds() -> Double { Double(monotonicNanoseconds()) * 1e-9 }
 
 /// Nanoseconds on the same clock.
 package func monotonicNanoseconds() -> UInt64 {

@@ -190,8 +190,18 @@ public struct RunLines {
       isCut = end < string.count
       kept = UnsafeRawBufferPointer(rebasing: string[..<end])
     }
-    guard RunLines.isUTF8(kept) else { return put(base64: kept) }
-    put(quoted: kept, isCut: isCut)
+    put(kept, isCut: isCut)
+  }
+
+  /// Adds bytes, whatever the options say: as text if they are valid UTF-8.
+  mutating func addWhole(_ bytes: UnsafeRawBufferPointer) {
+    separate()
+    put(bytes, isCut: false)
+  }
+
+  private mutating func put(_ text: UnsafeRawBufferPointer, isCut: Bool) {
+    guard RunLines.isUTF8(text) else { return put(base64: text) }
+    put(quoted: text, isCut: isCut)
   }
 
   package mutating func add(string: String) {
@@ -289,15 +299,17 @@ public struct RunLines {
     bytes.append(UInt8(ascii: "\""))
   }
 
+  static let base64 = Array(
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+
   private mutating func put(base64 data: UnsafeRawBufferPointer) {
-    let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
     put("{\"b\":\"")
     for start in stride(from: 0, to: data.count, by: 3) {
       let group = data[start..<min(start + 3, data.count)]
       var bits = group.reduce(0) { $0 << 8 | Int($1) } << (8 * (3 - group.count))
       var letters: [UInt8] = []
       for _ in 0..<4 {
-        letters.append(alphabet[bits & 63])
+        letters.append(RunLines.base64[bits & 63])
         bits >>= 6
       }
       for (place, letter) in letters.reversed().enumerated() {

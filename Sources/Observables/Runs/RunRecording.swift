@@ -45,9 +45,17 @@ public struct RunRecordingError: Error, Sendable, CustomStringConvertible {
   public let path: String
   /// What happened, such as "No space left on device".
   public let reason: String
+  private var attempt = "record to"
+
+  init(path: String, reason: String) { (self.path, self.reason) = (path, reason) }
+
+  /// The error of a recording that cannot be read.
+  package init(reading path: String, reason: String) {
+    (self.path, self.reason, attempt) = (path, reason, "replay")
+  }
 
   /// "cannot record to 'run.rec': No space left on device".
-  public var description: String { "cannot record to '\(path)': \(reason)" }
+  public var description: String { "cannot \(attempt) '\(path)': \(reason)" }
 }
 
 /// A recording of a run that is being written to a file.
@@ -57,10 +65,13 @@ public struct RunRecordingError: Error, Sendable, CustomStringConvertible {
 public final class RunRecording {
   private let recorder: RunRecorder
   private let file: RunFile
+  private let inputs: RecordedInputs?
   private weak var loop: Loop?
 
-  fileprivate init(_ recorder: RunRecorder, _ file: RunFile, _ loop: Loop) {
-    (self.recorder, self.file, self.loop) = (recorder, file, loop)
+  fileprivate init(
+    _ recorder: RunRecorder, _ file: RunFile, _ inputs: RecordedInputs?, _ loop: Loop
+  ) {
+    (self.recorder, self.file, self.inputs, self.loop) = (recorder, file, inputs, loop)
   }
 
   /// The file.
@@ -84,7 +95,8 @@ public final class RunRecording {
   func finish() {
     isActive = false
     recorder.finish(file)
-    file.close()
+    // With inputs, the file stays open: finalizers run after the last turn.
+    if let inputs { inputs.recorderDidEnd() } else { file.close() }
   }
 
   fileprivate func fail() {
@@ -96,11 +108,12 @@ public final class RunRecording {
 
   /// Begins a recording of a loop.
   fileprivate static func begin(
-    on loop: Loop, _ path: String, _ options: RunRecordingOptions
+    on loop: Loop, _ path: String, _ options: RunRecordingOptions, _ inputs: RecordedInputs?
   ) throws(RunRecordingError) -> RunRecording {
     let file = try RunFile(path, options)
     let recorder = loop.runRecorder(options)
-    let recording = RunRecording(recorder, file, loop)
+    let recording = RunRecording(recorder, file, inputs, loop)
+    inputs?.begin(file, recorder)
     file.onFailure = { [weak loop, weak recording] error in
       recording?.fail()
       loop?.report(error)
@@ -127,7 +140,16 @@ extension Loop {
     to path: String, _ options: RunRecordingOptions = RunRecordingOptions()
   ) throws(RunRecordingError) -> RunRecording {
     assertOnThread()
-    return try RunRecording.begin(on: self, path, options)
+    return try RunRecording.begin(on: self, path, options, nil)
+  }
+
+  /// Records the turns, and the inputs, also after the recording has stopped.
+  ///
+  /// - Throws: as ``startRecording(to:_:)``.
+  package func startRecording(
+    to path: String, _ options: RunRecordingOptions, inputs: RecordedInputs
+  ) throws(RunRecordingError) -> RunRecording {
+    try RunRecording.begin(on: self, path, options, inputs)
   }
 
   /// Says what the work outside of turns is, for recordings: the main chunk or the prompt.

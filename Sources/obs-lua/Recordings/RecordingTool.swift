@@ -16,16 +16,22 @@ struct RecordingTool {
   /// Runs the tool, and returns the exit status of the program.
   func run(name: UnsafePointer<CChar>) -> CInt {
     do {
-      let state = try LuaState(libraries: .all)
-      let source = String(decoding: PackageResources.recordings_lua, as: UTF8.self)
-      let tool = try state.load(source, name: "=recordings")
       let page = String(decoding: ReportPage(isLive: false).bytes, as: UTF8.self)
-      let arguments = [kind.rawValue, recording, output, page]
-      _ = try tool.call(arguments: arguments.map { .string(LuaString($0)) })
+      _ = try Self.run([kind.rawValue, recording, output, page])
       return 0
     } catch {
       ccl_writeerror(name, error.message)
       return 1
     }
+  }
+
+  /// Calls a tool of `recordings.lua`, and returns its results.
+  ///
+  /// - Throws: its error.
+  static func run(_ arguments: [String]) throws(LuaError) -> [LuaValue] {
+    let state = try LuaState(libraries: .all)
+    let source = String(decoding: PackageResources.recordings_lua, as: UTF8.self)
+    let tools = try state.load(source, name: "=recordings")
+    return try tools.call(arguments: arguments.map { .string(LuaString($0)) })
   }
 }

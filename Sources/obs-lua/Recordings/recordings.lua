@@ -1,4 +1,5 @@
--- The tools for recordings: `--report` makes a page of one, `--trace` a file for trace viewers.
+-- The tools for recordings: `--report` makes a page of one, `--trace` a file for trace viewers, and
+-- `--replay` reads its header.
 --
 -- Called with the tool, the recording, the file to write, and the page, with a mark where the
 -- recording belongs. Raises errors without a place, for the user.
@@ -104,7 +105,22 @@ local function lines()
     fail("'%s' is a recording of version %s; this program reads version %d", path,
       tostring(header.version), VERSION)
   end
-  return first, function() return file:read "L" end
+  return first, function() return file:read "L" end, header
+end
+
+-- The header -------------------------------------------------------------------------------------
+
+--- The seed, the program, the form of values, the script, and the command line of a recorded run;
+--- the seed is nil if the recording has no inputs.
+local function read_header()
+  local _, _, header = lines()
+  local command = {}
+  for i, argument in ipairs(header.command or {}) do
+    -- A list of bytes, if the argument is not UTF-8.
+    command[i] = type(argument) == "table" and string.char(table.unpack(argument)) or argument
+  end
+  local script = header.script ~= null and header.script or "-"
+  return header.seed, header.build or "", header.values or "", script, table.unpack(command)
 end
 
 -- The page ---------------------------------------------------------------------------------------
@@ -222,4 +238,5 @@ local function trace()
   if not out:write "\n]\n" then fail("cannot write '%s'", output) end
 end
 
+if tool == "header" then return read_header() end
 if tool == "report" then report() else trace() end

@@ -55,7 +55,7 @@ print(collectgarbage "count", collectgarbage(), collectgarbage "count")
 print(string.format("%p", ("abc"):rep(1000000)))
 
 -- Modules in C, as far as they are installed.
-local modules = { "cjson", "lpeg", "lfs", "luv", "socket", "lxp", "zlib", "luasql.sqlite3" }
+local modules = { "cjson", "lpeg", "lfs", "socket", "lxp", "zlib", "luasql.sqlite3" }
 for _, name in ipairs(modules) do
   local found, module = pcall(require, name)
   if found then
@@ -91,5 +91,4 @@ print(obs.describe(root))
 print(obs.graph(root))
 print_pairs(obs.stats())
 print(debug.traceback "end")
--- A later timer may have to wait, and waiting calls functions of luv.
 obs.after(0, function() print(collectgarbage "count", {}) end)

@@ -1,5 +1,32 @@
 import Glibc
 
+/// The memory of records.
+///
+/// The order of sets of records follows from their addresses, so a run that is to be repeated takes
+/// them from a place where they are the same in each run.
+package enum RecordMemory {
+  /// Makes and frees memory; nil for the functions of the system.
+  ///
+  /// Set before the first record is made.
+  package typealias Source = (
+    make: (_ size: Int) -> UnsafeMutableRawPointer?,
+    free: (_ memory: UnsafeMutableRawPointer, _ size: Int) -> Void
+  )
+  // Safe: only set in programs with one thread.
+  package nonisolated(unsafe) static var source: Source?
+
+  @inline(never)
+  fileprivate static func make(_ size: Int) -> UnsafeMutableRawPointer {
+    // `malloc` does the same as `allocate`, without requesting an alignment that any memory has.
+    (source.map { $0.make(size) } ?? malloc(size))!
+  }
+
+  @inline(never)
+  fileprivate static func free(_ memory: UnsafeMutableRawPointer, _ size: Int) {
+    if let source { source.free(memory, size) } else { Glibc.free(memory) }
+  }
+}
+
 /// Raw records of one type that are reused in constant time; spare records beyond `limit` are
 /// freed.
 struct Pool<Record> {
@@ -22,8 +49,8 @@ struct Pool<Record> {
       count -= 1
       pointer = first.assumingMemoryBound(to: Record.self)
     } else {
-      // Does the same as `allocate`, without requesting an alignment that any memory has.
-      pointer = malloc(MemoryLayout<Record>.stride)!.assumingMemoryBound(to: Record.self)
+      pointer = RecordMemory.make(MemoryLayout<Record>.stride)
+        .assumingMemoryBound(to: Record.self)
     }
     pointer.initialize(to: record)
     return pointer
@@ -31,7 +58,7 @@ struct Pool<Record> {
 
   @inline(__always)
   mutating func free(_ pointer: UnsafeMutablePointer<Record>) {
-    if count == limit { return Glibc.free(pointer) }
+    if count == limit { return RecordMemory.free(pointer, MemoryLayout<Record>.stride) }
     let record = UnsafeMutableRawPointer(pointer)
     record.storeBytes(of: spare, as: UnsafeMutableRawPointer?.self)
     spare = record
@@ -41,7 +68,7 @@ struct Pool<Record> {
   mutating func drain() {
     while let first = spare {
       spare = first.load(as: UnsafeMutableRawPointer?.self)
-      Glibc.free(first)
+      RecordMemory.free(first, MemoryLayout<Record>.stride)
     }
     count = 0
   }

@@ -1,0 +1,220 @@
+import Glibc
+
+/// A recording that is replayed: gives back the inputs, and compares all events with the recorded
+/// ones (D5).
+package final class RunReplay: RunInputs {
+  /// Why a replay stops before the program ends.
+  package enum Stop {
+    /// The recording ends in this turn: the program was killed, or still runs.
+    case ended(in: String)
+    /// An event differs: a sentence.
+    case differs(String)
+    /// The program makes a step that cannot be replayed (D6).
+    case refused(String)
+  }
+
+  private let lines: RecordedLines
+  private var inputs = RecordedLines.Cursor()
+  private var events = RecordedLines.Cursor()
+  /// The texts that lines refer to by number.
+  private var texts: [Int: String] = [:]
+  /// The turn that began last, such as "turn 17 (timer, app.lua:12)".
+  package private(set) var turnTitle = "the start"
+  /// Whether the replay is over, and the program goes on for a prompt.
+  private var isOver = false
+  /// The latest inputs of some kinds, for code that runs after the replay.
+  private var latest: [String: RunInput] = [:]
+  private let onStop: (Stop) -> Never
+  private weak var recorder: RunRecorder?
+  /// Called when a turn has ended.
+  package var onTurnEnd: (Int) -> Void = { _ in }
+
+  /// Opens a recording.
+  ///
+  /// - Parameter onStop: ends the process.
+  /// - Throws: `RunRecordingError` if it cannot be read.
+  package init(
+    path: String, onStop: @escaping (Stop) -> Never
+  ) throws(RunRecordingError) {
+    lines = try RecordedLines(path: path)
+    self.onStop = onStop
+    // The header was read by others.
+    _ = lines.next(&inputs)
+    _ = lines.next(&events)
+  }
+
+  fileprivate func begin(_ recorder: RunRecorder) { self.recorder = recorder }
+
+  /// Ends the replay, and lets the program go on: it gets nothing from outside then, and the clock
+  /// stands still.
+  package func finish() { isOver = true }
+
+  // MARK: Inputs
+
+  /// The bytes that the recorded run read from a file when it first opened it; nil if it did not.
+  package func contents(of path: String) -> [UInt8]? {
+    var (cursor, opened, name) = (RecordedLines.Cursor(), 0, String?.none)
+    var contents: [UInt8] = []
+    while let bytes = lines.next(&cursor) {
+      guard RecordedLine.has(bytes, kind: "input") else { continue }
+      let line = RecordedLine(bytes)
+      let (kind, about) = (line.text(1) ?? "", line.text(2))
+      if kind == "text", about == path { return line.data(5) }
+      if ["stdin", "fopen", "popen", "tmpfile"].contains(kind), line.integer(3) ?? -1 >= 0 {
+        // Streams are named by the number of their opening.
+        opened += 1
+        if kind == "fopen", about == path, name == nil { name = "#\(opened)" }
+      } else if let name, about == name {
+        if kind == "read" { contents += line.data(5) ?? [] }
+        if kind == "fclose" { return contents }
+      }
+    }
+    return nil
+  }
+
+  package func take(_ kind: String, about: String?) -> RunInput? {
+    if isOver { return afterwards(kind) }
+    while let bytes = lines.next(&inputs) {
+      guard RecordedLine.has(bytes, kind: "input") else { continue }
+      let line = RecordedLine(bytes)
+      guard line.text(1) == kind, line.text(2) == about, let result = line.integer(3) else {
+        let now = about.map { "\(kind) of '\($0)'" } ?? kind
+        stop(.differs(describe(line: inputs.number, bytes, now: now)))
+      }
+      let input = RunInput(
+        about: about, result: result, error: Int32(line.integer(4) ?? 0), bytes: line.data(5))
+      if Self.clocks.contains(kind) { latest[kind] = input }
+      return input
+    }
+    stop(.ended(in: turnTitle))
+  }
+
+  package func note(_ kind: String, _ input: RunInput) {}
+
+  package func refuse(_ what: String) { if !isOver { stop(.refused(what)) } }
+
+  /// Stops, after a comparison of the events so far: a difference in them comes first.
+  private func stop(_ reason: @autoclosure () -> Stop) -> Never {
+    recorder?.passLines()
+    onStop(reason())
+  }
+
+  private static let clocks: Set<String> = [
+    "now", "time", "clock", "clock_gettime", "gettimeofday", "getpid",
+  ]
+
+  private func afterwards(_ kind: String) -> RunInput {
+    latest[kind] ?? RunInput(result: kind == "poll" ? 0 : -1, error: EPERM)
+  }
+
+  // MARK: Events
+
+  private func compare(_ now: UnsafeRawBufferPointer) {
+    while let recorded = lines.next(&events) {
+      if RecordedLine.has(recorded, kind: "input") || RecordedLine.has(recorded, kind: "cannot") {
+        continue
+      }
+      guard isSame(recorded, now) else {
+        let now = String(decoding: now, as: UTF8.self)
+        onStop(.differs(describe(line: events.number, recorded, now: now)))
+      }
+      return note(recorded)
+    }
+    onStop(.ended(in: turnTitle))
+  }
+
+  private func note(_ line: UnsafeRawBufferPointer) {
+    if RecordedLine.has(line, kind: "turn") {
+      let turn = RecordedLine(line)
+      let site = turn.integer(3).flatMap { texts[$0] }.map { ", \($0)" } ?? ""
+      turnTitle = "turn \(turn.integer(1) ?? 0) (\(turn.text(2) ?? "")\(site))"
+    } else if RecordedLine.has(line, kind: "text") {
+      let text = RecordedLine(line)
+      if let number = text.integer(1) { texts[number] = text.text(2) }
+    }
+  }
+
+  /// The positions of times in lines of each kind.
+  private static let times: [String: [Int]] = [
+    "turn": [4], "end": [2], "checkpoint": [2], "call": [3], "return": [2], "compute": [4, 5],
+    "stopped": [1],
+  ]
+
+  /// The position of the place in lines of each kind.
+  private static let places: [String: Int] = [
+    "turn": 3, "write": 6, "edit": 6, "equal": 3, "watcher": 3, "lazy": 3, "timer": 3, "task": 2,
+    "error": 2,
+  ]
+
+  /// Whether two lines are the same except for times, and for addresses of Swift objects, which the
+  /// system chooses.
+  private func isSame(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) -> Bool {
+    if first.elementsEqual(second) { return true }
+    let (one, other) = (RecordedLine(first), RecordedLine(second))
+    guard one.count == other.count, let kind = one.text(0) else { return false }
+    let times = Self.times[kind] ?? []
+    for part in 0..<one.count where !times.contains(part) {
+      if kind == "object", part == 3 { continue }
+      let (left, right) = (one[part], other[part])
+      guard
+        left.elementsEqual(right)
+          || Self.withoutAddresses(left).elementsEqual(Self.withoutAddresses(right))
+      else { return false }
+    }
+    return true
+  }
+
+  /// JSON without the addresses of objects, which follow `{"o":`.
+  private static func withoutAddresses(_ json: UnsafeRawBufferPointer) -> [UInt8] {
+    let mark = Array("{\"o\":\"".utf8)
+    var (result, rest) = ([UInt8](), json[...])
+    while let byte = rest.popFirst() {
+      result.append(byte)
+      if byte == mark.last, result.suffix(mark.count).elementsEqual(mark) {
+        rest = rest.drop { $0 != UInt8(ascii: "\"") }
+      }
+    }
+    return result
+  }
+
+  /// A sentence about a difference: where it is, what was recorded, and what happens now.
+  private func describe(line: Int, _ recorded: UnsafeRawBufferPointer, now: String) -> String {
+    let parts = RecordedLine(recorded)
+    let place = Self.places[parts.text(0) ?? ""].flatMap { parts.integer($0) }
+    let site = place.flatMap { texts[$0] }.map { " at \($0)" } ?? ""
+    let was = String(decoding: recorded.prefix(Self.shown), as: UTF8.self)
+    return "line \(line), in \(turnTitle)\(site): recorded \(was), now \(now.prefix(Self.shown))"
+  }
+
+  private static let shown = 200
+}
+
+extension RunReplay: RunSink {
+  package func take(_ bytes: UnsafeRawBufferPointer, lines: Int, isCheckpoint: Bool) {
+    if isOver { return }
+    for line in bytes.split(separator: 10, omittingEmptySubsequences: true) {
+      compare(UnsafeRawBufferPointer(rebasing: line))
+    }
+  }
+
+  package func save() {}
+
+  package func turnEnded(_ turn: Int) -> Bool {
+    if !isOver { onTurnEnd(turn) }
+    return false
+  }
+}
+
+extension Loop {
+  /// Compares everything that the loop does with a recording.
+  ///
+  /// - Returns: the recorder, to be kept as long as the replay.
+  package func begin(_ replay: RunReplay, _ values: RunRecordingOptions.Values) -> RunRecorder {
+    var options = RunRecordingOptions()
+    options.values = values
+    let recorder = makeRunRecorder(options)
+    replay.begin(recorder)
+    record(to: replay, by: recorder)
+    return recorder
+  }
+}

@@ -1,0 +1,85 @@
+internal import CCommandLine
+internal import Glibc
+internal import Observables
+
+/// The program's inputs, which a recording notes and a replay gives back.
+///
+/// Confined to the main thread.
+enum Outside {
+  /// Notes inputs, or gives them back; nil for neither.
+  nonisolated(unsafe) private(set) static var inputs: (any RunInputs)?
+  /// The bytes that C code reads until the next input.
+  nonisolated(unsafe) private static var held: UnsafeMutableRawBufferPointer?
+
+  /// Uses `inputs` from now on, also for Lua's libraries and C modules.
+  ///
+  /// - Parameter readsInput: whether scripts read the standard input, and not a prompt.
+  static func use(_ inputs: any RunInputs, readsInput: Bool) {
+    self.inputs = inputs
+    let functions = ccl_outside(
+      take: { Outside.take($0!, $1!) }, note: { Outside.note($0!, $1!) },
+      refuse: { Outside.inputs?.refuse(String(cString: $0!)) })
+    if !ccl_watchoutside(functions, readsInput) {
+      inputs.refuse("a library of Lua whose calls this system does not show")
+    }
+  }
+
+  private static func take(
+    _ kind: UnsafePointer<CChar>, _ input: UnsafeMutablePointer<ccl_input>
+  ) -> Bool {
+    let about = input.pointee.about.map { String(cString: $0) }
+    guard let recorded = inputs?.take(String(cString: kind), about: about) else { return false }
+    held?.deallocate()
+    held = nil
+    input.pointee.result = Int64(recorded.result)
+    input.pointee.error = recorded.error
+    if let bytes = recorded.bytes {
+      let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count + 1, alignment: 16)
+      copy.copyBytes(from: bytes + [0])
+      held = copy
+      input.pointee.bytes = UnsafeRawPointer(copy.baseAddress)
+      input.pointee.count = bytes.count
+    }
+    return true
+  }
+
+  private static func note(_ kind: UnsafePointer<CChar>, _ input: UnsafePointer<ccl_input>) {
+    let about = input.pointee.about.map { String(cString: $0) }
+    let bytes = input.pointee.bytes.map {
+      Array(UnsafeRawBufferPointer(start: $0, count: input.pointee.count))
+    }
+    inputs?.note(
+      String(cString: kind),
+      RunInput(
+        about: about, result: Int(input.pointee.result), error: input.pointee.error, bytes: bytes))
+  }
+
+  /// A variable of the environment; the text lives as long as the process.
+  static func variable(_ name: String) -> UnsafePointer<CChar>? {
+    guard inputs != nil else { return UnsafePointer(getenv(name)) }
+    let value = inputs.exchange("getenv", about: name) {
+      RunInput(
+        bytes: getenv(name).map { Array(UnsafeRawBufferPointer(start: $0, count: strlen($0) + 1)) })
+    }
+    return value.bytes.map { text in
+      text.withUnsafeBytes {
+        UnsafePointer(strdup($0.assumingMemoryBound(to: CChar.self).baseAddress!))
+      }
+    }
+  }
+
+  /// Handles signals between pieces of the script's work; returns whether the program has to end.
+  static func settles() -> Bool {
+    guard inputs != nil else { return ccl_settle() }
+    let request = inputs.exchange("settle") {
+      RunInput(result: ccl_settle() ? Int(ccl_exitrequest()) : 0)
+    }
+    ccl_requestexit(CInt(request.result))
+    return request.result != 0
+  }
+
+  /// Notes that a signal has interrupted the script, if one has.
+  static func noteInterruption() {
+    if ccl_isasked() { inputs?.refuse("a signal or time limit that interrupts the script") }
+  }
+}

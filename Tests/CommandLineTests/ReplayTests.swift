@@ -1,0 +1,352 @@
+import Foundation
+import Testing
+
+/// D4–D6: runs that are recorded with their inputs, and replayed.
+///
+/// The thread sanitizer reserves the addresses that a replay needs.
+@Suite(.enabled(if: !Command.delaysSignals))
+struct ReplayTests {
+  private static let folder =
+    URL(fileURLWithPath: #filePath).deletingLastPathComponent().path + "/Repeating"
+
+  private func script(_ text: String, named name: String = "a.lua") -> String {
+    "cat >\(name) <<'END'\n\(text)\nEND\n"
+  }
+
+  /// Records a run, changes the world, and replays it.
+  ///
+  /// - Returns: what the shell writes: nothing if both runs had the same output, errors and status.
+  private func differences(_ run: String, before: String = "", meanwhile: String = "") throws
+    -> String
+  {
+    let outcome = try Command(
+      """
+      \(before)
+      \(run) >out 2>err; status=$?
+      \(meanwhile)
+      env -i $L --replay=r >out2 2>err2 </dev/null; again=$?
+      cmp out out2; cmp err err2
+      test $status = $again || { echo "$status, then $again"; cat err2; }
+      """
+    ).run()
+    return outcome.output + outcome.errors
+  }
+
+  // D5
+  @Test(arguments: [
+    "print(os.time(), os.clock(), os.date(), os.date('%c %Z'), os.getenv 'HOME', os.getenv 'no')",
+    "print(os.time { year = 2020, month = 13, day = 1, hour = 12 })",
+    "print(os.tmpname(), os.remove 'none', os.rename('none', 'other'))",
+    "print(os.execute 'exit 3', os.execute())",
+    "print(os.setlocale(), os.setlocale 'none')",
+    "local f = io.popen 'date +%N; exit 4' print(f:read 'a', f:close())",
+    "local f = io.popen('cat >/dev/null', 'w') print(f:write(('x'):rep(100000)), f:close())",
+    "print(io.read('n', 'l', 3, 'a'))",
+    "for line in io.lines() do print(line) end print(io.read())",
+    "print(io.open 'none', io.open('/', 'r'):read())",
+    "local f = io.open('f', 'w+') f:write('abc', 1) print(f:seek('set', 1), f:read 'a', f)",
+    "local f = io.tmpfile() f:write(('line\\n'):rep(3000)) f:seek 'set' print(#f:read 'a')",
+    "io.output 'f' io.write 'abc' io.close() for line in io.lines 'f' do print(line) end",
+    "print(loadfile 'a.lua', pcall(dofile, 'none'), pcall(require, 'none'))",
+    "local f = io.open('m.lua', 'w') f:write 'return os.time()' f:close() print(require 'm')",
+    """
+    local f = io.open('m', 'wb')
+    f:write(string.dump(print and function() print 'm' end)) f:close() dofile 'm'
+    """,
+    "print(math.random(), math.randomseed(), {}, print, io.stdin, coroutine.create(print))",
+    "for name in pairs(string) do io.write(name, ' ') end error 'no'",
+    "error { }", "os.exit(7)", "os.exit(7, true)", "print(#arg, arg[0], arg[1], ...)",
+    "setmetatable({}, { __gc = function() print(os.time(), io.read()) end })",
+    """
+    local t <close> = setmetatable({}, { __close = function() print(os.clock()) end })
+    os.exit(1, true)
+    """,
+    "io.stdout:close() print(1)", "io.stderr:write 'err' io.stdout:setvbuf 'no' print 'out'",
+    """
+    obs = require 'obs'
+    obs.every(0.01, function() print(obs.now()) if os.clock() > 0.1 then os.exit(2) end end)
+    """,
+    """
+    obs = require 'obs'
+    h = obs.on_readable(io.stdin, function(f)
+      local line = f:read()
+      print(line)
+      if not line then h:stop() end
+    end)
+    """,
+    "obs = require 'obs' obs.task(function() obs.sleep(0.02) print(obs.now()) error 'late' end)",
+    """
+    obs = require 'obs'
+    obs.on_exit(function() print(obs.stats().seconds, collectgarbage 'count') end)
+    """,
+    "obs = require 'obs' print(pcall(obs.on_readable, 77, print))",
+  ])
+  func `a replay has the same output, errors and status`(program: String) throws {
+    let run = "printf '12 a\\nbcd\\nrest\\n' | $L --record=r a.lua 'b c' d"
+    #expect(
+      try differences(run, before: script(program), meanwhile: "rm -rf a.lua f m m.lua") == "")
+  }
+
+  // D5
+  @Test(arguments: [
+    "LUA_INIT='print(os.time())' $L --record=r -e 'print(1)'",
+    "LUA_PATH='./?.x' $L --record=r -e 'print(package.path, pcall(require, [[none]]))'",
+    "echo 'print(os.clock())' | $L --record=r -",
+    "echo 'print(obs.now())' | $L --record=r --sandbox -l obs -",
+    "$L --record=r --sandbox b.lua",
+    "$L --record=r --virtual-time -l obs -e 'obs.after(9, function() print(obs.now()) end)'",
+    "$L --record=r -W -e 'warn [[a]] print(...)'",
+    "$L --record=r --error=continue -l obs -e 'obs.next_turn(error) obs.after(0.01, print)'",
+    "$L --record=r $(printf -- '-eprint[[\\377]]')",
+    "$L --record=r none.lua",
+    "$L --record=r --timeout=0.3 -l obs -e 'obs.every(0.05, function() print(obs.now()) end)'",
+  ])
+  func `the command line and the environment are those of the recorded run`(run: String) throws {
+    let outcome = try differences(
+      run, before: script("print(1)", named: "b.lua"), meanwhile: "rm b.lua")
+    #expect(outcome == "")
+  }
+
+  // D5
+  @Test func `a program that does everything at random is replayed`() throws {
+    let run = "seq 1000 | $L --record=r \(Self.folder)/random.lua 300"
+    for _ in 1...10 { #expect(try differences(run) == "") }
+  }
+
+  // D5
+  @Test(arguments: ["INT", "TERM"])
+  func `a signal during a wait ends the replay, too`(signal: String) throws {
+    let program = """
+      obs = require "obs"
+      obs.after(100, print)
+      obs.on_exit(function() print("exit", obs.now()) end)
+      os.execute "(sleep 0.1; kill -\(signal) $PPID) &"
+      """
+    #expect(try differences("$L --record=r a.lua", before: script(program)) == "")
+  }
+
+  // D5
+  @Test func `a replay writes no file and starts no process`() throws {
+    let program = """
+      io.open("made", "w"):write("x"):close()
+      os.execute "touch started"
+      io.popen("touch opened"):close()
+      os.rename("kept", "moved")
+      os.remove "gone"
+      print(os.tmpname())
+      """
+    let names = "made started opened moved"
+    let outcome = try Command(
+      script(program)
+        + """
+        touch kept gone; name=$($L --record=r a.lua)
+        rm \(names) "$name"; touch kept gone
+        test "$($L --replay=r)" = "$name" && ls \(names) "$name" kept gone 2>/dev/null
+        """
+    ).run()
+    #expect(outcome.output == "gone\nkept\n")
+  }
+
+  // D5
+  @Test func `a changed line of the script is reported if the script is named`() throws {
+    let outcome = try Command(
+      script("print(1)\nprint(2)\nprint(3)") + "$L --record=r a.lua >out\n"
+        + script("print(1)\nprint(22)\nprint(3)")
+        + "$L --replay=r; $L --replay=r a.lua; echo $?; rm a.lua; $L --replay=r a.lua"
+    ).run()
+    #expect(outcome.output == "1\n2\n3\n1\n1\n2\n3\n")
+    #expect(
+      outcome.errors.contains(
+        "a.lua:2 has changed since the recording: it was 'print(2)', and is 'print(22)'"))
+  }
+
+  // D5
+  @Test(arguments: Self.examples) func `examples are replayed`(example: String) throws {
+    #expect(
+      try differences(
+        "$L --record=r \(example)", before: "cp \(Self.root)/Scripts/Examples/*.lua .",
+        meanwhile: "rm *.lua") == "")
+  }
+
+  private static let root = URL(fileURLWithPath: folder + "/../../..").standardized.path
+
+  /// The examples that use neither luv nor `obs.io`, and end; a process that one of them starts
+  /// prints as well.
+  private static let examples = try! FileManager.default
+    .contentsOfDirectory(atPath: root + "/Scripts/Examples")
+    .filter { name in
+      name.hasSuffix(".lua") && !["sysmon.lua", "twocopies.lua"].contains(name)
+        && (try! String(contentsOfFile: root + "/Scripts/Examples/" + name, encoding: .utf8))
+          .firstMatch(of: /obs\.io|"luv"|"socket"/) == nil
+    }.sorted()
+
+  // D5
+  @Test func `a recording that was cut is replayed as far as it goes`() throws {
+    let program = """
+      local obs = require "obs"
+      local t = { n = 0 }
+      obs.observe(t, "n", function() print(t.n) end)
+      obs.every(0.001, function()
+        t.n = t.n + 1
+        if t.n == 20 then os.execute("kill -9 $PPID") end
+      end)
+      """
+    let outcome = try Command(
+      script(program) + "$L --record=r a.lua >out 2>&1; $L --replay=r; echo $?"
+    ).run()
+    #expect(outcome.output.hasPrefix("1\n2\n"))
+    #expect(outcome.output.hasSuffix("\n0\n"))
+    #expect(outcome.output.split(separator: "\n").count >= 19)
+    #expect(
+      outcome.errors.hasPrefix("./lua: the recording ends here, in turn ")
+        && outcome.errors.hasSuffix("(timer, a.lua:4)\n"), "\(outcome.errors)")
+  }
+
+  // D5
+  @Test func `a replay stops at the first event or input that differs`() throws {
+    let program = """
+      local obs = require "obs"
+      local t = { n = 0 }
+      obs.observe(t, "n", function() print(t.n) end)
+      obs.after(0.01, function() t.n = 5 end)
+      obs.after(0.02, function() t.n = 6 print(os.getenv "A") end)
+      """
+    let outcome = try Command(
+      script(program)
+        + """
+        $L --record=r a.lua >out
+        sed '/"write",1/s/,5,/,4,/' r >r1; $L --replay=r1 >out1; echo $?
+        sed 's/"getenv","A"/"getenv","B"/' r >r2; $L --replay=r2 >out2; echo $?
+        wc -l <out1; wc -l <out2
+        """
+    ).run()
+    #expect(outcome.output == "1\n1\n1\n1\n")
+    let errors = outcome.errors.split(separator: "\n")
+    let known = errors.map {
+      String($0).replacing(/line \d+/, with: "line L").replacing(/,\d+\]/, with: "]")
+    }
+    let beginning = "./lua: the replay differs from the recording: line L, in turn "
+    #expect(
+      known == [
+        beginning + "2 (timer, a.lua:4) at a.lua:4: "
+          + "recorded [\"write\",1,1,\"n\",0,4], now [\"write\",1,1,\"n\",0,5]",
+        beginning + "3 (timer, a.lua:5): recorded [\"input\",\"getenv\",\"B\"], now getenv of 'A'",
+      ])
+  }
+
+  // D6
+  @Test func `a recording of another build, and one without inputs, are refused`() throws {
+    let outcome = try Command(
+      """
+      $L --record=r -e 'print(1)' >out
+      sed '1s/, build [0-9a-f]*/, build 123/' r >r1; $L --replay=r1; echo $?
+      $L --replay=r b.lua; echo $?
+      $L --replay=none; echo $?
+      echo x >r2; $L --replay=r2; echo $?
+      $L --record=r3 --no-inputs -e 'print(1)' >out; $L --replay=r3; echo $?
+      $L --record=r4 --record-last=9 -e 'print(1)' >out; $L --replay=r4; echo $?
+      """
+    ).run()
+    #expect(outcome.output == "1\n1\n1\n1\n1\n1\n")
+    let errors = outcome.errors.split(separator: "\n")
+    #expect(
+      errors[0].firstMatch(of: /'r1' was recorded by obs-lua .*, build 123, and this is obs-lua/)
+        != nil)
+    #expect(errors[1].hasSuffix("'r' is a recording of '-', not of 'b.lua'"))
+    #expect(errors[2].hasSuffix("cannot open 'none': No such file or directory"))
+    #expect(errors[3].hasSuffix("'r2' is no recording"))
+    #expect(errors[4].contains("'r3' cannot be replayed: it has no inputs"))
+    #expect(errors[5].contains("'r4' cannot be replayed: it has no inputs"))
+  }
+
+  // D6
+  @Test func `calls of a C module that cannot be replayed are named when they are met`() throws {
+    let program = "local lfs = require 'lfs'\nprint(1)\nprint(lfs.currentdir() ~= nil)"
+    let outcome = try Command(
+      script(program) + "$L --record=r a.lua; $L --replay=r; echo $?"
+    ).run()
+    #expect(outcome.output == "1\ntrue\n1\n1\n")
+    let errors = outcome.errors.split(separator: "\n")
+    #expect(
+      errors[0].firstMatch(
+        of: /warning: this run cannot be replayed beyond this point: .*lfs.so calls getcwd$/) != nil
+    )
+    #expect(errors[1].firstMatch(of: /the rest cannot be replayed: .*lfs.so calls getcwd$/) != nil)
+  }
+
+  // D6
+  @Test func `an interruption of running code is named`() throws {
+    let outcome = try Command(
+      "$L --record=r --timeout=0.2 -e 'print(1) while true do end' 2>&1; tail -1 r"
+    ).run()
+    #expect(outcome.output.contains("warning: this run cannot be replayed beyond this point"))
+    #expect(outcome.output.contains("[\"cannot\",") || outcome.output.contains("\"stopped\""))
+  }
+
+  // D5
+  @Test func `until stops after a turn, at a prompt`() throws {
+    let program = """
+      local obs = require "obs"
+      t = { n = 0 }
+      w = obs.observe(t, "n", function() print(t.n) end, { name = "printer" })
+      for i = 1, 5 do obs.after(i / 100, function() t.n = i end) end
+      obs.on_exit(function() print "exit" end)
+      """
+    let outcome = try Command(
+      script(program)
+        + """
+        $L --record=r a.lua >out
+        printf 't.n\\nrequire "obs".why(w)\\nio.open("f", "w")\\n' | $L --replay=r --until=3 a.lua
+        $L --replay=r --until=99 </dev/null | tail -1
+        """
+    ).run()
+    #expect(outcome.output.contains("\n2\n> "), "\(outcome)")
+    #expect(outcome.output.contains("'n' was written at a.lua:4 in turn 3 (1 → 2)"), "\(outcome)")
+    #expect(outcome.output.contains("f: Operation not permitted"))
+    #expect(outcome.output.hasSuffix("> \nexit\n"))
+    #expect(outcome.errors.contains("after turn 3 (timer, a.lua:4)"))
+    #expect(outcome.errors.contains("the run ends before turn 99, after turn 8 (exit, a.lua:5)"))
+  }
+
+  // D5
+  @Test func `bisect finds the first turn after which an expression is false`() throws {
+    let program = """
+      local obs = require "obs"
+      t = { n = 0 }
+      for i = 1, 9 do obs.after(i / 500, function() t.n = i print(i) end) end
+      """
+    let outcome = try Command(
+      script(program)
+        + """
+        $L --record=r a.lua >out
+        $L --replay=r --bisect='t.n < 6'; echo $?
+        $L --replay=r --bisect='t.n < 60'; echo $?
+        $L --replay=r --bisect='(function() t.n = 60 return true end)()'; echo $?
+        $L --replay=r --bisect='t.x.y'; echo $?
+        $L --replay=r --bisect='t n'; echo $?
+        """
+    ).run()
+    #expect(
+      outcome.output == """
+        't.n < 6' is false after turn 7 (timer, a.lua:3)
+        0
+        't.n < 60' is true after each turn, up to turn 10 (timer, a.lua:3)
+        1
+        '(function() t.n = 60 return true end)()' is true after each turn, \
+        up to turn 10 (timer, a.lua:3)
+        1
+        1
+        1
+
+        """, "\(outcome)")
+    #expect(outcome.errors.contains("bisect:1: attempt to index a nil value (field 'x')"))
+  }
+
+  // D4
+  @Test func `a recording without inputs has none of them`() throws {
+    let outcome = try Command(
+      "A=secret $L --record=r --no-inputs -e 'print(os.getenv [[A]])'; grep -c 'input\\|secret' r"
+    ).run()
+    #expect(outcome.output == "secret\n0\n")
+  }
+}
