@@ -16,6 +16,11 @@
 
 const char *ccl_copyright(void) { return LUA_COPYRIGHT; }
 
+void ccl_flushoutput(void) {
+  fflush(stdout);
+  fflush(stderr);
+}
+
 void ccl_writeoutput(const char *text) {
   fputs(text, stdout);
   fflush(stdout);

@@ -57,6 +57,8 @@ typedef struct stream {
   FILE *real;
   int descriptor;
   bool is_process;
+  /* 1 or 2 if the script opened the standard output or the standard errors by a path; else -1. */
+  int output;
   char name[24];
   char buffer[4096];
 } stream;
@@ -74,6 +76,8 @@ static ssize_t read_stream(void *context, char *place, size_t size) {
     }
   });
   copy_result(&input, place, size);
+  if (input.result > (long long)input.count) input.result = (long long)input.count;
+  if (input.result > (long long)size) input.result = (long long)size;
   return finish(&input);
 }
 
@@ -81,6 +85,12 @@ static ssize_t write_stream(void *context, const char *bytes, size_t size) {
   stream *to = context;
   ccl_input input = {.about = to->name};
   EXCHANGE("write", input, RESULT(input, write(to->descriptor, bytes, size)));
+  if (input.result > (long long)size) input.result = (long long)size;
+  // The output of the program is the same in a replay, by whatever name the script opened it.
+  if (!to->real && to->output >= 0 && input.result > 0) {
+    ssize_t written = write(to->output, bytes, (size_t)input.result);
+    (void)written;
+  }
   // The C library takes 0 for a failure here.
   return finish(&input) < 0 ? 0 : input.result;
 }
@@ -124,6 +134,20 @@ static FILE *wrap(stream template, const char *mode, bool is_terminal) {
   return shown;
 }
 
+static int output_of(const char *path) {
+  static const char *const paths[][2] = {
+      {"/dev/stdout", "/dev/stderr"},
+      {"/dev/fd/1", "/dev/fd/2"},
+      {"/proc/self/fd/1", "/proc/self/fd/2"},
+  };
+  for (size_t i = 0; path && i < sizeof paths / sizeof *paths; i++) {
+    for (int j = 0; j < 2; j++) {
+      if (strcmp(path, paths[i][j]) == 0) return j + 1;
+    }
+  }
+  return -1;
+}
+
 typedef FILE *opener(const char *about, const char *mode);
 
 /* Set in the result for a stream that is a terminal. */
@@ -139,7 +163,8 @@ static FILE *open_stream(
     else input.error = errno;
   });
   if (finish(&input) < 0) return NULL;
-  stream made = {.real = real, .is_process = is_process};
+  stream made = {.real = real, .is_process = is_process, .output = -1};
+  if (!is_process) made.output = output_of(about);
   made.descriptor = (int)(input.result & ~(long long)TERMINAL);
   return wrap(made, mode, (input.result & TERMINAL) != 0);
 }
@@ -183,8 +208,7 @@ static const char *kept(char **place, const ccl_input *input) {
   free(*place);
   *place = NULL;
   if (!input->bytes) return NULL;
-  *place = malloc(input->count);
-  if (*place) memcpy(*place, input->bytes, input->count);
+  *place = strndup(input->bytes, input->count);
   return *place;
 }
 
@@ -234,6 +258,7 @@ static ssize_t out_getrandom(void *place, size_t count, unsigned flags) {
     }
   });
   copy_result(&input, place, count);
+  if (input.result > (long long)count) input.result = (long long)count;
   return finish(&input);
 }
 
@@ -255,9 +280,14 @@ static char *out_setlocale(int category, const char *name) {
   char about[32];
   snprintf(about, sizeof about, "%d %s", category, name ? name : "");
   ccl_input input = {.about = about};
-  char *here = setlocale(category, name);
-  EXCHANGE("setlocale", input, set_text(&input, here));
-  if (!here && input.bytes) outside.refuse("a locale that this machine does not have");
+  bool is_new = name != NULL;
+  EXCHANGE("setlocale", input, {
+    set_text(&input, setlocale(category, name));
+    is_new = false;
+  });
+  // The name "" means those of the environment, so the result is set.
+  if (is_new && input.bytes && !setlocale(category, input.bytes))
+    outside.refuse("a locale that this machine does not have");
   return (char *)kept(&value, &input);
 }
 
@@ -369,16 +399,19 @@ static const struct replaced {
    replayed; a module that only could call them does no harm. */
 static const char *const OTHERS[] = {
     "accept", "accept4", "alarm", "chdir", "chmod", "connect", "creat", "creat64", "dup", "dup2",
-    "epoll_create1", "epoll_pwait", "epoll_wait", "eventfd", "execv", "execve", "execvp", "fork",
-    "fstat", "fstat64", "ftruncate", "ftruncate64", "getaddrinfo", "getcwd", "getentropy",
-    "gethostbyname", "gethostname", "getppid", "getrusage", "inotify_init", "inotify_init1", "kill",
-    "link", "listen", "localtime", "lstat", "lstat64", "mkdir", "mkdtemp", "nanosleep", "open",
-    "open64", "openat", "openat64", "opendir", "pipe", "pipe2", "poll", "posix_spawn",
-    "posix_spawnp", "ppoll", "pread", "pread64", "pselect", "pthread_create", "pwrite", "pwrite64",
-    "rand", "random", "read", "readdir", "readdir64", "readlink", "readv", "recv", "recvfrom",
+    "epoll_create1", "epoll_pwait", "epoll_wait", "eventfd", "execv", "execve", "execvp", "fcntl",
+    "fcntl64", "fork", "fstat", "fstat64", "ftruncate", "ftruncate64", "ftw", "ftw64",
+    "getaddrinfo", "getcwd", "getentropy", "gethostbyname", "gethostname", "getppid", "getrusage",
+    "inotify_init", "inotify_init1", "ioctl", "kill", "link", "listen", "localtime", "lstat",
+    "lstat64", "mkdir", "mkdtemp", "mkfifo", "nanosleep", "nftw", "nftw64", "open", "open64",
+    "openat", "openat64", "opendir", "pipe", "pipe2", "poll", "posix_spawn", "posix_spawnp",
+    "ppoll", "pread", "pread64", "pselect", "pthread_create", "pwrite", "pwrite64", "rand",
+    "random", "read", "readdir", "readdir64", "readlink", "readv", "realpath", "recv", "recvfrom",
     "recvmsg", "rmdir", "select", "send", "sendmsg", "sendto", "setenv", "sleep", "socket",
-    "socketpair", "stat", "stat64", "statvfs", "symlink", "timer_create", "times", "unlink",
-    "unsetenv", "usleep", "utime", "utimes", "vfork", "wait", "waitpid", "write", "writev",
+    "socketpair", "stat", "stat64", "statvfs", "symlink", "timer_create", "times", "truncate",
+    "truncate64", "uname", "unlink", "unsetenv", "usleep", "utime", "utimes", "vfork", "wait",
+    "waitpid", "write", "writev", "__poll_chk", "__read_chk", "__realpath_chk", "__recv_chk",
+    "__recvfrom_chk",
 };
 
 enum { OTHER_COUNT = sizeof OTHERS / sizeof *OTHERS, MOST_OTHERS = 128 };

@@ -1,5 +1,7 @@
 #include "ccl_processes.h"
 
+#include "ccl_commandline.h"
+
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -51,12 +53,11 @@ ccl_process ccl_fork(void) {
 }
 
 int ccl_runincopy(int (*body)(void *context), void *context) {
-  fflush(NULL);
+  // Not the files of scripts, which the copy must not write again.
+  ccl_flushoutput();
   pid_t id = fork();
   if (id == 0) {
-    int status = body(context);
-    fflush(NULL);
-    _exit(status);
+    _exit(body(context));
   }
   int status;
   if (id < 0 || waitpid(id, &status, 0) != id || !WIFEXITED(status)) return -1;

@@ -22,14 +22,19 @@ struct Arguments {
 
   let values: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
   private(set) var count: Int
+  let inputIsTerminal: Bool
   /// The index of the script; `count` without a script.
   private(set) var script: Int
 
   /// Parses the arguments.
   ///
   /// - Throws: `Misuse` about the first argument that is wrong.
-  init(_ values: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>, count: Int) throws(Misuse) {
+  init(
+    _ values: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>, count: Int,
+    inputIsTerminal: Bool = isatty(STDIN_FILENO) != 0
+  ) throws(Misuse) {
     self.values = values
+    self.inputIsTerminal = inputIsTerminal
     self.count = count
     script = count
     var index = 1
@@ -124,7 +129,7 @@ struct Arguments {
   var isEmpty: Bool { script == count && !runsChunks && !asksForVersion }
 
   /// Whether lines are read from a prompt.
-  var hasPrompt: Bool { isInteractive || isEmpty && isatty(STDIN_FILENO) != 0 }
+  var hasPrompt: Bool { isInteractive || isEmpty && inputIsTerminal }
 
   /// Finds the environment variable whose code runs first, and its file if it names one.
   func environment() -> (name: String, text: Text, file: Text?)? {

@@ -43,7 +43,7 @@ final class Interpreter {
     ccl_beginstate(L.pointer)
     reportIfInexact()
     let isExact = clua_arena_isexact()
-    if let limit = arguments.options.timeLimit {
+    if let limit = arguments.options.timeLimit, replay?.isLimited ?? true {
       ccl_limittime(limit.seconds, limit.text, name)
     }
     let status = try host.state.withStack { _ in runProtected() }
@@ -51,7 +51,6 @@ final class Interpreter {
     ccl_forgetstate()
     let succeeded = host.close()
     if isExact { reportIfInexact() }
-    if let replay, !replay.programDidEnd() { return 1 }
     let request = ccl_exitrequest()
     if request != 0 { return request }
     return status == 0 && !succeeded ? 1 : status
@@ -148,6 +147,7 @@ final class Interpreter {
     }
     host.prepareToWait()
     if isPrompt { ccl_prepareeditor() }
+    if replay?.needsFreedom == true { return true }
     let refusal = ccl_lock(isPrompt, host.inspectorDescriptor)
     guard refusal != 0 else { return true }
     let needsLock = arguments.options.needsLock

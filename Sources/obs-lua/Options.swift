@@ -66,6 +66,11 @@ struct Options {
     /// Whether `arg` has the option.
     var isSeenByScripts: Bool { ![.record, .recordLast, .noInputs, .inspect].contains(self) }
 
+    /// Whether the command line in a recording may have the option.
+    var isRecorded: Bool {
+      [.error, .virtualTime, .timeout, .maxMemory, .turnTime, .sandbox].contains(self)
+    }
+
     /// Whether the value may be omitted.
     var isValueOptional: Bool { self == .sandbox || self == .inspect }
 

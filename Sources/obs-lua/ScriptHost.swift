@@ -90,6 +90,7 @@ final class ScriptHost {
     var limits = options.isSandboxed ? ScriptLimits.untrusted : ScriptLimits()
     if let memory = options.memoryLimit { limits.memory = memory }
     if let time = options.turnTime { limits.turnTime = time }
+    if let replay, !replay.isLimited, limits.turnTime != nil { limits.turnTime = .seconds(1e9) }
     try host.limit(to: limits)
     if let file = options.recordFile { try record(to: file) }
     if let replay { begin(replay) }
@@ -111,15 +112,10 @@ final class ScriptHost {
   private func begin(_ replay: Replay) {
     replay.compare(host.loop)
     replay.stop = { [unowned self] in host.loop.stop() }
-    replay.evaluate = { [unowned self] expression in
-      do throws(LuaError) {
-        let function = try state.load("return " + expression, name: "=bisect")
-        let value = try function.callPlainly(arguments: []).first ?? .nil
-        return value != .nil && value != .boolean(false)
-      } catch {
-        ccl_writeerror(nil, error.message)
-        return nil
-      }
+    replay.evaluate = { [unowned self] expression throws(LuaError) in
+      let function = try state.load("return " + expression, name: "=bisect")
+      let value = try function.callPlainly(arguments: []).first ?? .nil
+      return value != .nil && value != .boolean(false)
     }
     if replay.needsHistory { host.record(true) }
   }

@@ -80,6 +80,8 @@ struct ReplayTests {
     obs.on_exit(function() print(obs.stats().seconds, collectgarbage 'count') end)
     """,
     "obs = require 'obs' print(pcall(obs.on_readable, 77, print))",
+    "local f = io.open('/dev/stderr', 'a') f:write 'errors' f:close() print 'out'",
+    "obs = require 'obs' print(obs.start_recording 'f', obs.start_recording 'a.lua')",
   ])
   func `a replay has the same output, errors and status`(program: String) throws {
     let run = "printf '12 a\\nbcd\\nrest\\n' | $L --record=r a.lua 'b c' d"
@@ -253,10 +255,104 @@ struct ReplayTests {
       errors[0].firstMatch(of: /'r1' was recorded by obs-lua .*, build 123, and this is obs-lua/)
         != nil)
     #expect(errors[1].hasSuffix("'r' is a recording of '-', not of 'b.lua'"))
-    #expect(errors[2].hasSuffix("cannot open 'none': No such file or directory"))
+    #expect(errors[2].hasSuffix("cannot replay 'none': No such file or directory"))
     #expect(errors[3].hasSuffix("'r2' is no recording"))
     #expect(errors[4].contains("'r3' cannot be replayed: it has no inputs"))
     #expect(errors[5].contains("'r4' cannot be replayed: it has no inputs"))
+  }
+
+  // D5
+  @Test(arguments: [
+    // A write that waits in a file of the script.
+    (
+      "f = io.open('f', 'w') f:write 'a' obs.next_turn(function() os.execute 'kill -9 $PPID' end)",
+      "", "the recording ends here, in the main chunk"
+    ),
+    (
+      "f = io.open('f', 'w') f:write 'a' x = 0 obs.next_turn(function() x = 1 end)",
+      "--bisect='x == 0'", "'x == 0' is false after turn 2 (next, a.lua:2)"
+    ),
+    // Programs without turns, or that end early.
+    ("x = 1 os.exit(3)", "--bisect='x ~= 1'", "'x ~= 1' is false after the main chunk"),
+    ("x = 1", "--bisect='x == 1'", "'x == 1' is true after each turn, up to the main chunk"),
+    ("os.exit()", "--until=9", "the run ends before turn 9, after the main chunk"),
+    // Expressions that would change the run.
+    ("x = 1", "--bisect='os.exit(0)'", "the expression cannot be evaluated after the main chunk"),
+    ("x = 1", "--bisect='os.time() > 0'", "is true after each turn, up to the main chunk"),
+    (
+      "x = 1", "--bisect='obs.start_recording([[g]]) or true'",
+      "is true after each turn, up to the main chunk"
+    ),
+    // Steps that are named.
+    ("print(1) obs.inspect()", "", "the rest cannot be replayed: an inspector"),
+    (
+      "while os.clock() do end", "",
+      "the rest cannot be replayed: a signal or time limit that interrupts the script"
+    ),
+  ])
+  func `a replay ends with an answer`(program: String, option: String, answer: String) throws {
+    let outcome = try Command(
+      script("obs = require 'obs'\n" + program)
+        + """
+        $L --record=r --timeout=1 a.lua >out 2>err
+        timeout 20 $L --replay=r \(option) 2>&1; ls g 2>/dev/null
+        """
+    ).run()
+    #expect(outcome.output.hasSuffix(answer + "\n"), "\(outcome)")
+  }
+
+  // D5
+  @Test func `a time limit of the recorded run does not end a replay`() throws {
+    let outcome = try Command(
+      "$L --record=r --timeout=1 -e 'for i = 1, 60000 do print(i) end' >out\n"
+        + "$L --replay=r | (sleep 2; tail -1)"
+    ).run()
+    #expect(outcome.output == "60000\n")
+  }
+
+  // D3
+  @Test func `closed standard streams stay closed while a run is recorded`() throws {
+    let outcome = try Command(
+      """
+      $L --record=r -e 'print(1) io.stderr:write(1) print(io.read())' >&- 2>&- <&-
+      $L --replay=r; head -c 10 r
+      """
+    ).run()
+    #expect(outcome.output == "1\nnil\tBad file descriptor\t9\n{\"obs-lua\"", "\(outcome)")
+  }
+
+  // D5
+  @Test(arguments: [
+    ("s/\"remove\",\"no\",-1,2/\"remove\",\"no\",-1,4294967296/", ""),
+    ("s/\"read\",\"#2\",[0-9]*,/\"read\",\"#2\",600000,/", ""),
+    ("1s/\"command\":\\[/\"command\":[\"x\",\"--record=stolen\",/", "is damaged"),
+    ("1s/\"command\":\\[/\"command\":[\"x\",\"--nothing\",/", "is damaged"),
+    ("1s/\"command\":\\[/\"command\":5,\"x\":[/", "no valid 'command'"),
+    ("1s/\"command\":\\[/\"command\":[[300],/", "no valid 'command'"),
+    ("1s/\"seed\":\"[0-9]*\"/\"seed\":\"x\"/", "it has no inputs"),
+    ("1s/\"terminal\":false/\"terminal\":0/", "no valid 'terminal'"),
+  ])
+  func `damage to a recording does no harm`(edit: String, message: String) throws {
+    let outcome = try Command(
+      """
+      $L --record=r -e 'print(os.remove "no", #io.open("/proc/self/stat"):read "a")' >out
+      sed '\(edit)' r >r1; timeout 20 $L --replay=r1 >out 2>err; echo $?; cat err
+      ls stolen 2>/dev/null
+      """
+    ).run()
+    #expect(["0", "1"].contains(outcome.output.prefix { $0 != "\n" }), "\(outcome)")
+    #expect(message == "" || outcome.output.contains(message), "\(outcome)")
+    #expect(!outcome.output.hasSuffix("\nstolen\n"))
+  }
+
+  // D5
+  @Test func `a recording that is no file is refused`() throws {
+    let outcome = try Command(
+      "mkfifo f; for r in /dev/zero . f; do timeout 20 $L --replay=$r; echo $?; done"
+    ).run()
+    #expect(outcome.output == "1\n1\n1\n")
+    #expect(
+      outcome.errors.split(separator: "\n").allSatisfy { $0.hasSuffix(": it is no regular file") })
   }
 
   // D6

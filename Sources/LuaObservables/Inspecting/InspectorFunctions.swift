@@ -1,4 +1,5 @@
 internal import Lua
+internal import Observables
 
 /// `inspect` (V1–V4).
 ///
@@ -48,6 +49,10 @@ final class InspectorFunctions: ModuleSlice {
       L.rawGet(index: index, at: 4)
       roots[state.text(at: -2, of: L)] = try state.value(at: -1, of: L)
       L.pop(2)
+    }
+    host.loop.outside?.refuse("an inspector")
+    guard host.loop.outside.exchange("inspector", { RunInput() }).result == 0 else {
+      throw LuaError("obs.inspect is not available after a replay, which opens no socket")
     }
     let request = InspectorRequest(
       port: Int(L.integer(at: 1) ?? 0), allowsWrites: L.boolean(at: 2), roots: roots)

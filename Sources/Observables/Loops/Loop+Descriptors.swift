@@ -177,7 +177,7 @@ extension Loop {
     for pair in stride(from: 0, to: pairs.count - 1, by: 2) where pairs[pair] < polled.count {
       polled[Int(pairs[pair])].revents = Int16(pairs[pair + 1])
     }
-    return Int32(recorded.result)
+    return Int32(clamping: recorded.result)
   }
 
   /// Notes the entries that are ready, after a wait that returns to the program.

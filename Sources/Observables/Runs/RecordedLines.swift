@@ -8,11 +8,14 @@ struct RecordedLines {
   ///
   /// - Throws: `RunRecordingError` if it cannot be read.
   init(path: String) throws(RunRecordingError) {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     defer { if descriptor >= 0 { _ = close(descriptor) } }
     var status = stat()
     guard descriptor >= 0, fstat(descriptor, &status) == 0 else {
       throw RunRecordingError(reading: path, reason: String(cString: strerror(errno)))
+    }
+    guard status.st_mode & S_IFMT == S_IFREG else {
+      throw RunRecordingError(reading: path, reason: "it is no regular file")
     }
     let size = Int(status.st_size)
     let memory = size > 0 ? mmap(nil, size, PROT_READ, MAP_PRIVATE, descriptor, 0) : nil

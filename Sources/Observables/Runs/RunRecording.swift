@@ -110,14 +110,17 @@ public final class RunRecording {
   fileprivate static func begin(
     on loop: Loop, _ path: String, _ options: RunRecordingOptions, _ inputs: RecordedInputs?
   ) throws(RunRecordingError) -> RunRecording {
-    let file = try RunFile(path, options)
+    let file = inputs == nil ? try loop.openRunFile(path, options) : try RunFile(path, options)
     let recorder = loop.runRecorder(options)
     let recording = RunRecording(recorder, file, inputs, loop)
     inputs?.begin(file, recorder)
     file.onFailure = { [weak loop, weak recording] error in
       recording?.fail()
+      loop?.outside?.refuse("a recording that cannot be written")
       loop?.report(error)
     }
+    // A program that is killed soon leaves a recording, too.
+    file.save()
     recorder.add(file)
     loop.engine.recording.use(recorder)
     loop.recordings.append(recording)
@@ -141,6 +144,27 @@ extension Loop {
   ) throws(RunRecordingError) -> RunRecording {
     assertOnThread()
     return try RunRecording.begin(on: self, path, options, nil)
+  }
+
+  /// Opens the file of a recording; in a replay, none is written.
+  fileprivate func openRunFile(
+    _ path: String, _ options: RunRecordingOptions
+  ) throws(RunRecordingError) -> RunFile {
+    guard let outside else { return try RunFile(path, options) }
+    var opened: RunFile?
+    let answer = outside.exchange("recording", about: path) {
+      do throws(RunRecordingError) {
+        opened = try RunFile(path, options)
+        return RunInput()
+      } catch {
+        return RunInput(result: -1, bytes: Array(error.reason.utf8))
+      }
+    }
+    if answer.result < 0 {
+      let reason = answer.bytes ?? Array(String(cString: strerror(answer.error)).utf8)
+      throw RunRecordingError(path: path, reason: String(decoding: reason, as: UTF8.self))
+    }
+    return opened ?? RunFile(discarding: path, options)
   }
 
   /// Records the turns, and the inputs, also after the recording has stopped.

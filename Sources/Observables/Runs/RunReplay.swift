@@ -19,31 +19,37 @@ package final class RunReplay: RunInputs {
   /// The texts that lines refer to by number.
   private var texts: [Int: String] = [:]
   /// The turn that began last, such as "turn 17 (timer, app.lua:12)".
-  package private(set) var turnTitle = "the start"
+  package private(set) var turnTitle = "the main chunk"
   /// Whether the replay is over, and the program goes on for a prompt.
   private var isOver = false
   /// The latest inputs of some kinds, for code that runs after the replay.
   private var latest: [String: RunInput] = [:]
-  private let onStop: (Stop) -> Never
+  /// Ends the process; set before the first input.
+  package var onStop: (Stop) -> Never = { _ in exit(1) }
   private weak var recorder: RunRecorder?
   /// Called when a turn has ended.
   package var onTurnEnd: (Int) -> Void = { _ in }
 
   /// Opens a recording.
   ///
-  /// - Parameter onStop: ends the process.
   /// - Throws: `RunRecordingError` if it cannot be read.
-  package init(
-    path: String, onStop: @escaping (Stop) -> Never
-  ) throws(RunRecordingError) {
+  package init(path: String) throws(RunRecordingError) {
     lines = try RecordedLines(path: path)
-    self.onStop = onStop
     // The header was read by others.
     _ = lines.next(&inputs)
     _ = lines.next(&events)
   }
 
   fileprivate func begin(_ recorder: RunRecorder) { self.recorder = recorder }
+
+  /// Whether the recorded run made a step that cannot be replayed and has this name.
+  package func wasRefused(_ what: String) -> Bool {
+    var cursor = RecordedLines.Cursor()
+    while let line = lines.next(&cursor) {
+      if RecordedLine.has(line, kind: "cannot"), RecordedLine(line).text(1) == what { return true }
+    }
+    return false
+  }
 
   /// Ends the replay, and lets the program go on: it gets nothing from outside then, and the clock
   /// stands still.
@@ -75,6 +81,9 @@ package final class RunReplay: RunInputs {
   package func take(_ kind: String, about: String?) -> RunInput? {
     if isOver { return afterwards(kind) }
     while let bytes = lines.next(&inputs) {
+      if RecordedLine.has(bytes, kind: "cannot") {
+        stop(.refused(RecordedLine(bytes).text(1) ?? ""))
+      }
       guard RecordedLine.has(bytes, kind: "input") else { continue }
       let line = RecordedLine(bytes)
       guard line.text(1) == kind, line.text(2) == about, let result = line.integer(3) else {
@@ -82,7 +91,8 @@ package final class RunReplay: RunInputs {
         stop(.differs(describe(line: inputs.number, bytes, now: now)))
       }
       let input = RunInput(
-        about: about, result: result, error: Int32(line.integer(4) ?? 0), bytes: line.data(5))
+        about: about, result: result, error: Int32(clamping: line.integer(4) ?? 0),
+        bytes: line.data(5))
       if Self.clocks.contains(kind) { latest[kind] = input }
       return input
     }
@@ -95,32 +105,54 @@ package final class RunReplay: RunInputs {
 
   /// Stops, after a comparison of the events so far: a difference in them comes first.
   private func stop(_ reason: @autoclosure () -> Stop) -> Never {
-    recorder?.passLines()
-    onStop(reason())
+    if !isOver { recorder?.passLines() }
+    end(reason())
+  }
+
+  /// Ends the process; code that still runs gets nothing from the recording.
+  private func end(_ reason: Stop) -> Never {
+    isOver = true
+    onStop(reason)
   }
 
   private static let clocks: Set<String> = [
     "now", "time", "clock", "clock_gettime", "gettimeofday", "getpid",
   ]
 
-  private func afterwards(_ kind: String) -> RunInput {
-    latest[kind] ?? RunInput(result: kind == "poll" ? 0 : -1, error: EPERM)
+  /// An input after the replay: the time stands still, and files and processes are refused.
+  private func afterwards(_ kind: String) -> RunInput? {
+    if Self.clocks.contains(kind) { return latest[kind] }
+    let isNothing = ["poll", "settle", "terminal", "getenv"].contains(kind)
+    return isNothing ? RunInput() : RunInput(result: -1, error: EPERM)
   }
 
   // MARK: Events
 
   private func compare(_ now: UnsafeRawBufferPointer) {
     while let recorded = lines.next(&events) {
-      if RecordedLine.has(recorded, kind: "input") || RecordedLine.has(recorded, kind: "cannot") {
-        continue
+      if RecordedLine.has(recorded, kind: "input") { continue }
+      if RecordedLine.has(recorded, kind: "cannot") {
+        end(.refused(RecordedLine(recorded).text(1) ?? ""))
       }
       guard isSame(recorded, now) else {
+        if RecordedLine.has(recorded, kind: "error") { endIfRefusedNext() }
         let now = String(decoding: now, as: UTF8.self)
-        onStop(.differs(describe(line: events.number, recorded, now: now)))
+        end(.differs(describe(line: events.number, recorded, now: now)))
       }
       return note(recorded)
     }
-    onStop(.ended(in: turnTitle))
+    end(.ended(in: turnTitle))
+  }
+
+  /// Ends the process if the next event is a step that cannot be replayed: the error that led there
+  /// comes before it.
+  private func endIfRefusedNext() {
+    var cursor = events
+    while let line = lines.next(&cursor) {
+      if RecordedLine.has(line, kind: "input") { continue }
+      guard RecordedLine.has(line, kind: "cannot") else { return }
+      end(.refused(RecordedLine(line).text(1) ?? ""))
+    }
   }
 
   private func note(_ line: UnsafeRawBufferPointer) {

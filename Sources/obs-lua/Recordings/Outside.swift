@@ -74,12 +74,14 @@ enum Outside {
     let request = inputs.exchange("settle") {
       RunInput(result: ccl_settle() ? Int(ccl_exitrequest()) : 0)
     }
-    ccl_requestexit(CInt(request.result))
+    ccl_requestexit(CInt(clamping: request.result))
     return request.result != 0
   }
 
+  static let interruption = "a signal or time limit that interrupts the script"
+
   /// Notes that a signal has interrupted the script, if one has.
   static func noteInterruption() {
-    if ccl_isasked() { inputs?.refuse("a signal or time limit that interrupts the script") }
+    if ccl_isasked() { inputs?.refuse(interruption) }
   }
 }

@@ -12,6 +12,8 @@ struct RecordingHeader {
   /// The arguments of the recorded run, which live as long as the process.
   let command: Command
   let commandCount: Int
+  /// Whether the standard input was a terminal.
+  let inputIsTerminal: Bool
   private let program: String
   private let script: String?
 
@@ -24,7 +26,7 @@ struct RecordingHeader {
       if case .string(let text) = field { text } else { nil }
     }
     let texts = strings.map { $0?.description }
-    guard texts.count > 3, let seed = texts[0].flatMap({ UInt64($0) }) else {
+    guard texts.count > 5, let seed = texts[0].flatMap({ UInt64($0) }) else {
       throw Replay.Failure(
         description: "'\(path)' cannot be replayed: it has no inputs (they are recorded by "
           + "--record, without --record-last and --no-inputs)")
@@ -33,7 +35,8 @@ struct RecordingHeader {
     program = texts[1] ?? ""
     values = RunRecordingOptions.Values(rawValue: texts[2] ?? "") ?? .short
     script = texts[3]
-    let arguments = strings.dropFirst(4).compactMap { $0 }
+    inputIsTerminal = texts[4] == "true"
+    let arguments = strings.dropFirst(5).compactMap { $0 }
     command = .allocate(capacity: arguments.count + 1)
     for (index, argument) in arguments.enumerated() {
       command[index] = (argument.bytes + [0]).withUnsafeBytes {
@@ -72,6 +75,7 @@ struct RecordingHeader {
     }
     return [
       ("seed", "\"\(seed)\""), ("build", jsonText(Program.build)),
+      ("terminal", "\(arguments.inputIsTerminal)"),
       ("command", "[\(command.joined(separator: ","))]"),
     ]
   }

@@ -17,27 +17,28 @@ final class Replay {
   private let bisection: String?
   /// Ends the program's turns; set by its host.
   var stop: () -> Void = {}
-  /// Evaluates an expression in the globals of the program; nil after an error, which is written.
-  var evaluate: (String) -> Bool? = { _ in nil }
+  /// Whether an expression is true in the globals of the program; set by its host.
+  var evaluate: (String) throws(LuaError) -> Bool = { _ in false }
   /// Whether the program was stopped after the turn that the user asked for.
   private(set) var isAtLastTurn = false
   /// The recorder of the replay, which lives as long as it.
   private var recorder: RunRecorder?
 
-  private nonisolated(unsafe) static var name: UnsafePointer<CChar>?
+  private let name: UnsafePointer<CChar>
 
   /// Opens the recording that a command line names.
   ///
-  /// - Throws: `LuaError` or `Failure`.
+  /// - Throws: `LuaError`, `RunRecordingError` or `Failure`.
   init(_ arguments: Arguments, name: UnsafePointer<CChar>) throws {
     let path = arguments.options.replayFile ?? ""
-    Self.name = name
+    self.name = name
+    run = try RunReplay(path: path)
     header = try RecordingHeader(of: path)
     try header.check(path, arguments.operands)
     lastTurn = arguments.options.lastTurn
     bisection = arguments.options.bisection
-    run = try RunReplay(path: path) { Replay.end($0) }
     if let script = arguments.operands.first { try checkScript(script) }
+    run.onStop = { [self] in end($0) }
   }
 
   /// Checks that the script is still the recorded one; it does not have to exist.
@@ -68,11 +69,25 @@ final class Replay {
   /// Prepares the process; call it before a state is made.
   ///
   /// - Returns: the command line of the recorded run.
-  func begin() throws(Misuse) -> Arguments {
+  /// - Throws: `Failure` if it would do more than run a script.
+  func begin() throws(Failure) -> Arguments {
     Program.repeatRun(header.seed)
-    Outside.use(run, readsInput: true)
-    return try Arguments(header.command, count: header.commandCount)
+    do throws(Misuse) {
+      let recorded = try Arguments(
+        header.command, count: header.commandCount, inputIsTerminal: header.inputIsTerminal)
+      Outside.use(run, readsInput: !recorded.hasPrompt)
+      let isRun = recorded.options.given.allSatisfy(\.isRecorded)
+      if isRun { return recorded }
+    } catch {}
+    throw Failure(description: "the command line in the first line of the recording is damaged")
   }
+
+  /// Whether a time limit applies: a replay takes other times, unless the recorded run was
+  /// interrupted, perhaps in an endless loop.
+  var isLimited: Bool { run.wasRefused(Outside.interruption) }
+
+  /// Whether the process makes copies or a prompt that a locked process could not make.
+  var needsFreedom: Bool { lastTurn != nil || bisection != nil }
 
   /// Whether the user can ask for `why` and `whynot`.
   var needsHistory: Bool { lastTurn != nil }
@@ -85,24 +100,53 @@ final class Replay {
     if bisection != nil { hideOutput() }
   }
 
-  private static func end(_ stop: RunReplay.Stop) -> Never {
-    fflush(nil)
-    switch stop {
-    case .ended(let turn):
-      ccl_writeerror(name, "the recording ends here, in \(turn)")
-      _exit(0)
-    case .differs(let text):
-      ccl_writeerror(name, "the replay differs from the recording: \(text)")
-    case .refused(let what):
-      ccl_writeerror(name, "the rest cannot be replayed: \(what)")
-    }
-    _exit(1)
+  // MARK: The end
+
+  /// Ends the process at once; files that the script has open are not written.
+  private func exit(_ status: CInt) -> Never {
+    ccl_flushoutput()
+    _exit(status)
   }
 
-  /// Called where the recorder of the recorded run wrote its last line.
+  /// Writes a message of the replay itself.
+  private func say(_ text: String) { write("\(String(cString: name)): \(text)\n", to: errors) }
+
+  private func write(_ text: String, to descriptor: CInt) {
+    ccl_flushoutput()
+    var text = text
+    _ = text.withUTF8 { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+  }
+
+  private func end(_ stop: RunReplay.Stop) -> Never {
+    switch stop {
+    case .ended(let turn):
+      if let bisection {
+        write("'\(bisection)' is true after each turn, up to \(turn)\n", to: output)
+      }
+      say("the recording ends here, in \(turn)")
+      exit(bisection == nil && lastTurn == nil ? 0 : 1)
+    case .differs(let text):
+      say("the replay differs from the recording: \(text)")
+    case .refused(let what):
+      say("the rest cannot be replayed: \(what)")
+    }
+    exit(1)
+  }
+
+  /// Called where the recorder of the recorded run wrote its last line, also by `os.exit`.
   func recordingWillEnd() {
-    loop?.endRecording(to: run)
-    loop = nil
+    guard let loop else { return }
+    self.loop = nil
+    loop.endRecording(to: run)
+    if isAtLastTurn { return }
+    if let lastTurn {
+      say("the run ends before turn \(lastTurn), after \(run.turnTitle)")
+      exit(1)
+    }
+    guard let bisection else { return }
+    bisect()
+    write("'\(bisection)' is true after each turn, up to \(run.turnTitle)\n", to: output)
+    exit(1)
   }
 
   // MARK: Turns
@@ -122,59 +166,53 @@ final class Replay {
   }
 
   /// Ends the process; the rest of the program is not run.
-  func promptDidEnd() -> Never {
-    fflush(nil)
-    _exit(0)
-  }
-
-  /// Called when the program has ended by itself.
-  ///
-  /// - Returns: false if the turn of `--until` or `--bisect` was not found.
-  func programDidEnd() -> Bool {
-    if let lastTurn, !isAtLastTurn {
-      ccl_writeerror(Self.name, "the run ends before turn \(lastTurn), after \(run.turnTitle)")
-      return false
-    }
-    guard let bisection else { return true }
-    report("'\(bisection)' is true after each turn, up to \(run.turnTitle)")
-    return false
-  }
+  func promptDidEnd() -> Never { exit(0) }
 
   // MARK: Bisection
 
-  /// The output of the bisection; the program's own is not shown.
-  private var output: CInt = STDOUT_FILENO
+  /// The output and errors of the replay itself; those of the program are not shown by a bisection.
+  private var output = STDOUT_FILENO, errors = STDERR_FILENO
 
   private func hideOutput() {
-    fflush(nil)
-    output = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
     let nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC)
+    output = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
+    errors = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3)
     dup2(nowhere, STDOUT_FILENO)
+    dup2(nowhere, STDERR_FILENO)
     _ = close(nowhere)
   }
 
-  private func report(_ text: String) {
-    fflush(nil)
-    var line = text + "\n"
-    _ = line.withUTF8 { write(output, $0.baseAddress, $0.count) }
+  /// The statuses of a copy of the process; others come from a script that ends it.
+  private enum Verdict: CInt {
+    case isTrue = 70
+    case isFalse, failed
   }
 
   /// Evaluates the expression in a copy of the process, so that the replay is not affected.
   private func bisect() {
     let body: @convention(c) (UnsafeMutableRawPointer?) -> CInt = { context in
       let replay = Unmanaged<Replay>.fromOpaque(context!).takeUnretainedValue()
-      replay.run.finish()
-      guard let isTrue = replay.evaluate(replay.bisection ?? "") else { return 2 }
-      return isTrue ? 0 : 1
+      return replay.verdict().rawValue
     }
-    switch ccl_runincopy(body, Unmanaged.passUnretained(self).toOpaque()) {
-    case 0: return
-    case 1:
-      report("'\(bisection ?? "")' is false after \(run.turnTitle)")
-      _exit(0)
-    default:
-      ccl_writeerror(Self.name, "the expression cannot be evaluated after \(run.turnTitle)")
-      _exit(1)
+    let status = ccl_runincopy(body, Unmanaged.passUnretained(self).toOpaque())
+    switch Verdict(rawValue: status) {
+    case .isTrue: return
+    case .isFalse:
+      write("'\(bisection ?? "")' is false after \(run.turnTitle)\n", to: output)
+      exit(0)
+    case .failed, nil:
+      say("the expression cannot be evaluated after \(run.turnTitle)")
+      exit(1)
+    }
+  }
+
+  private func verdict() -> Verdict {
+    run.finish()
+    do throws(LuaError) {
+      return try evaluate(bisection ?? "") ? .isTrue : .isFalse
+    } catch {
+      say(error.message)
+      return .failed
     }
   }
 }

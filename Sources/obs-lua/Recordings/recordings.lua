@@ -110,17 +110,30 @@ end
 
 -- The header -------------------------------------------------------------------------------------
 
---- The seed, the program, the form of values, the script, and the command line of a recorded run;
---- the seed is nil if the recording has no inputs.
+--- The seed, the program, the form of values, the script, whether the standard input was a
+--- terminal, and the command line of a recorded run; the seed is nil if there are no inputs.
 local function read_header()
   local _, _, header = lines()
-  local command = {}
-  for i, argument in ipairs(header.command or {}) do
-    -- A list of bytes, if the argument is not UTF-8.
-    command[i] = type(argument) == "table" and string.char(table.unpack(argument)) or argument
+  local function field(name, kind)
+    if type(header[name]) ~= kind then
+      fail("'%s' has no valid '%s' in its first line", path, name)
+    end
+    return header[name]
   end
-  local script = header.script ~= null and header.script or "-"
-  return header.seed, header.build or "", header.values or "", script, table.unpack(command)
+  if header.seed == nil then return end
+  local command = {}
+  for i, argument in ipairs(field("command", "table")) do
+    -- A list of bytes, if the argument is not UTF-8.
+    local ok, text = pcall(string.char, table.unpack(type(argument) == "table" and argument or {}))
+    if type(argument) == "string" then ok, text = true, argument end
+    if not ok or text == "" and argument ~= "" then
+      fail("'%s' has no valid 'command' in its first line", path)
+    end
+    command[i] = text
+  end
+  return field("seed", "string"), field("build", "string"), field("values", "string"),
+    header.script ~= null and field("script", "string") or "-",
+    tostring(field("terminal", "boolean")), table.unpack(command)
 end
 
 -- The page ---------------------------------------------------------------------------------------
