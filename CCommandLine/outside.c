@@ -3,8 +3,10 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <link.h>
 #include <locale.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,13 +25,22 @@
 
 static ccl_outside outside;
 
+/* Only calls in the main thread of the program are inputs: those of other threads have no order,
+   and a child process does not belong to the run. */
+static pthread_t owner;
+static pid_t process;
+
+static bool is_watched(void) { return pthread_equal(pthread_self(), owner) && getpid() == process; }
+
 /* Defines a call: its results come from `take`, or else from `make`, which fills `input`. */
-#define EXCHANGE(kind, input, make)        \
-  do {                                     \
-    if (!outside.take(kind, &(input))) {   \
-      make;                                \
-      outside.note(kind, &(input));        \
-    }                                      \
+#define EXCHANGE(kind, input, make)               \
+  do {                                            \
+    if (!is_watched()) {                          \
+      make;                                       \
+    } else if (!outside.take(kind, &(input))) {   \
+      make;                                       \
+      outside.note(kind, &(input));               \
+    }                                             \
   } while (0)
 
 /* The result of a call that sets `errno` if it returns a negative number. */
@@ -203,7 +214,7 @@ static void set_text(ccl_input *input, const char *text) {
   input->count = text ? strlen(text) + 1 : 0;
 }
 
-/* A text that lives until the next one of the same kind, as those of the C library do. */
+/* A text that lives until the next one at the same place. */
 static const char *kept(char **place, const ccl_input *input) {
   free(*place);
   *place = NULL;
@@ -229,8 +240,10 @@ static int out_clock_gettime(clockid_t which, struct timespec *place) {
   ccl_input input = {0};
   EXCHANGE("clock_gettime", input, {
     RESULT(input, clock_gettime(which, place));
-    input.bytes = place;
-    input.count = sizeof *place;
+    if (input.result >= 0) {
+      input.bytes = place;
+      input.count = sizeof *place;
+    }
   });
   copy_result(&input, place, sizeof *place);
   return (int)finish(&input);
@@ -268,11 +281,30 @@ static pid_t out_getpid(void) {
   return (pid_t)input.result;
 }
 
+/* A variable of the recorded run, which stays where it is. */
+typedef struct variable {
+  char *name, *value;
+  struct variable *next;
+} variable;
+
 static char *out_getenv(const char *name) {
-  static char *value;
+  static variable *variables;
+  char *real = NULL;
   ccl_input input = {.about = name};
-  EXCHANGE("getenv", input, set_text(&input, getenv(name)));
-  return (char *)kept(&value, &input);
+  EXCHANGE("getenv", input, {
+    real = getenv(name);
+    set_text(&input, real);
+  });
+  if (real || !input.bytes) return real;
+  variable *each = variables;
+  while (each && strcmp(each->name, name) != 0) each = each->next;
+  if (!each) {
+    each = calloc(1, sizeof *each);
+    if (!each) return NULL;
+    *each = (variable){strdup(name), strndup(input.bytes, input.count), variables};
+    variables = each;
+  }
+  return each->value;
 }
 
 static char *out_setlocale(int category, const char *name) {
@@ -334,7 +366,9 @@ static int out_remove(const char *path) {
 }
 
 static int out_rename(const char *old, const char *path) {
-  ccl_input input = {.about = path};
+  char about[2 * PATH_MAX];
+  snprintf(about, sizeof about, "%s to %s", old, path);
+  ccl_input input = {.about = about};
   EXCHANGE("rename", input, RESULT(input, rename(old, path)));
   return (int)finish(&input);
 }
@@ -370,13 +404,29 @@ static int out_close(int descriptor) {
 
 static void watch_new_images(void);
 
+/* The message of the last `dlopen` that failed. */
+static char *loading_error;
+
 static void *out_dlopen(const char *path, int flags) {
   ccl_input input = {.about = path};
   void *library = dlopen(path, flags);
-  EXCHANGE("dlopen", input, input.result = library != NULL);
+  const char *message = library ? NULL : dlerror();
+  EXCHANGE("dlopen", input, {
+    input.result = library != NULL;
+    set_text(&input, message);
+  });
   if (library && input.result) watch_new_images();
   if (!library && input.result) outside.refuse("a C module that cannot be loaded here");
+  kept(&loading_error, &input);
   return input.result ? library : NULL;
+}
+
+static char *out_dlerror(void) {
+  static char *text;
+  free(text);
+  text = loading_error;
+  loading_error = NULL;
+  return text ? text : dlerror();
 }
 
 /* ---- Imported functions ---------------------------------------------------------------------- */
@@ -393,28 +443,37 @@ static const struct replaced {
     {"tmpfile64", out_tmpfile}, {"popen", out_popen}, {"remove", out_remove},
     {"rename", out_rename}, {"system", out_system}, {"mkstemp", out_mkstemp},
     {"mkstemp64", out_mkstemp}, {"close", out_close}, {"dlopen", out_dlopen},
+    {"dlerror", out_dlerror},
 };
 
 /* Other functions that read or change the world outside. Their calls are named, as they cannot be
    replayed; a module that only could call them does no harm. */
 static const char *const OTHERS[] = {
-    "accept", "accept4", "alarm", "chdir", "chmod", "connect", "creat", "creat64", "dup", "dup2",
-    "epoll_create1", "epoll_pwait", "epoll_wait", "eventfd", "execv", "execve", "execvp", "fcntl",
-    "fcntl64", "fork", "fstat", "fstat64", "ftruncate", "ftruncate64", "ftw", "ftw64",
-    "getaddrinfo", "getcwd", "getentropy", "gethostbyname", "gethostname", "getppid", "getrusage",
-    "inotify_init", "inotify_init1", "ioctl", "kill", "link", "listen", "localtime", "lstat",
-    "lstat64", "mkdir", "mkdtemp", "mkfifo", "nanosleep", "nftw", "nftw64", "open", "open64",
-    "openat", "openat64", "opendir", "pipe", "pipe2", "poll", "posix_spawn", "posix_spawnp",
-    "ppoll", "pread", "pread64", "pselect", "pthread_create", "pwrite", "pwrite64", "rand",
-    "random", "read", "readdir", "readdir64", "readlink", "readv", "realpath", "recv", "recvfrom",
-    "recvmsg", "rmdir", "select", "send", "sendmsg", "sendto", "setenv", "sleep", "socket",
-    "socketpair", "stat", "stat64", "statvfs", "symlink", "timer_create", "times", "truncate",
+    "accept", "accept4", "access", "alarm", "arc4random", "arc4random_buf", "arc4random_uniform",
+    "bind", "chdir", "chmod", "clock_nanosleep", "connect", "creat", "creat64", "dup", "dup2",
+    "epoll_create1", "epoll_pwait", "epoll_wait", "eventfd", "execv", "execve", "execvp",
+    "faccessat", "fcntl", "fcntl64", "fdopen", "fork", "fstat", "fstat64", "fstatat", "fstatat64",
+    "ftruncate", "ftruncate64", "ftw", "ftw64", "getaddrinfo", "getcwd", "getentropy", "geteuid",
+    "gethostbyname", "gethostname", "getlogin", "getpeername", "getppid", "getpwnam", "getpwuid",
+    "getrusage", "getsockname", "getuid", "inotify_init", "inotify_init1", "ioctl", "isatty",
+    "kill", "link", "listen", "localtime", "lstat", "lstat64", "mkdir", "mkdtemp", "mkfifo",
+    "nanosleep", "nftw", "nftw64", "open", "open64", "openat", "openat64", "opendir", "pipe",
+    "pipe2", "poll", "posix_spawn", "posix_spawnp", "ppoll", "pread", "pread64", "pselect",
+    "pthread_create", "pwrite", "pwrite64", "rand", "random", "read", "readdir", "readdir64",
+    "readlink", "readv", "realpath", "recv", "recvfrom", "recvmsg", "rmdir", "secure_getenv",
+    "select", "send", "sendmsg", "sendto", "setenv", "sleep", "socket", "socketpair", "stat",
+    "stat64", "statvfs", "statx", "symlink", "syscall", "timer_create", "times", "truncate",
     "truncate64", "uname", "unlink", "unsetenv", "usleep", "utime", "utimes", "vfork", "wait",
-    "waitpid", "write", "writev", "__poll_chk", "__read_chk", "__realpath_chk", "__recv_chk",
-    "__recvfrom_chk",
+    "waitpid", "write", "writev", "__fxstat", "__getcwd_chk", "__gethostname_chk", "__lxstat",
+    "__open64_2", "__open_2", "__poll_chk", "__pread_chk", "__read_chk", "__readlink_chk",
+    "__realpath_chk", "__recv_chk", "__recvfrom_chk", "__xstat",
 };
 
-enum { OTHER_COUNT = sizeof OTHERS / sizeof *OTHERS, MOST_OTHERS = 128 };
+#define MOST_OTHERS 192
+#define TEXT_OF(number) #number
+#define REPEAT(number) ".rept " TEXT_OF(number) "\n"
+
+enum { OTHER_COUNT = sizeof OTHERS / sizeof *OTHERS };
 _Static_assert(OTHER_COUNT <= MOST_OTHERS, "each function needs a stub");
 
 /* Stubs that name a call and go on to the function. No function of the list has arguments in
@@ -424,7 +483,7 @@ __asm__(
     ".text\n .balign 16\n"
     "ccl_stubs:\n"
     ".set ccl_index, 0\n"
-    ".rept 128\n"
+    REPEAT(MOST_OTHERS)
     "  pushq $ccl_index\n  jmp 1f\n  .balign 16\n"
     "  .set ccl_index, ccl_index + 1\n"
     ".endr\n"
@@ -443,7 +502,7 @@ __asm__(
     ".text\n .balign 16\n"
     "ccl_stubs:\n"
     ".set ccl_index, 0\n"
-    ".rept 128\n"
+    REPEAT(MOST_OTHERS)
     "  mov x17, #ccl_index\n  b 1f\n  .balign 16\n"
     "  .set ccl_index, ccl_index + 1\n"
     ".endr\n"
@@ -464,7 +523,7 @@ extern const char ccl_stubs[] __attribute__((visibility("hidden")));
 __attribute__((visibility("hidden"), used)) void *ccl_nameother(size_t index, void *place) {
   static bool is_named[MOST_OTHERS];
   int error = errno;
-  if (!is_named[index]) {
+  if (is_watched() && !is_named[index]) {
     Dl_info module = {0};
     char what[400];
     is_named[index] = true;
@@ -514,6 +573,8 @@ static void replace_slot(ElfW(Addr) *slot, void *function) {
   // The slot may be read-only after the program has started.
   if (mprotect((void *)page, sizeof *slot + ((uintptr_t)slot - page), PROT_READ | PROT_WRITE) == 0)
     *slot = (ElfW(Addr))function;
+  else
+    outside.refuse("a C module whose calls the system does not let the program see");
 }
 
 static void watch_slots(
@@ -591,6 +652,8 @@ static void watch_new_images(void) {
 
 bool ccl_watchoutside(ccl_outside functions, bool standard_input) {
   outside = functions;
+  owner = pthread_self();
+  process = getpid();
   search search = {.sought = (uintptr_t)dlsym(RTLD_NEXT, "lua_newstate")};
   dl_iterate_phdr(visit_image, &search);
   if (standard_input) {

@@ -2,6 +2,7 @@
 
 #include "ccl_commandline.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -59,8 +60,12 @@ int ccl_runincopy(int (*body)(void *context), void *context) {
   if (id == 0) {
     _exit(body(context));
   }
+  if (id < 0) return -1;
   int status;
-  if (id < 0 || waitpid(id, &status, 0) != id || !WIFEXITED(status)) return -1;
+  pid_t ended;
+  do ended = waitpid(id, &status, 0);
+  while (ended < 0 && errno == EINTR);
+  if (ended != id || !WIFEXITED(status)) return -1;
   return WEXITSTATUS(status);
 }
 

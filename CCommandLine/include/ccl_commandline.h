@@ -15,9 +15,9 @@ char **ccl_arguments(void);
 
 /// The line that `lua -v` prints.
 const char *ccl_copyright(void);
-/// Writes `text` to the standard output, and flushes it.
 /// Flushes the standard output and errors, and no files of scripts.
 void ccl_flushoutput(void);
+/// Writes `text` to the standard output, and flushes it.
 void ccl_writeoutput(const char *text);
 /// Whether the entire standard output was written; otherwise reports the failure.
 bool ccl_checkoutput(const char *name);

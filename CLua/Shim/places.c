@@ -1,5 +1,6 @@
 #include "clua_places.h"
 
+#include <stdio.h>
 #include <string.h>
 
 bool clua_ismodule(const char *source) {
@@ -23,6 +24,20 @@ int clua_where(lua_State *L, char *source) {
     return frame.currentline;
   }
   return 0;
+}
+
+void clua_calls(lua_State *L, char *text, size_t size) {
+  lua_Debug frame;
+  size_t length = 0;
+  *text = 0;
+  for (int level = 0; lua_getstack(L, level, &frame) && length < size; level++) {
+    clua_plain.getinfo(L, "Sln", &frame);
+    if (frame.currentline <= 0 || clua_ismodule(frame.source)) continue;
+    const char *kind = *frame.what == 'm' ? "in main chunk" : "in function";
+    length += (size_t)snprintf(
+        text + length, size - length, "%s%s:%d: %s%s%s", length ? "\n" : "", frame.short_src,
+        frame.currentline, kind, frame.name ? " " : "", frame.name ? frame.name : "");
+  }
 }
 
 /* The place of a write that is reported later, and the frame of the report. */

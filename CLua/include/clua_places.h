@@ -10,6 +10,9 @@ bool clua_ismodule(const char *source);
 /// Copies the place of the innermost running Lua function ("file.lua", line) into `source`
 /// (LUA_IDSIZE bytes) and returns its line; 0 if no Lua function is running. [-0, +0, -]
 int clua_where(lua_State *L, char *source);
+/// Writes the calls of Lua functions under way into `text`, the innermost first, a line for each,
+/// as far as there is room. Allocates nothing. [-0, +0, -]
+void clua_calls(lua_State *L, char *text, size_t size);
 /// Pushes the innermost running Lua function and returns its current line; returns 0 and pushes
 /// nothing if there is no such function. [-0, +(0|1), -]
 int clua_currentfunction(lua_State *L);

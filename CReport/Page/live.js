@@ -20,8 +20,9 @@ const live = {
     form("run", "run", data => ({ code: data.get("code") }), "run-output");
     form("set", "set", data => ({ object: Number(data.get("object")), key: value(data.get("key")),
       value: value(data.get("value")) }), "set-output");
-    form("break", "break", data => ({ object: Number(data.get("object")), path: data.get("path") }),
-      "break-output");
+    form("break", "break", data => ({ object: Number(data.get("object")),
+      key: data.get("key") === "" ? null : value(data.get("key")), on: data.get("on") !== null }),
+    "break-output");
     if (!this.token) return this.say("refused", "open the address that the program printed");
     this.prepare();
     this.receive();
@@ -31,7 +32,6 @@ const live = {
     const info = parseLine(await this.ask("info")) ?? {};
     this.canWrite = info.write === true;
     find("write-tools").hidden = !this.canWrite;
-    find("break").hidden = info.breaks !== true;
     this.roots();
   },
 

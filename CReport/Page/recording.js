@@ -343,9 +343,11 @@ const shapes = {
   stop: "n", lazy: "nnnn", write: "nnvvvn", edit: "nnsvvn", equal: "nvnn", invalid: "nn",
   compute: "nvvnn", call: "nln", return: "nn", unchanged: "n", error: "snn", timer: "nnnb",
   timerend: "n", task: "nn", taskend: "n", missed: "n", stopped: "n", checkpoint: "nn",
+  input: "son", cannot: "s", break: "ns",
 };
 const tests = {
   n: value => typeof value === "number", s: value => typeof value === "string",
+  o: value => value === null || typeof value === "string",
   b: value => typeof value === "boolean", v: value => value !== undefined,
   l: value => Array.isArray(value) && value.every(tests.n),
   c: value => value === null || (Array.isArray(value) && value.every(Array.isArray)),

@@ -112,6 +112,8 @@ const turnView = {
       case "input":
         return ["outside", "quiet", list(row.group, ([, kind, about]) =>
           make("code", {}, about === null ? kind : `${kind} ${shorten(about, 60)}`))];
+      case "break":
+        return ["calls", "call quiet", make("pre", { class: "calls" }, shorten(event[2], 4000))];
       case "cannot": return ["no replay", "error", make("span", { class: "message" }, event[1])];
       case "missed":
         return ["gap", "error", `${count(event[1], "line")} could not be recorded here`];

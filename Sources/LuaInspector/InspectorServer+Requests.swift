@@ -9,7 +9,7 @@ extension InspectorServer {
     switch request.path {
     case "/info":
       try need(.get, request)
-      return HTTPResponse(json: "{\"write\":\(allowsWrites),\"breaks\":false}")
+      return HTTPResponse(json: "{\"write\":\(allowsWrites)}")
     case "/roots":
       try need(.get, request)
       return HTTPResponse(json: roots.json(host))
@@ -27,7 +27,7 @@ extension InspectorServer {
       return try run(request, host)
     case "/break":
       try need(.post, request)
-      throw HTTPRefusal(403, "the inspector sets no breakpoints")
+      return try setBreak(request, host)
     case "/", "/events":
       throw HTTPRefusal(405, "the method is not allowed")
     default:
@@ -51,6 +51,30 @@ extension InspectorServer {
       throw HTTPRefusal(404, "there is no \(kind) with the number \(number)")
     }
     return HTTPResponse(text: found)
+  }
+
+  /// Records the calls that lead to writes of a key, or of any key if it is null.
+  private func setBreak(
+    _ request: HTTPRequest, _ host: LuaHost
+  ) throws(HTTPRefusal) -> HTTPResponse {
+    guard let values = JSONScalars.read(request.body),
+      case .integer(let number)? = values["object"], number > 0, let key = values["key"],
+      case .boolean(let isOn) = values["on"] ?? .boolean(true)
+    else { throw HTTPRefusal(400, "an object with 'object', 'key' and 'on' is expected") }
+    guard host.isObserved(UInt64(number)) else {
+      throw HTTPRefusal(404, "there is no object with the number \(number)")
+    }
+    let json: String?
+    switch key {
+    case .nil: json = nil
+    case .integer(let position): json = "\(position)"
+    case .string(let name): json = jsonText(name.description)
+    default: throw HTTPRefusal(400, "the key is a text, an integer, or null for all keys")
+    }
+    recorder.setBreak(isOn, on: json, of: UInt64(number))
+    let what = json.map { "writes of \($0)" } ?? "all writes"
+    return HTTPResponse(
+      text: isOn ? "\(what) are shown with their calls" : "\(what) are no longer shown with calls")
   }
 
   private func set(_ request: HTTPRequest, _ host: LuaHost) throws(HTTPRefusal) -> HTTPResponse {

@@ -11,7 +11,7 @@ final class InspectorServer: LoopServer, RunSink {
   // The host owns the loop, and stops the inspector when it closes.
   private unowned let loop: Loop
   private let listener: Listener
-  private let recorder: RunRecorder
+  let recorder: RunRecorder
   private let header: [UInt8]
   private let token = randomWord()
   private var connections: [Connection] = []

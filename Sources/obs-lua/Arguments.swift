@@ -61,6 +61,10 @@ struct Arguments {
       guard operands.count == 1 else { throw .needsRecording(tool.name) }
       if options.recordFile != nil { throw .excluded("--record", by: tool.name) }
       if options.testing.isOn { throw .excluded("--test", by: tool.name) }
+      if let other = options.given.first(where: { ![tool.name, .watch].contains($0) }) {
+        throw .excluded(other.rawValue, by: tool.name)
+      }
+      if !steps.isEmpty || isInteractive { throw .excluded("-e, -l, -i or -W", by: tool.name) }
     }
     guard options.recordFile != nil else {
       if options.recordedTurns != nil { throw .needsOption(.recordLast, .record) }

@@ -43,7 +43,9 @@ final class Interpreter {
     ccl_beginstate(L.pointer)
     reportIfInexact()
     let isExact = clua_arena_isexact()
-    if let limit = arguments.options.timeLimit, replay?.isLimited ?? true {
+    if let replay {
+      if let seconds = replay.timeLimit { ccl_limittime(seconds, "", name) }
+    } else if let limit = arguments.options.timeLimit {
       ccl_limittime(limit.seconds, limit.text, name)
     }
     let status = try host.state.withStack { _ in runProtected() }
@@ -147,7 +149,7 @@ final class Interpreter {
     }
     host.prepareToWait()
     if isPrompt { ccl_prepareeditor() }
-    if replay?.needsFreedom == true { return true }
+    if replay?.needsUnlockedProcess == true { return true }
     let refusal = ccl_lock(isPrompt, host.inspectorDescriptor)
     guard refusal != 0 else { return true }
     let needsLock = arguments.options.needsLock
@@ -264,7 +266,8 @@ final class Interpreter {
   private func startSession() throws(Raised) -> TerminalSession? {
     guard isatty(STDIN_FILENO) != 0, isatty(STDOUT_FILENO) != 0 else { return nil }
     do {
-      return try host.startSession(hasScript: arguments.script < arguments.count)
+      return try host.startSession(
+        hasScript: replay == nil && arguments.script < arguments.count)
     } catch {
       try raise(error)
       return nil
@@ -310,8 +313,8 @@ final class Interpreter {
     if L.isNil(at: -1) {
       L.pop()
     } else {
+      Outside.noteInterruption(isStop: clua_isstop(L.pointer, -1))
       host.noteError(L)
-      Outside.noteInterruption()
       ccl_writeraised(L.pointer, name)
     }
     return false

@@ -52,7 +52,7 @@ enum Program {
 
   /// Makes the run repeatable and notes its inputs, and returns its seed.
   private static func record(_ arguments: Arguments, name: UnsafePointer<CChar>) -> UInt64 {
-    // Computed now, because this makes a state, and a replay must make the same ones.
+    // Computed first: it makes a state, for which a replay takes no memory of the arena.
     _ = build
     let seed = UInt64.random(in: .min ... .max)
     repeatRun(seed)

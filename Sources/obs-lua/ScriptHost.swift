@@ -46,7 +46,7 @@ final class ScriptHost {
     host.loop.outside = Outside.inputs
     host.programName = String(cString: name)
     host.onError = { [unowned self] report in
-      Outside.noteInterruption()
+      Outside.noteInterruption(isStop: report.error.isStop)
       if report.isHandled { return }
       ccl_writeerror(name, report.description)
       // An end by a signal is not a failure of the script, and nothing runs after it.
@@ -90,13 +90,14 @@ final class ScriptHost {
     var limits = options.isSandboxed ? ScriptLimits.untrusted : ScriptLimits()
     if let memory = options.memoryLimit { limits.memory = memory }
     if let time = options.turnTime { limits.turnTime = time }
-    if let replay, !replay.isLimited, limits.turnTime != nil { limits.turnTime = .seconds(1e9) }
+    // A replay runs at another speed.
+    if replay != nil, limits.turnTime != nil { limits.turnTime = .seconds(1e9) }
     try host.limit(to: limits)
     if let file = options.recordFile { try record(to: file) }
     if let replay { begin(replay) }
     if let port = options.inspectorPort { try inspect(port) }
-    guard runRecording != nil || inspector != nil || replay != nil else { return }
     host.loop.setOuterOrigin(.mainChunk)
+    guard runRecording != nil || inspector != nil || replay != nil else { return }
     Self.current = self
     // `os.exit` ends the process without a return to the interpreter.
     ccl_callbeforeexit { ScriptHost.current?.finishRecordings() }
@@ -111,7 +112,6 @@ final class ScriptHost {
   /// Replays the recorded run, with the record for `why` if the user can ask for it.
   private func begin(_ replay: Replay) {
     replay.compare(host.loop)
-    replay.stop = { [unowned self] in host.loop.stop() }
     replay.evaluate = { [unowned self] expression throws(LuaError) in
       let function = try state.load("return " + expression, name: "=bisect")
       let value = try function.callPlainly(arguments: []).first ?? .nil

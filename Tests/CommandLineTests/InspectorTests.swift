@@ -92,7 +92,7 @@ struct InspectorTests {
   // V1, V2
   @Test func `a page reads what the program explains`() throws {
     let program = try InspectedProgram(Self.waiting)
-    #expect(program.get("/info") == (200, "{\"write\":false,\"breaks\":false}"))
+    #expect(program.get("/info") == (200, "{\"write\":false}"))
     #expect(program.get("/roots") == (200, "[]"))
     let why = program.get("/why?watcher=1")
     #expect(why.status == 200)
@@ -113,7 +113,7 @@ struct InspectorTests {
     }
     for path in ["/set", "/run", "/break"] {
       #expect(program.get(path).status == 405, "\(path)")
-      #expect(program.post(path, "{}").status == 403, "\(path)")
+      #expect(program.post(path, "{}").status == (path == "/break" ? 400 : 403), "\(path)")
     }
     for path in ["/", "/info", "/events", "/describe"] {
       #expect(program.post(path, "").status == 405, "\(path)")
@@ -191,7 +191,7 @@ struct InspectorTests {
   // V2
   @Test func `an inspector that may write assigns and runs code in turns`() throws {
     let program = try InspectedProgram(Self.waiting + "\n" + Self.writing, "")
-    #expect(program.get("/info").body == "{\"write\":true,\"breaks\":false}")
+    #expect(program.get("/info").body == "{\"write\":true}")
     #expect(program.get("/roots").body == "[{\"name\":\"app\",\"object\":1}]")
     let page = program.events()
     _ = page.text { $0.contains("\"checkpoint\"") }
@@ -222,8 +222,52 @@ struct InspectorTests {
       #expect(answer.status == 400, "\(body)")
       #expect(answer.body.contains(text), "\(body): \(answer.body)")
     }
-    #expect(program.post("/break", #"{"object":1,"path":"n"}"#).status == 403)
     #expect(program.output == "n\t2\nn\t7.5\nn\t8.5\n")
+  }
+
+  // V2
+  @Test func `a break shows the calls that lead to writes of a key`() throws {
+    let program = try InspectedProgram(
+      """
+      local obs = require "obs"
+      local t = { n = 1, m = 1, list = obs.array {} }
+      obs.observe(t, "*", function() end)
+      obs.observe(t.list, "*", function() end)
+      local function set() t.n = t.n + 1 end
+      local function tick()
+        set()
+        t.m = t.m + 1
+        t.list:append(t.n)
+      end
+      obs.every(0.01, tick)
+      """)
+    for body in [
+      #"{"object":1}"#, #"{"object":1,"key":true}"#, #"{"object":1,"key":1.5}"#,
+      #"{"object":1,"key":"n","on":1}"#, #"{"object":-1,"key":"n"}"#, "[]",
+    ] { #expect(program.post("/break", body).status == 400, "\(body)") }
+    #expect(program.post("/break", #"{"object":99,"key":"n"}"#).status == 404)
+    #expect(
+      program.post("/break", #"{"object":1,"key":"n"}"#)
+        == (200, "writes of \"n\" are shown with their calls"))
+    let page = program.events()
+    let stack = #","a.lua:5: in function set\na.lua:7: in function"]"#
+    _ = page.text { $0.contains(stack) }
+    #expect(program.post("/break", #"{"object":2,"key":null}"#).status == 200)
+    let lines = page.text {
+      $0.contains(#"["break","#) && $0.contains(#""a.lua:9: in function"]"#)
+    }
+    #expect(lines.contains(stack))
+    #expect(!lines.contains("a.lua:8: in"))
+    #expect(
+      program.post("/break", #"{"object":1,"key":"n","on":false}"#)
+        == (200, "writes of \"n\" are no longer shown with calls"))
+    var reads = 0
+    let turns = page.text { _ in
+      reads += 1
+      return reads > 40
+    }
+    .components(separatedBy: #"["end""#)
+    #expect(!turns.suffix(5).joined().contains("a.lua:5: in"))
   }
 
   // V2

@@ -110,6 +110,26 @@ struct RecordingTests {
     }
   }
 
+  // D7
+  @Test func `a page or trace replaces only files of its kind`() throws {
+    let outcome = try Command(
+      """
+      $L --record=r -e 'x = 1'; cp r former; echo precious >p
+      for o in --report --trace; do
+        for f in r p; do $L $o=$f r; echo $?; done
+        $L $o=made$o r; $L $o=made$o r; echo $?
+        $L $o=/dev/full r; echo $?
+      done
+      cmp r former; cat p
+      """
+    ).run()
+    #expect(outcome.output == "1\n1\n0\n1\n1\n1\n0\n1\nprecious\n")
+    let errors = outcome.errors.split(separator: "\n")
+    #expect(errors[0].hasSuffix("'r' exists, and was not made by --report"))
+    #expect(errors[2].hasSuffix("cannot write '/dev/full': No space left on device"))
+    #expect(errors[5].hasSuffix("cannot write '/dev/full': No space left on device"))
+  }
+
   // D3
   @Test func `an error of the loop has one line, and is reported once`() throws {
     let outcome = try Command(
@@ -151,7 +171,7 @@ struct RecordingTests {
 
   @Test(
     arguments: [
-      ("echo precious >r", "cannot record to 'r': the file exists, and is no recording"),
+      ("echo precious >r", "cannot record to 'r': the file exists, and is not a recording"),
       ("mkdir r", "cannot record to 'r': Is a directory"),
       ("", "cannot record to 'no/r': No such file or directory"),
     ])
@@ -192,8 +212,8 @@ struct RecordingTests {
   // D7
   @Test(
     arguments: [
-      (": >r", "'r' is empty: it is no recording"),
-      ("echo hello >r", "'r' is no recording"),
+      (": >r", "'r' is empty: it is not a recording"),
+      ("echo hello >r", "'r' is not a recording"),
       (
         "echo '{\"obs-lua\":\"recording\",\"version\":99}' >r",
         "'r' is a recording of version 99; this program reads version 1"

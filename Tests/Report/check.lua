@@ -391,7 +391,7 @@ function answer(p)
     else return end
   else
     asked[#asked + 1] = path .. " " .. (p.request.postData or "")
-    body = path == "/info" and '{"write":true,"breaks":true}' or path == "/roots" and
+    body = path == "/info" and '{"write":true}' or path == "/roots" and
       '[{"name":"shop </script>","object":3}]' or "answer to " .. path
   end
   post("Fetch.fulfillRequest", { requestId = p.requestId, responseCode = status,

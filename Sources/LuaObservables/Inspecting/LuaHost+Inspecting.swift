@@ -49,6 +49,9 @@ extension LuaHost {
     return number ?? nil
   }
 
+  /// Whether an observed object has the number.
+  package func isObserved(_ object: UInt64) -> Bool { engine.nodes.numbered(object) != nil }
+
   /// Assigns to a key of an object, in a turn.
   ///
   /// - Throws: `LuaError` if no observed object has the number, and for an error of script code.

@@ -35,6 +35,15 @@ final class SourceNames: PlaceSource {
     return (ObjectIdentifier(self), number, { [unowned self] in text(site) })
   }
 
+  /// The calls under way in the running script, a line for each.
+  var currentCalls: String {
+    guard let state, state.stack.isRunning else { return "" }
+    return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 4096) { text in
+      clua_calls(state.stack.pointer, text.baseAddress!, text.count)
+      return String(cString: text.baseAddress!)
+    }
+  }
+
   init() {
     known = .allocate(capacity: SourceNames.slots + 1)
     known.initialize(repeating: 0, count: SourceNames.slots + 1)

@@ -186,7 +186,7 @@ extension Loop {
     var pairs: [UInt8] = []
     for (place, entry) in polled.enumerated() where entry.revents != 0 {
       // More handlers than this are not worth a longer form.
-      guard place < 256 else { return outside.refuse("more than 250 descriptors to wait for") }
+      guard place < 256 else { return outside.refuse("more than 256 descriptors to wait for") }
       pairs += [UInt8(place), UInt8(truncatingIfNeeded: entry.revents)]
     }
     outside.note(

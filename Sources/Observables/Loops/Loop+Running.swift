@@ -124,7 +124,7 @@ extension Loop {
     inputs.inner?.updateTime()
     let messages = calls.unread + inbox.takeAll()
     calls.unread = []
-    if !messages.isEmpty { outside?.refuse("a message of another thread") }
+    if !messages.isEmpty { outside?.refuse("a message from another thread") }
     for (index, message) in messages.enumerated() {
       if isStopping {
         calls.unread = Array(messages[index...])

@@ -30,10 +30,13 @@ public final class Loop {
   var sink: ((LoopEvent) -> Void)?
   /// The recordings that have not ended.
   var recordings: [RunRecording] = []
-  /// The recorder that an inspector keeps between its recordings, so that numbers continue.
+  /// The recorder that an inspector keeps between its recordings, so that numbers continue, or that
+  /// a replay keeps.
   weak var keptRecorder: RunRecorder?
   /// Notes the inputs that the loop gets from the system, or gives them back; nil for neither.
   package var outside: (any RunInputs)?
+  /// The work outside of turns, for recordings.
+  var outerOrigin = TurnOrigin.host
   /// The bridges that know which place of a script is running.
   package var placeSources: [any PlaceSource] = []
 

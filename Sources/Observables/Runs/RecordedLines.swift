@@ -15,7 +15,7 @@ struct RecordedLines {
       throw RunRecordingError(reading: path, reason: String(cString: strerror(errno)))
     }
     guard status.st_mode & S_IFMT == S_IFREG else {
-      throw RunRecordingError(reading: path, reason: "it is no regular file")
+      throw RunRecordingError(reading: path, reason: "it is not a regular file")
     }
     let size = Int(status.st_size)
     let memory = size > 0 ? mmap(nil, size, PROT_READ, MAP_PRIVATE, descriptor, 0) : nil

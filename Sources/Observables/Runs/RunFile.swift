@@ -79,7 +79,7 @@ final class RunFile: RunSink {
     let beginning = Array("{\"obs-lua\":\"recording\"".utf8)
     var read = [UInt8](repeating: 0, count: beginning.count)
     if pread(descriptor, &read, read.count, 0) > 0, read != beginning {
-      throw RunRecordingError(path: path, reason: "the file exists, and is no recording")
+      throw RunRecordingError(path: path, reason: "the file exists, and is not a recording")
     }
     guard ftruncate(descriptor, 0) == 0, fchmod(descriptor, 0o600) == 0 else { throw systemError() }
   }

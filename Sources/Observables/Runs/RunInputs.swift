@@ -50,7 +50,7 @@ package final class RecordedInputs: RunInputs {
   private weak var recorder: RunRecorder?
   /// The file; nil while inputs come before the recording.
   private var file: RunFile?
-  /// Called once for each kind of step that cannot be replayed.
+  /// Called for the first step that cannot be replayed, with the place where it was made.
   package var onRefusal: (String) -> Void = { _ in }
   private var refused: Set<String> = []
 
@@ -65,9 +65,10 @@ package final class RecordedInputs: RunInputs {
 
   package func refuse(_ what: String) {
     guard refused.insert(what).inserted else { return }
-    lines.beginCannot(what)
+    let place = recorder?.whereabouts
+    lines.add(cannot: what)
     pass()
-    onRefusal(what)
+    if refused.count == 1 { onRefusal([what, place].compactMap { $0 }.joined(separator: ", ")) }
   }
 
   /// Writes all inputs to a file.
@@ -103,7 +104,7 @@ extension RunLines {
     end()
   }
 
-  fileprivate mutating func beginCannot(_ what: String) {
+  fileprivate mutating func add(cannot what: String) {
     begin("cannot")
     add(text: what)
     end()

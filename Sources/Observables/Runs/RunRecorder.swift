@@ -26,6 +26,9 @@ package final class RunRecorder: ObservationCore.EngineRecorder {
   package typealias Place = (host: ObjectIdentifier, number: Int, text: () -> String)
   /// The place that is running now, if a host knows it.
   package var place: (() -> Place?)?
+  /// The calls under way, a line for each.
+  var callStack: () -> String = { "" }
+  private var breaks: [UInt64: Break] = [:]
   /// The work outside of turns.
   package var outerOrigin = TurnOrigin.host
 
@@ -38,6 +41,14 @@ package final class RunRecorder: ObservationCore.EngineRecorder {
     var timers: [UInt64: String] = [:]
     /// The place of the timer that ended last: a timer ends before its last turn begins.
     var lastTimer = ""
+  }
+
+  /// The writes of an object that are recorded with the calls that led to them.
+  private struct Break {
+    /// Whether all keys are meant.
+    var isForAll = false
+    /// Keys, as JSON.
+    var keys: Set<[UInt8]> = []
   }
 
   /// Hosts number their places independently.
@@ -180,6 +191,12 @@ package final class RunRecorder: ObservationCore.EngineRecorder {
     let made = number(of: place.text())
     names.places[key] = made
     return made
+  }
+
+  /// The turn and the place that are running now, such as "in turn 6 at app.lua:12".
+  var whereabouts: String {
+    let turn = turns.current.map { "in turn \($0)" } ?? "in the main chunk"
+    return place?().map { "\(turn) at \($0.text())" } ?? turn
   }
 
   /// The number of an object, whose line is written if it is new.
@@ -337,6 +354,7 @@ package final class RunRecorder: ObservationCore.EngineRecorder {
       lines.add(place)
       lines.end()
     }
+    if !breaks.isEmpty { noteBreak(node, key: nil) }
     passIfMany()
   }
 
@@ -355,7 +373,33 @@ package final class RunRecorder: ObservationCore.EngineRecorder {
     node.kind.recordWrite(change, in: &lines)
     lines.add(place)
     lines.end()
+    if !breaks.isEmpty { noteBreak(node) { node.kind.recordKey(change, in: &$0) } }
     passIfMany()
+  }
+
+  // MARK: Breaks
+
+  /// Records the calls under way at writes of a key from now on, or no longer.
+  ///
+  /// - Parameter key: the key as JSON; nil for all keys and edits of the object.
+  package func setBreak(_ isOn: Bool, on key: String?, of object: UInt64) {
+    var made = breaks[object] ?? Break()
+    if let key {
+      if isOn { made.keys.insert(Array(key.utf8)) } else { made.keys.remove(Array(key.utf8)) }
+    } else {
+      made.isForAll = isOn
+    }
+    breaks[object] = made.isForAll || !made.keys.isEmpty ? made : nil
+  }
+
+  /// Writes the calls that led to a write; `key` writes the key, and is nil for an edit.
+  private func noteBreak(_ node: NodeRef, key: ((inout RunLines) -> Void)?) {
+    guard let found = breaks[node.pointee.number] else { return }
+    guard found.isForAll || key.map({ found.keys.contains(lines.json($0)) }) == true else { return }
+    lines.begin("break")
+    lines.add(lastWrite)
+    lines.add(text: callStack())
+    lines.end()
   }
 
   private func count(_ change: Change) {

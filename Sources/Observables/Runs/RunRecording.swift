@@ -39,7 +39,7 @@ public struct RunRecordingOptions: Sendable {
   }
 }
 
-/// A recording could not begin, or has ended early.
+/// A recording could not begin, could not be read, or has ended early.
 public struct RunRecordingError: Error, Sendable, CustomStringConvertible {
   /// The file.
   public let path: String
@@ -116,7 +116,7 @@ public final class RunRecording {
     inputs?.begin(file, recorder)
     file.onFailure = { [weak loop, weak recording] error in
       recording?.fail()
-      loop?.outside?.refuse("a recording that cannot be written")
+      if inputs == nil { loop?.outside?.refuse("a recording that cannot be written") }
       loop?.report(error)
     }
     // A program that is killed soon leaves a recording, too.
@@ -178,6 +178,7 @@ extension Loop {
 
   /// Says what the work outside of turns is, for recordings: the main chunk or the prompt.
   package func setOuterOrigin(_ origin: TurnOrigin) {
+    outerOrigin = origin
     (engine.recording.run ?? keptRecorder)?.outerOrigin = origin
   }
 
@@ -216,9 +217,13 @@ extension Loop {
       return known
     }
     let made = RunRecorder(of: engine, options)
+    made.outerOrigin = outerOrigin
     made.place = { [unowned self] in
       for source in placeSources { if let place = source.currentPlace { return place } }
       return nil
+    }
+    made.callStack = { [unowned self] in
+      placeSources.lazy.map(\.currentCalls).first { !$0.isEmpty } ?? ""
     }
     return made
   }
@@ -228,4 +233,6 @@ extension Loop {
 package protocol PlaceSource: AnyObject {
   /// The place that is running now; nil if no script is running.
   var currentPlace: RunRecorder.Place? { get }
+  /// The calls under way, a line for each; empty if no script is running.
+  var currentCalls: String { get }
 }

@@ -42,13 +42,22 @@ package final class RunReplay: RunInputs {
 
   fileprivate func begin(_ recorder: RunRecorder) { self.recorder = recorder }
 
-  /// Whether the recorded run made a step that cannot be replayed and has this name.
-  package func wasRefused(_ what: String) -> Bool {
-    var cursor = RecordedLines.Cursor()
+  /// Whether the recorded run made a step that cannot be replayed and has this name, and the
+  /// seconds that the run took.
+  ///
+  /// - Complexity: O(lines).
+  package func find(refused what: String) -> (isFound: Bool, seconds: Double) {
+    var (cursor, isFound, end) = (RecordedLines.Cursor(), false, 0)
     while let line = lines.next(&cursor) {
-      if RecordedLine.has(line, kind: "cannot"), RecordedLine(line).text(1) == what { return true }
+      if RecordedLine.has(line, kind: "cannot"), RecordedLine(line).text(1) == what {
+        isFound = true
+      } else if RecordedLine.has(line, kind: "end") {
+        end = RecordedLine(line).integer(2) ?? end
+      } else if RecordedLine.has(line, kind: "stopped") {
+        end = RecordedLine(line).integer(1) ?? end
+      }
     }
-    return false
+    return (isFound, Double(end) * 1e-6)
   }
 
   /// Ends the replay, and lets the program go on: it gets nothing from outside then, and the clock
@@ -87,7 +96,7 @@ package final class RunReplay: RunInputs {
       guard RecordedLine.has(bytes, kind: "input") else { continue }
       let line = RecordedLine(bytes)
       guard line.text(1) == kind, line.text(2) == about, let result = line.integer(3) else {
-        let now = about.map { "\(kind) of '\($0)'" } ?? kind
+        let now = "the input '\(kind)'" + (about.map { " of '\($0)'" } ?? "")
         stop(.differs(describe(line: inputs.number, bytes, now: now)))
       }
       let input = RunInput(
@@ -99,7 +108,10 @@ package final class RunReplay: RunInputs {
     stop(.ended(in: turnTitle))
   }
 
-  package func note(_ kind: String, _ input: RunInput) {}
+  /// Called for a time that code asks for after the replay, if it did not before.
+  package func note(_ kind: String, _ input: RunInput) {
+    if Self.clocks.contains(kind) { latest[kind] = input }
+  }
 
   package func refuse(_ what: String) { if !isOver { stop(.refused(what)) } }
 
@@ -122,8 +134,13 @@ package final class RunReplay: RunInputs {
   /// An input after the replay: the time stands still, and files and processes are refused.
   private func afterwards(_ kind: String) -> RunInput? {
     if Self.clocks.contains(kind) { return latest[kind] }
-    let isNothing = ["poll", "settle", "terminal", "getenv"].contains(kind)
-    return isNothing ? RunInput() : RunInput(result: -1, error: EPERM)
+    switch kind {
+    case "localtime", "mktime": return nil
+    case "poll", "settle", "terminal", "getenv", "descriptor": return RunInput()
+    case "dlopen": return RunInput(bytes: Array("a replay loads no further modules\0".utf8))
+    case "text": return RunInput(error: EPERM)
+    default: return RunInput(result: -1, error: EPERM)
+    }
   }
 
   // MARK: Events
@@ -178,35 +195,43 @@ package final class RunReplay: RunInputs {
     "error": 2,
   ]
 
-  /// Whether two lines are the same except for times, and for addresses of Swift objects, which the
-  /// system chooses.
+  /// Whether two lines are the same except for times and addresses of Swift objects.
+  ///
+  /// The system chooses these addresses; Lua's objects lie in the arena.
   private func isSame(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) -> Bool {
     if first.elementsEqual(second) { return true }
     let (one, other) = (RecordedLine(first), RecordedLine(second))
     guard one.count == other.count, let kind = one.text(0) else { return false }
     let times = Self.times[kind] ?? []
     for part in 0..<one.count where !times.contains(part) {
-      if kind == "object", part == 3 { continue }
       let (left, right) = (one[part], other[part])
-      guard
-        left.elementsEqual(right)
-          || Self.withoutAddresses(left).elementsEqual(Self.withoutAddresses(right))
-      else { return false }
+      if left.elementsEqual(right) { continue }
+      let isAddress = kind == "object" && part == 3
+      guard Self.withoutAddresses(left, isAddress) == Self.withoutAddresses(right, isAddress) else {
+        return false
+      }
     }
     return true
   }
 
-  /// JSON without the addresses of objects, which follow `{"o":`.
-  private static func withoutAddresses(_ json: UnsafeRawBufferPointer) -> [UInt8] {
-    let mark = Array("{\"o\":\"".utf8)
+  /// JSON without the addresses of Swift objects, which follow `{"o":`, or are all of it.
+  private static func withoutAddresses(
+    _ json: UnsafeRawBufferPointer, _ isAddress: Bool
+  ) -> [UInt8] {
+    let mark = Array((isAddress ? "\"" : "{\"o\":\"").utf8)
     var (result, rest) = ([UInt8](), json[...])
     while let byte = rest.popFirst() {
       result.append(byte)
-      if byte == mark.last, result.suffix(mark.count).elementsEqual(mark) {
+      if byte == mark.last, result.suffix(mark.count).elementsEqual(mark), !isInArena(rest) {
         rest = rest.drop { $0 != UInt8(ascii: "\"") }
       }
     }
     return result
+  }
+
+  /// Whether an address is one of the arena, which begins at 2 << 44.
+  private static func isInArena(_ address: Slice<UnsafeRawBufferPointer>) -> Bool {
+    address.starts(with: "2000".utf8) && address.prefix { $0 != UInt8(ascii: "\"") }.count == 12
   }
 
   /// A sentence about a difference: where it is, what was recorded, and what happens now.

@@ -20,7 +20,7 @@ enum Outside {
       take: { Outside.take($0!, $1!) }, note: { Outside.note($0!, $1!) },
       refuse: { Outside.inputs?.refuse(String(cString: $0!)) })
     if !ccl_watchoutside(functions, readsInput) {
-      inputs.refuse("a library of Lua whose calls this system does not show")
+      inputs.refuse("a system that does not let the program see the calls of Lua's library")
     }
   }
 
@@ -70,18 +70,21 @@ enum Outside {
 
   /// Handles signals between pieces of the script's work; returns whether the program has to end.
   static func settles() -> Bool {
-    guard inputs != nil else { return ccl_settle() }
-    let request = inputs.exchange("settle") {
-      RunInput(result: ccl_settle() ? Int(ccl_exitrequest()) : 0)
+    if let recorded = inputs?.take("settle", about: nil) {
+      if recorded.result != 0 { ccl_requestexit(CInt(clamping: recorded.result)) }
+      return recorded.result != 0
     }
-    ccl_requestexit(CInt(clamping: request.result))
-    return request.result != 0
+    let isOver = ccl_settle()
+    inputs?.note("settle", RunInput(result: isOver ? Int(ccl_exitrequest()) : 0))
+    return isOver
   }
 
   static let interruption = "a signal or time limit that interrupts the script"
 
-  /// Notes that a signal has interrupted the script, if one has.
-  static func noteInterruption() {
-    if ccl_isasked() { inputs?.refuse(interruption) }
+  /// Notes that the script was interrupted, if it was.
+  ///
+  /// - Parameter isStop: whether a limit has stopped it.
+  static func noteInterruption(isStop: Bool) {
+    if isStop || ccl_isasked() { inputs?.refuse(interruption) }
   }
 }

@@ -57,7 +57,8 @@ struct RecordingHeader {
     }
     guard operands.isEmpty || operands.first == script else {
       throw Replay.Failure(
-        description: "'\(path)' is a recording of '\(script ?? "-")', not of '\(operands[0])'")
+        description: "'\(path)' is a recording of '\(script ?? "-")', not of '\(operands[0])'; "
+          + "leave out the name to replay it")
     }
   }
 

@@ -15,12 +15,13 @@ final class Replay {
   private let run: RunReplay
   private let lastTurn: Int?
   private let bisection: String?
-  /// Ends the program's turns; set by its host.
-  var stop: () -> Void = {}
   /// Whether an expression is true in the globals of the program; set by its host.
   var evaluate: (String) throws(LuaError) -> Bool = { _ in false }
   /// Whether the program was stopped after the turn that the user asked for.
   private(set) var isAtLastTurn = false
+  private var isAtPrompt = false
+  /// Whether this is the copy of the process that evaluates an expression.
+  private var isCopy = false
   /// The recorder of the replay, which lives as long as it.
   private var recorder: RunRecorder?
 
@@ -82,12 +83,17 @@ final class Replay {
     throw Failure(description: "the command line in the first line of the recording is damaged")
   }
 
-  /// Whether a time limit applies: a replay takes other times, unless the recorded run was
-  /// interrupted, perhaps in an endless loop.
-  var isLimited: Bool { run.wasRefused(Outside.interruption) }
+  /// The seconds after which the program is stopped, if the recorded run was interrupted, perhaps
+  /// in an endless loop.
+  ///
+  /// Other limits do not apply, because a replay runs at another speed.
+  var timeLimit: Double? {
+    let (isFound, seconds) = run.find(refused: Outside.interruption)
+    return isFound ? 2 * seconds + 1 : nil
+  }
 
   /// Whether the process makes copies or a prompt that a locked process could not make.
-  var needsFreedom: Bool { lastTurn != nil || bisection != nil }
+  var needsUnlockedProcess: Bool { lastTurn != nil || bisection != nil }
 
   /// Whether the user can ask for `why` and `whynot`.
   var needsHistory: Bool { lastTurn != nil }
@@ -114,15 +120,19 @@ final class Replay {
   private func write(_ text: String, to descriptor: CInt) {
     ccl_flushoutput()
     var text = text
-    _ = text.withUTF8 { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+    _ = text.withUTF8 { writeAll(UnsafeRawBufferPointer($0), to: descriptor) }
+  }
+
+  /// Says how far the expression is true, for a bisection.
+  private func reportBisection() {
+    guard let bisection else { return }
+    write("'\(bisection)' is true after each turn, up to \(run.turnTitle)\n", to: output)
   }
 
   private func end(_ stop: RunReplay.Stop) -> Never {
+    if !isCopy { reportBisection() }
     switch stop {
     case .ended(let turn):
-      if let bisection {
-        write("'\(bisection)' is true after each turn, up to \(turn)\n", to: output)
-      }
       say("the recording ends here, in \(turn)")
       exit(bisection == nil && lastTurn == nil ? 0 : 1)
     case .differs(let text):
@@ -135,17 +145,23 @@ final class Replay {
 
   /// Called where the recorder of the recorded run wrote its last line, also by `os.exit`.
   func recordingWillEnd() {
+    if isCopy { exit(Verdict.failed.rawValue) }
     guard let loop else { return }
     self.loop = nil
     loop.endRecording(to: run)
-    if isAtLastTurn { return }
+    if isAtLastTurn {
+      // A script at the prompt, or the turn that ends the program.
+      if isAtPrompt { exit(0) }
+      say("the program has ended with \(run.turnTitle): there is no prompt after it")
+      exit(1)
+    }
     if let lastTurn {
       say("the run ends before turn \(lastTurn), after \(run.turnTitle)")
       exit(1)
     }
-    guard let bisection else { return }
+    guard bisection != nil else { return }
     bisect()
-    write("'\(bisection)' is true after each turn, up to \(run.turnTitle)\n", to: output)
+    reportBisection()
     exit(1)
   }
 
@@ -156,11 +172,12 @@ final class Replay {
     guard let lastTurn, turn >= lastTurn else { return }
     isAtLastTurn = true
     run.finish()
-    stop()
+    loop?.stop()
   }
 
   /// Prepares the prompt after the last turn.
   func promptWillBegin() {
+    isAtPrompt = true
     ccl_restoreinput()
     ccl_writeerror(nil, "after \(run.turnTitle)")
   }
@@ -202,11 +219,12 @@ final class Replay {
       exit(0)
     case .failed, nil:
       say("the expression cannot be evaluated after \(run.turnTitle)")
-      exit(1)
+      exit(2)
     }
   }
 
   private func verdict() -> Verdict {
+    isCopy = true
     run.finish()
     do throws(LuaError) {
       return try evaluate(bisection ?? "") ? .isTrue : .isFalse

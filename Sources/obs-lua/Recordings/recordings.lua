@@ -96,10 +96,10 @@ end
 local function lines()
   local file = open(path, "rb")
   local first = file:read "L"
-  if not first then fail("'%s' is empty: it is no recording", path) end
+  if not first then fail("'%s' is empty: it is not a recording", path) end
   local header = decode(first)
   if type(header) ~= "table" or header["obs-lua"] ~= "recording" then
-    fail("'%s' is no recording", path)
+    fail("'%s' is not a recording", path)
   end
   if math.type(header.version) ~= "integer" or header.version > VERSION then
     fail("'%s' is a recording of version %s; this program reads version %d", path,
@@ -144,11 +144,30 @@ local function harmless(json) return (json:gsub("<", "\\u003c")) end
 -- The longest block of lines: browsers limit the length of a text.
 local BLOCK = 1 << 27
 
+--- Opens the file to write; it may replace a former one, which begins with `mark`, or nothing.
+local function create(mark)
+  local former = io.open(output, "rb")
+  local beginning = former and former:read(#mark)
+  if former then former:close() end
+  -- Devices such as /dev/full begin with zeros.
+  if beginning and beginning:byte() ~= 0 and beginning:lower() ~= mark then
+    fail("'%s' exists, and was not made by --%s", output, tool)
+  end
+  return open(output, "wb")
+end
+
+--- Writes the end of the file.
+local function finish(out, ...)
+  local ok, message = out:write(...)
+  if ok then ok, message = out:close() end
+  if not ok then fail("cannot write '%s': %s", output, message) end
+end
+
 local function report()
   local line, next_line = lines()
   local from, to = page:find("<!-- data -->", 1, true)
   local opening, closing = '<script type="application/json" class="recording">', "</script>\n"
-  local out <close> = open(output, "wb")
+  local out <close> = create "<!doctype html>"
   local files, names, size = {}, {}, 0
   out:write(page:sub(1, from - 1), opening)
   while line do
@@ -176,7 +195,7 @@ local function report()
     end
     if source then source:close() end
   end
-  if not out:write("}", closing, page:sub(to + 1)) then fail("cannot write '%s'", output) end
+  finish(out, "}", closing, page:sub(to + 1))
 end
 
 -- The trace --------------------------------------------------------------------------------------
@@ -184,7 +203,7 @@ end
 -- Trace events of Chrome: turns, calls and computations as slices, writes as instants.
 local function trace()
   local _, next_line = lines()
-  local out <close> = open(output, "wb")
+  local out <close> = create "["
   local texts, watchers, properties, objects, calls, separator = {}, {}, {}, {}, {}, "[\n"
   local turn, time
   local function put(event)
@@ -248,7 +267,7 @@ local function trace()
     if reader then pcall(reader, event) end
   end
   if separator == "[\n" then out:write "[" end
-  if not out:write "\n]\n" then fail("cannot write '%s'", output) end
+  finish(out, "\n]\n")
 end
 
 if tool == "header" then return read_header() end
