@@ -49,6 +49,9 @@ void *clua_arena_map(void *place, size_t size) {
   return NULL;
 }
 
+/* Defined by the leak sanitizer, which looks for references only in known memory. */
+extern void __lsan_register_root_region(const void *memory, size_t size) __attribute__((weak));
+
 /* Maps memory behind the end, or elsewhere if other memory is there. */
 static bool grow(size_t size) {
   size_t amount = (size + PAGE + STEP - 1) / STEP * STEP;
@@ -59,6 +62,7 @@ static bool grow(size_t size) {
     clua_thearena.isexact = false;
     top = memory;
   }
+  if (__lsan_register_root_region) __lsan_register_root_region(memory, amount);
   end = memory + amount;
   return true;
 }

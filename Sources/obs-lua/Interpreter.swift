@@ -44,7 +44,7 @@ final class Interpreter {
     reportIfInexact()
     let isExact = clua_arena_isexact()
     if let replay {
-      if let seconds = replay.timeLimit { ccl_limittime(seconds, "", name) }
+      if let seconds = replay.timeLimit { ccl_limittime(seconds, strdup(""), name) }
     } else if let limit = arguments.options.timeLimit {
       ccl_limittime(limit.seconds, limit.text, name)
     }

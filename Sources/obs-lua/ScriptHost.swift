@@ -251,6 +251,8 @@ final class ScriptHost {
   /// Closes the state; false if an error stops the program, in a turn or since the last one.
   func close() -> Bool {
     finishRecordings()
+    ccl_callbeforeexit(nil)
+    Self.current = nil
     host.close()
     return !hasFailed
   }

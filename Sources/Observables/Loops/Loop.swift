@@ -30,8 +30,7 @@ public final class Loop {
   var sink: ((LoopEvent) -> Void)?
   /// The recordings that have not ended.
   var recordings: [RunRecording] = []
-  /// The recorder that an inspector keeps between its recordings, so that numbers continue, or that
-  /// a replay keeps.
+  /// The recorder that an inspector keeps between its recordings, so that numbers continue.
   weak var keptRecorder: RunRecorder?
   /// Notes the inputs that the loop gets from the system, or gives them back; nil for neither.
   package var outside: (any RunInputs)?

@@ -47,7 +47,7 @@ extension Optional where Wrapped == any RunInputs {
 package final class RecordedInputs: RunInputs {
   private var lines: RunLines
   /// The recorder whose lines come before those of later inputs, while it runs.
-  private weak var recorder: RunRecorder?
+  private var recorder: RunRecorder?
   /// The file; nil while inputs come before the recording.
   private var file: RunFile?
   /// Called for the first step that cannot be replayed, with the place where it was made.

@@ -211,7 +211,7 @@ extension Loop {
   }
 
   /// The recorder of the loop; it is added to the engine when it has a sink.
-  fileprivate func runRecorder(_ options: RunRecordingOptions) -> RunRecorder {
+  func runRecorder(_ options: RunRecordingOptions) -> RunRecorder {
     if let known = engine.recording.run ?? keptRecorder {
       known.restrict(to: options)
       return known

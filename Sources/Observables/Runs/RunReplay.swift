@@ -26,7 +26,7 @@ package final class RunReplay: RunInputs {
   private var latest: [String: RunInput] = [:]
   /// Ends the process; set before the first input.
   package var onStop: (Stop) -> Never = { _ in exit(1) }
-  private weak var recorder: RunRecorder?
+  private var recorder: RunRecorder?
   /// Called when a turn has ended.
   package var onTurnEnd: (Int) -> Void = { _ in }
 
@@ -264,14 +264,11 @@ extension RunReplay: RunSink {
 
 extension Loop {
   /// Compares everything that the loop does with a recording.
-  ///
-  /// - Returns: the recorder, to be kept as long as the replay.
-  package func begin(_ replay: RunReplay, _ values: RunRecordingOptions.Values) -> RunRecorder {
+  package func begin(_ replay: RunReplay, _ values: RunRecordingOptions.Values) {
     var options = RunRecordingOptions()
     options.values = values
-    let recorder = makeRunRecorder(options)
+    let recorder = runRecorder(options)
     replay.begin(recorder)
     record(to: replay, by: recorder)
-    return recorder
   }
 }

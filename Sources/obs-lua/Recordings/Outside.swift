@@ -54,18 +54,23 @@ enum Outside {
         about: about, result: Int(input.pointee.result), error: input.pointee.error, bytes: bytes))
   }
 
+  /// Variables of recorded runs, which live as long as the process.
+  nonisolated(unsafe) private static var variables: [UnsafeMutablePointer<CChar>] = []
+
   /// A variable of the environment; the text lives as long as the process.
   static func variable(_ name: String) -> UnsafePointer<CChar>? {
-    guard inputs != nil else { return UnsafePointer(getenv(name)) }
-    let value = inputs.exchange("getenv", about: name) {
-      RunInput(
-        bytes: getenv(name).map { Array(UnsafeRawBufferPointer(start: $0, count: strlen($0) + 1)) })
+    guard let recorded = inputs?.take("getenv", about: name) else {
+      let value = UnsafePointer(getenv(name))
+      let bytes = value.map { Array(UnsafeRawBufferPointer(start: $0, count: strlen($0) + 1)) }
+      inputs?.note("getenv", RunInput(about: name, bytes: bytes))
+      return value
     }
-    return value.bytes.map { text in
-      text.withUnsafeBytes {
-        UnsafePointer(strdup($0.assumingMemoryBound(to: CChar.self).baseAddress!))
-      }
+    guard let bytes = recorded.bytes else { return nil }
+    let text = (bytes + [0]).withUnsafeBytes {
+      strdup($0.assumingMemoryBound(to: CChar.self).baseAddress!)!
     }
+    variables.append(text)
+    return UnsafePointer(text)
   }
 
   /// Handles signals between pieces of the script's work; returns whether the program has to end.

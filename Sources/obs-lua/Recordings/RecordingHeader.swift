@@ -9,9 +9,8 @@ struct RecordingHeader {
 
   let seed: UInt64
   let values: RunRecordingOptions.Values
-  /// The arguments of the recorded run, which live as long as the process.
-  let command: Command
-  let commandCount: Int
+  /// The arguments of the recorded run.
+  private let arguments: [LuaString]
   /// Whether the standard input was a terminal.
   let inputIsTerminal: Bool
   private let program: String
@@ -36,15 +35,21 @@ struct RecordingHeader {
     values = RunRecordingOptions.Values(rawValue: texts[2] ?? "") ?? .short
     script = texts[3]
     inputIsTerminal = texts[4] == "true"
-    let arguments = strings.dropFirst(5).compactMap { $0 }
-    command = .allocate(capacity: arguments.count + 1)
+    arguments = strings.dropFirst(5).compactMap { $0 }
+  }
+
+  var commandCount: Int { arguments.count }
+
+  /// Makes the arguments of the recorded run, which live as long as the process.
+  func makeCommand() -> Command {
+    let command = Command.allocate(capacity: arguments.count + 1)
     for (index, argument) in arguments.enumerated() {
       command[index] = (argument.bytes + [0]).withUnsafeBytes {
         strdup($0.assumingMemoryBound(to: CChar.self).baseAddress!)
       }
     }
     command[arguments.count] = nil
-    commandCount = arguments.count
+    return command
   }
 
   /// Checks that this program made the recording, and that `operands` name its script, if anything.

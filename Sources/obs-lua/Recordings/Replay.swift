@@ -11,7 +11,7 @@ final class Replay {
   }
 
   private let header: RecordingHeader
-  private weak var loop: Loop?
+  private var loop: Loop?
   private let run: RunReplay
   private let lastTurn: Int?
   private let bisection: String?
@@ -22,8 +22,6 @@ final class Replay {
   private var isAtPrompt = false
   /// Whether this is the copy of the process that evaluates an expression.
   private var isCopy = false
-  /// The recorder of the replay, which lives as long as it.
-  private var recorder: RunRecorder?
 
   private let name: UnsafePointer<CChar>
 
@@ -75,7 +73,7 @@ final class Replay {
     Program.repeatRun(header.seed)
     do throws(Misuse) {
       let recorded = try Arguments(
-        header.command, count: header.commandCount, inputIsTerminal: header.inputIsTerminal)
+        header.makeCommand(), count: header.commandCount, inputIsTerminal: header.inputIsTerminal)
       Outside.use(run, readsInput: !recorded.hasPrompt)
       let isRun = recorded.options.given.allSatisfy(\.isRecorded)
       if isRun { return recorded }
@@ -101,7 +99,7 @@ final class Replay {
   /// Begins to compare the turns of a loop with the recording.
   func compare(_ loop: Loop) {
     self.loop = loop
-    recorder = loop.begin(run, header.values)
+    loop.begin(run, header.values)
     run.onTurnEnd = { [unowned self] in turnEnded($0) }
     if bisection != nil { hideOutput() }
   }
