@@ -624,7 +624,7 @@ function obs.observe_keys(collection, keys, callback, options) end
 
 ---@class (exact) obs.LazyOptions
 ---@field get? fun(self: any, name: any): any  computes the value, which is cached until invalidated
----@field deps? obs.Dependencies             the key paths whose changes invalidate the value
+---@field deps? obs.Dependency[]             the key paths whose changes invalidate the value
 ---@field cached? boolean                    false: only reports changes of its dependencies
 ---@field track? boolean                     finds the dependencies anew in each run of `get`
 ---@field loader? fun(self: any, name: any)    stores the value itself, by self[name] = value
