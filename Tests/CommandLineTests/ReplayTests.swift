@@ -13,21 +13,22 @@ struct ReplayTests {
     "cat >\(name) <<'END'\n\(text)\nEND\n"
   }
 
-  /// Records a run, changes the world, and replays it.
+  /// Records a run, changes the world, and replays the run in each environment.
   ///
-  /// - Returns: what the shell writes: nothing if both runs had the same output, errors and status.
-  private func differences(_ run: String, before: String = "", meanwhile: String = "") throws
-    -> String
-  {
-    let outcome = try Command(
+  /// - Returns: the output of the shell: none if all runs had the same output, errors and status.
+  private func differences(
+    _ run: String, before: String = "", meanwhile: String = "", in environments: [String] = [""]
+  ) throws -> String {
+    let replays = environments.map { environment in
       """
-      \(before)
-      \(run) >out 2>err; status=$?
-      \(meanwhile)
-      env -i $L --replay=r >out2 2>err2 </dev/null; again=$?
+      (ulimit -s 2048; exec env -i \(environment) $L --replay=r >out2 2>err2 </dev/null); again=$?
       cmp out out2; cmp err err2
       test $status = $again || { echo "$status, then $again"; cat err2; }
       """
+    }
+    let outcome = try Command(
+      "\(before)\n\(run) >out 2>err; status=$?\n\(meanwhile)\n"
+        + replays.joined(separator: "\n")
     ).run()
     return outcome.output + outcome.errors
   }
@@ -167,7 +168,9 @@ struct ReplayTests {
     #expect(
       try differences(
         "$L --record=r \(example)", before: "cp \(Self.root)/Scripts/Examples/*.lua .",
-        meanwhile: "rm *.lua") == "")
+        meanwhile: "rm *.lua",
+        in: ["", "TZ=Asia/Tokyo MALLOC_PERTURB_=85", "A=\(String(repeating: "x", count: 5000))"])
+        == "")
   }
 
   private static let root = URL(fileURLWithPath: folder + "/../../..").standardized.path

@@ -8,7 +8,8 @@ final class RunFile: RunSink {
   private var waiting: [UInt8] = []
   /// The bytes in the file.
   private var size = 0
-  private var hasFailed = false
+  /// Whether lines are dropped: after a failure, or in a replay.
+  private var dropsLines = false
   var onFailure: (RunRecordingError) -> Void = { _ in }
   /// The state of a file that drops old turns; nil for a file that keeps all turns.
   private var dropping: Dropping?
@@ -55,7 +56,7 @@ final class RunFile: RunSink {
     dropping = options.last.map { Dropping(turns: $0) }
     header = options.header
     descriptor = -1
-    hasFailed = true
+    dropsLines = true
   }
 
   /// Opens a file, with a descriptor above those of the standard streams, which may be closed.
@@ -89,7 +90,7 @@ final class RunFile: RunSink {
   }
 
   func take(_ bytes: UnsafeRawBufferPointer, lines: Int, isCheckpoint: Bool) {
-    if hasFailed { return }
+    if dropsLines { return }
     if isCheckpoint, dropping?.isAwaiting == true {
       save()
       dropping?.began(at: size)
@@ -108,7 +109,7 @@ final class RunFile: RunSink {
   }
 
   func save() {
-    if hasFailed || waiting.isEmpty { return }
+    if dropsLines || waiting.isEmpty { return }
     let wasWritten = waiting.withUnsafeBytes { writeAll($0, to: descriptor) }
     size += waiting.count
     waiting.removeAll(keepingCapacity: true)
@@ -117,7 +118,7 @@ final class RunFile: RunSink {
 
   private func fail() {
     let error = systemError()
-    hasFailed = true
+    dropsLines = true
     onFailure(error)
   }
 
@@ -133,7 +134,7 @@ final class RunFile: RunSink {
         _ = Glibc.close(made)
         unlink(new)
       }
-      hasFailed = true
+      dropsLines = true
       return onFailure(error)
     }
     _ = Glibc.close(descriptor)

@@ -639,6 +639,21 @@ package final class RunRecorder: ObservationCore.EngineRecorder {
   }
 }
 
+/// The layout of the lines, for code that compares them.
+extension RunRecorder {
+  /// The positions of times in lines of each kind.
+  static let times: [String: [Int]] = [
+    "turn": [4], "end": [2], "checkpoint": [2], "call": [3], "return": [2], "compute": [4, 5],
+    "stopped": [1],
+  ]
+
+  /// The position of the place in lines of each kind.
+  static let places: [String: Int] = [
+    "turn": 3, "write": 6, "edit": 6, "equal": 3, "watcher": 3, "lazy": 3, "timer": 3, "task": 2,
+    "error": 2,
+  ]
+}
+
 /// What begins a turn, or work outside of turns.
 package enum TurnOrigin {
   /// The host program.

@@ -183,18 +183,6 @@ package final class RunReplay: RunInputs {
     }
   }
 
-  /// The positions of times in lines of each kind.
-  private static let times: [String: [Int]] = [
-    "turn": [4], "end": [2], "checkpoint": [2], "call": [3], "return": [2], "compute": [4, 5],
-    "stopped": [1],
-  ]
-
-  /// The position of the place in lines of each kind.
-  private static let places: [String: Int] = [
-    "turn": 3, "write": 6, "edit": 6, "equal": 3, "watcher": 3, "lazy": 3, "timer": 3, "task": 2,
-    "error": 2,
-  ]
-
   /// Whether two lines are the same except for times and addresses of Swift objects.
   ///
   /// The system chooses these addresses; Lua's objects lie in the arena.
@@ -202,7 +190,7 @@ package final class RunReplay: RunInputs {
     if first.elementsEqual(second) { return true }
     let (one, other) = (RecordedLine(first), RecordedLine(second))
     guard one.count == other.count, let kind = one.text(0) else { return false }
-    let times = Self.times[kind] ?? []
+    let times = RunRecorder.times[kind] ?? []
     for part in 0..<one.count where !times.contains(part) {
       let (left, right) = (one[part], other[part])
       if left.elementsEqual(right) { continue }
@@ -237,7 +225,7 @@ package final class RunReplay: RunInputs {
   /// A sentence about a difference: where it is, what was recorded, and what happens now.
   private func describe(line: Int, _ recorded: UnsafeRawBufferPointer, now: String) -> String {
     let parts = RecordedLine(recorded)
-    let place = Self.places[parts.text(0) ?? ""].flatMap { parts.integer($0) }
+    let place = RunRecorder.places[parts.text(0) ?? ""].flatMap { parts.integer($0) }
     let site = place.flatMap { texts[$0] }.map { " at \($0)" } ?? ""
     let was = String(decoding: recorded.prefix(Self.shown), as: UTF8.self)
     return "line \(line), in \(turnTitle)\(site): recorded \(was), now \(now.prefix(Self.shown))"
