@@ -328,9 +328,9 @@ void ccl_beginstate(lua_State *L) {
 }
 
 void ccl_limittime(double seconds, const char *text, const char *name) {
-  limit_text = text;
+  limit_text = text ? text : "";
   limit_seconds = seconds;
-  snprintf(last_words, sizeof last_words, "%s: %s%s)\n", name, TIMED_OUT, text);
+  snprintf(last_words, sizeof last_words, "%s: %s%s)\n", name, TIMED_OUT, limit_text);
   sigset_t before = block();
   on_signal(SIGALRM, expire);
   deadlines[LIMIT] = now() + seconds;

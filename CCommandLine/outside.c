@@ -55,10 +55,20 @@ static long long finish(const ccl_input *input) {
   return input->result;
 }
 
-/* Copies the bytes of a replayed call to the place where a real call puts them. */
-static void copy_result(const ccl_input *input, void *place, size_t size) {
-  if (!input->bytes || input->bytes == place) return;
-  memcpy(place, input->bytes, input->count < size ? input->count : size);
+/* Copies the bytes of a replayed call to the place where a real call puts them; returns how many
+   there are. */
+static size_t copy_result(const ccl_input *input, void *place, size_t size) {
+  if (!input->bytes) return 0;
+  size_t count = input->count < size ? input->count : size;
+  if (input->bytes != place) memcpy(place, input->bytes, count);
+  return count;
+}
+
+/* The result of a call that reads bytes; a damaged recording may count more than it has. */
+static ssize_t finish_reading(ccl_input *input, void *place, size_t size) {
+  size_t count = copy_result(input, place, size);
+  if (input->result > (long long)count) input->result = (long long)count;
+  return finish(input);
 }
 
 /* ---- Streams --------------------------------------------------------------------------------- */
@@ -86,10 +96,7 @@ static ssize_t read_stream(void *context, char *place, size_t size) {
       input.count = (size_t)input.result;
     }
   });
-  copy_result(&input, place, size);
-  if (input.result > (long long)input.count) input.result = (long long)input.count;
-  if (input.result > (long long)size) input.result = (long long)size;
-  return finish(&input);
+  return finish_reading(&input, place, size);
 }
 
 static ssize_t write_stream(void *context, const char *bytes, size_t size) {
@@ -270,9 +277,7 @@ static ssize_t out_getrandom(void *place, size_t count, unsigned flags) {
       input.count = (size_t)input.result;
     }
   });
-  copy_result(&input, place, count);
-  if (input.result > (long long)count) input.result = (long long)count;
-  return finish(&input);
+  return finish_reading(&input, place, count);
 }
 
 static pid_t out_getpid(void) {
@@ -563,8 +568,8 @@ static ElfW(Addr) known[MOST_IMAGES];
 static int known_count;
 
 typedef struct search {
-  /* An address in Lua's library if it is sought, or 0: all new libraries. */
-  uintptr_t sought;
+  /* The first address of Lua's library if it is sought, or NULL: all new libraries. */
+  void *sought;
   bool is_done;
 } search;
 
@@ -618,29 +623,14 @@ static void watch_image(search *search, const struct dl_phdr_info *info) {
   search->is_done = true;
 }
 
-static bool contains(const struct dl_phdr_info *info, uintptr_t address) {
-  for (int i = 0; i < info->dlpi_phnum; i++) {
-    const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
-    uintptr_t start = info->dlpi_addr + segment->p_vaddr;
-    if (segment->p_type == PT_LOAD && address >= start && address < start + segment->p_memsz)
-      return true;
-  }
-  return false;
-}
-
 static int visit_image(struct dl_phdr_info *info, size_t size, void *context) {
   (void)size;
   search *search = context;
-  if (search->sought) {
-    if (contains(info, search->sought)) watch_image(search, info);
-  } else {
-    for (int i = 0; i < known_count; i++) {
-      if (known[i] == info->dlpi_addr) return 0;
-    }
-    watch_image(search, info);
+  for (int i = 0; i < known_count; i++) {
+    if (known[i] == info->dlpi_addr) return 0;
   }
-  if (known_count < MOST_IMAGES && (!search->sought || !contains(info, search->sought)))
-    known[known_count++] = info->dlpi_addr;
+  if (known_count < MOST_IMAGES) known[known_count++] = info->dlpi_addr;
+  if (!search->sought || (ElfW(Addr))search->sought == info->dlpi_addr) watch_image(search, info);
   return 0;
 }
 
@@ -654,8 +644,10 @@ bool ccl_watchoutside(ccl_outside functions, bool standard_input) {
   outside = functions;
   owner = pthread_self();
   process = getpid();
-  search search = {.sought = (uintptr_t)dlsym(RTLD_NEXT, "lua_newstate")};
-  dl_iterate_phdr(visit_image, &search);
+  Dl_info library = {0};
+  dladdr(dlsym(RTLD_NEXT, "lua_newstate"), &library);
+  search search = {.sought = library.dli_fbase};
+  if (library.dli_fbase) dl_iterate_phdr(visit_image, &search);
   if (standard_input) {
     original_input = stdin;
     FILE *shown = open_stream("stdin", NULL, "r", get_input, false);

@@ -13,7 +13,8 @@
 
 /// Makes code that runs in `L` interruptible on this thread.
 void ccl_beginstate(lua_State *L);
-/// After `seconds`, stops the running code with an error that names the limit, `text`. If the code
+/// After `seconds`, stops the running code with an error that names the limit, `text`, or none if
+/// it is NULL. If the code
 /// does not stop within a second, the process ends with status 124. If no code was stopped, it
 /// writes the same to the standard error, after `name`.
 void ccl_limittime(double seconds, const char *text, const char *name);

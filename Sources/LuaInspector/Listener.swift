@@ -17,7 +17,7 @@ final class Listener {
       throw InspectorError(port: port, reason: "a port is a number from 0 to 65535")
     }
     let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
-    let descriptor = Self.moved(socket(AF_INET, type, 0))
+    let descriptor = aboveStandardStreams(socket(AF_INET, type, 0))
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_port = number.bigEndian
@@ -61,7 +61,7 @@ final class Listener {
     while accepted.count < 16 {
       let made = accept(descriptor, nil, nil)
       if made >= 0 {
-        let made = Self.moved(made)
+        let made = aboveStandardStreams(made)
         if made < 0 { continue }
         _ = fcntl(made, F_SETFD, FD_CLOEXEC)
         accepted.append(made)
@@ -73,16 +73,5 @@ final class Listener {
       }
     }
     return accepted
-  }
-
-  /// Moves a descriptor below 3 to a higher number.
-  ///
-  /// If the process was started with closed standard streams, the system reuses their numbers, and
-  /// the program would print into a connection.
-  private static func moved(_ descriptor: Int32) -> Int32 {
-    guard 0...2 ~= descriptor else { return descriptor }
-    let moved = fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
-    _ = Glibc.close(descriptor)
-    return moved
   }
 }

@@ -22,7 +22,8 @@ struct Arguments {
 
   let values: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
   private(set) var count: Int
-  let inputIsTerminal: Bool
+  /// Whether the standard input of a recorded run was a terminal; nil for a run of its own.
+  private let recordedTerminal: Bool?
   /// The index of the script; `count` without a script.
   private(set) var script: Int
 
@@ -31,10 +32,10 @@ struct Arguments {
   /// - Throws: `Misuse` about the first argument that is wrong.
   init(
     _ values: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>, count: Int,
-    inputIsTerminal: Bool = isatty(STDIN_FILENO) != 0
+    inputWasTerminal: Bool? = nil
   ) throws(Misuse) {
     self.values = values
-    self.inputIsTerminal = inputIsTerminal
+    recordedTerminal = inputWasTerminal
     self.count = count
     script = count
     var index = 1
@@ -131,6 +132,8 @@ struct Arguments {
 
   /// Whether no argument specifies any code to run.
   var isEmpty: Bool { script == count && !runsChunks && !asksForVersion }
+
+  var inputIsTerminal: Bool { recordedTerminal ?? (isatty(STDIN_FILENO) != 0) }
 
   /// Whether lines are read from a prompt.
   var hasPrompt: Bool { isInteractive || isEmpty && inputIsTerminal }

@@ -44,7 +44,7 @@ final class Interpreter {
     reportIfInexact()
     let isExact = clua_arena_isexact()
     if let replay {
-      if let seconds = replay.timeLimit { ccl_limittime(seconds, strdup(""), name) }
+      if let seconds = replay.timeLimit { ccl_limittime(seconds, nil, name) }
     } else if let limit = arguments.options.timeLimit {
       ccl_limittime(limit.seconds, limit.text, name)
     }
@@ -105,7 +105,7 @@ final class Interpreter {
     }
     let isStopped = !succeeded && arguments.options.errorAction == .stop || !goesOn
     if !isStopped { host.runLoop(afterPrompt: isPrompt) }
-    if let replay, replay.isAtLastTurn {
+    if let replay, replay.needsPrompt {
       replay.promptWillBegin()
       _ = try runPrompt()
       replay.promptDidEnd()

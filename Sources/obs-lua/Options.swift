@@ -164,6 +164,14 @@ struct Options {
     guard name.value != nil || value == nil,
       value != nil || name.value == nil || name.isValueOptional
     else { throw .wrongValue(name) }
+    func nonEmpty() throws(Misuse) -> String {
+      guard let value, !value.isEmpty else { throw .wrongValue(name) }
+      return value
+    }
+    func count() throws(Misuse) -> Int {
+      guard let number = value.flatMap({ Int($0) }), number > 0 else { throw .wrongValue(name) }
+      return number
+    }
     given.append(name)
     switch name {
     case .test:
@@ -174,30 +182,24 @@ struct Options {
     case .watch:
       watches = true
     case .record:
-      guard let value, !value.isEmpty else { throw .wrongValue(name) }
-      recordFile = value
+      recordFile = try nonEmpty()
     case .recordLast:
-      guard let turns = value.flatMap({ Int($0) }), turns > 0 else { throw .wrongValue(name) }
-      recordedTurns = turns
+      recordedTurns = try count()
     case .noInputs:
       recordsInputs = false
     case .replay:
-      guard let value, !value.isEmpty else { throw .wrongValue(name) }
-      replayFile = value
+      replayFile = try nonEmpty()
     case .until:
-      guard let turn = value.flatMap({ Int($0) }), turn > 0 else { throw .wrongValue(name) }
-      lastTurn = turn
+      lastTurn = try count()
     case .bisect:
-      guard let value, !value.isEmpty else { throw .wrongValue(name) }
-      bisection = value
+      bisection = try nonEmpty()
     case .inspect:
       guard let port = value.map({ Int($0) }) ?? 0, 0...65535 ~= port else {
         throw .wrongValue(name)
       }
       inspectorPort = port
     case .report, .trace:
-      guard let value, !value.isEmpty else { throw .wrongValue(name) }
-      recordingTool = (name, value)
+      recordingTool = (name, try nonEmpty())
     case .help:
       asksForHelp = true
     case .version:

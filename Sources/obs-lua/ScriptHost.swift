@@ -96,7 +96,7 @@ final class ScriptHost {
     if let file = options.recordFile { try record(to: file) }
     if let replay { begin(replay) }
     if let port = options.inspectorPort { try inspect(port) }
-    host.loop.setOuterOrigin(.mainChunk)
+    host.loop.outerOrigin = .mainChunk
     guard runRecording != nil || inspector != nil || replay != nil else { return }
     Self.current = self
     // `os.exit` ends the process without a return to the interpreter.
@@ -201,7 +201,7 @@ final class ScriptHost {
   func promptWillBegin() {
     ccl_beginprompt()
     if replay == nil { Outside.inputs?.refuse("a prompt") }
-    host.loop.setOuterOrigin(.prompt)
+    host.loop.outerOrigin = .prompt
     // At the prompt an error is reported, and the next line is read.
     stopsOnError = false
     // Users at the prompt call `why` (W4).

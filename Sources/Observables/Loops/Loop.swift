@@ -34,8 +34,10 @@ public final class Loop {
   weak var keptRecorder: RunRecorder?
   /// Notes the inputs that the loop gets from the system, or gives them back; nil for neither.
   package var outside: (any RunInputs)?
-  /// The work outside of turns, for recordings.
-  var outerOrigin = TurnOrigin.host
+  /// The work outside of turns, for recordings: the main chunk, the prompt, or the host.
+  package var outerOrigin = TurnOrigin.host {
+    didSet { (engine.recording.run ?? keptRecorder)?.outerOrigin = outerOrigin }
+  }
   /// The bridges that know which place of a script is running.
   package var placeSources: [any PlaceSource] = []
 

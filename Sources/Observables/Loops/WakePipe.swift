@@ -10,24 +10,16 @@ struct WakePipe {
     var ends: [Int32] = [-1, -1]
     guard pipe(&ends) == 0 else { throw Self.refusal }
     for index in 0...1 {
-      do throws(SystemRefusal) { ends[index] = try Self.moved(ends[index]) } catch {
-        for end in ends { Glibc.close(end) }
-        throw error
+      ends[index] = aboveStandardStreams(ends[index])
+      guard ends[index] >= 0 else {
+        let refusal = Self.refusal
+        for end in ends where end >= 0 { Glibc.close(end) }
+        throw refusal
       }
       _ = fcntl(ends[index], F_SETFD, FD_CLOEXEC)
       _ = fcntl(ends[index], F_SETFL, O_NONBLOCK)
     }
     (input, output) = (ends[0], ends[1])
-  }
-
-  /// Moves the descriptor if it has the number of a standard stream, because the process may have
-  /// been started without that stream.
-  private static func moved(_ descriptor: Int32) throws(SystemRefusal) -> Int32 {
-    if descriptor > STDERR_FILENO { return descriptor }
-    let moved = fcntl(descriptor, F_DUPFD, STDERR_FILENO + 1)
-    guard moved >= 0 else { throw refusal }
-    Glibc.close(descriptor)
-    return moved
   }
 
   private static var refusal: SystemRefusal { SystemRefusal("a pipe for the loop", number: errno) }

@@ -12,15 +12,15 @@ struct RecordedLines {
     defer { if descriptor >= 0 { _ = close(descriptor) } }
     var status = stat()
     guard descriptor >= 0, fstat(descriptor, &status) == 0 else {
-      throw RunRecordingError(reading: path, reason: String(cString: strerror(errno)))
+      throw RunRecordingError(.replay, path: path, reason: String(cString: strerror(errno)))
     }
     guard status.st_mode & S_IFMT == S_IFREG else {
-      throw RunRecordingError(reading: path, reason: "it is not a regular file")
+      throw RunRecordingError(.replay, path: path, reason: "it is not a regular file")
     }
     let size = Int(status.st_size)
     let memory = size > 0 ? mmap(nil, size, PROT_READ, MAP_PRIVATE, descriptor, 0) : nil
     guard memory != MAP_FAILED else {
-      throw RunRecordingError(reading: path, reason: String(cString: strerror(errno)))
+      throw RunRecordingError(.replay, path: path, reason: String(cString: strerror(errno)))
     }
     file = UnsafeRawBufferPointer(start: memory, count: memory == nil ? 0 : size)
   }
@@ -29,9 +29,7 @@ struct RecordedLines {
   struct Cursor {
     fileprivate var position = 0
     /// The number of the line that was found last.
-    private(set) var number = 0
-
-    fileprivate mutating func passLine() { number += 1 }
+    fileprivate(set) var number = 0
   }
 
   /// Returns the next line, without its end, or nil at the end of the file.
@@ -44,7 +42,7 @@ struct RecordedLines {
     let line = UnsafeRawBufferPointer(
       start: start + cursor.position, count: UnsafeRawPointer(end) - (start + cursor.position))
     cursor.position += line.count + 1
-    cursor.passLine()
+    cursor.number += 1
     return line
   }
 }

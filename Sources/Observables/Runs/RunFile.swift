@@ -38,7 +38,7 @@ final class RunFile: RunSink {
     self.path = path
     dropping = options.last.map { Dropping(turns: $0) }
     header = options.header
-    descriptor = RunFile.open(path, O_RDWR | O_CREAT | O_CLOEXEC)
+    descriptor = RunFile.open(path, O_RDWR)
     if descriptor < 0 { throw systemError() }
     do throws(RunRecordingError) {
       try prepare()
@@ -59,12 +59,8 @@ final class RunFile: RunSink {
     dropsLines = true
   }
 
-  /// Opens a file, with a descriptor above those of the standard streams, which may be closed.
   private static func open(_ path: String, _ flags: CInt) -> CInt {
-    let first = Glibc.open(path, flags, 0o600)
-    guard (0...STDERR_FILENO).contains(first) else { return first }
-    defer { _ = Glibc.close(first) }
-    return fcntl(first, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
+    aboveStandardStreams(Glibc.open(path, flags | O_CREAT | O_CLOEXEC, 0o600))
   }
 
   deinit { close() }
@@ -127,7 +123,7 @@ final class RunFile: RunSink {
   /// Writes a new file and renames it, so that the path always has a complete recording.
   private func dropTurns(before start: Int) {
     let new = path + ".new"
-    let made = RunFile.open(new, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC)
+    let made = RunFile.open(new, O_RDWR | O_TRUNC)
     guard made >= 0, copy(from: start, to: made), rename(new, path) == 0 else {
       let error = systemError()
       if made >= 0 {

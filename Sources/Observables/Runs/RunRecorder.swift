@@ -30,7 +30,7 @@ package final class RunRecorder: ObservationCore.EngineRecorder {
   var callStack: () -> String = { "" }
   private var breaks: [UInt64: Break] = [:]
   /// The work outside of turns.
-  package var outerOrigin = TurnOrigin.host
+  var outerOrigin = TurnOrigin.host
 
   /// The numbers of texts that were defined since the last checkpoint.
   private struct Names {

@@ -45,17 +45,19 @@ public struct RunRecordingError: Error, Sendable, CustomStringConvertible {
   public let path: String
   /// What happened, such as "No space left on device".
   public let reason: String
-  private var attempt = "record to"
+  private let attempt: Attempt
 
-  init(path: String, reason: String) { (self.path, self.reason) = (path, reason) }
+  enum Attempt: String {
+    case record = "record to"
+    case replay
+  }
 
-  /// The error of a recording that cannot be read.
-  package init(reading path: String, reason: String) {
-    (self.path, self.reason, attempt) = (path, reason, "replay")
+  init(_ attempt: Attempt = .record, path: String, reason: String) {
+    (self.attempt, self.path, self.reason) = (attempt, path, reason)
   }
 
   /// "cannot record to 'run.rec': No space left on device".
-  public var description: String { "cannot \(attempt) '\(path)': \(reason)" }
+  public var description: String { "cannot \(attempt.rawValue) '\(path)': \(reason)" }
 }
 
 /// A recording of a run that is being written to a file.
@@ -174,12 +176,6 @@ extension Loop {
     to path: String, _ options: RunRecordingOptions, inputs: RecordedInputs
   ) throws(RunRecordingError) -> RunRecording {
     try RunRecording.begin(on: self, path, options, inputs)
-  }
-
-  /// Says what the work outside of turns is, for recordings: the main chunk or the prompt.
-  package func setOuterOrigin(_ origin: TurnOrigin) {
-    outerOrigin = origin
-    (engine.recording.run ?? keptRecorder)?.outerOrigin = origin
   }
 
   /// Notes an error of work outside of turns, for recordings.

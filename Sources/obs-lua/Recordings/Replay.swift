@@ -10,19 +10,30 @@ final class Replay {
     let description: String
   }
 
+  private enum Goal {
+    case wholeRun
+    /// A prompt after this turn.
+    case turn(Int)
+    /// The first turn after which the expression is false.
+    case falsehood(of: String)
+  }
+
+  private enum Phase {
+    case running
+    /// The turn has ended that the user asked for.
+    case atGoal
+    case atPrompt
+    /// This is the copy of the process that evaluates an expression.
+    case copy
+  }
+
   private let header: RecordingHeader
   private var loop: Loop?
   private let run: RunReplay
-  private let lastTurn: Int?
-  private let bisection: String?
+  private let goal: Goal
+  private var phase = Phase.running
   /// Whether an expression is true in the globals of the program; set by its host.
   var evaluate: (String) throws(LuaError) -> Bool = { _ in false }
-  /// Whether the program was stopped after the turn that the user asked for.
-  private(set) var isAtLastTurn = false
-  private var isAtPrompt = false
-  /// Whether this is the copy of the process that evaluates an expression.
-  private var isCopy = false
-
   private let name: UnsafePointer<CChar>
 
   /// Opens the recording that a command line names.
@@ -34,8 +45,9 @@ final class Replay {
     run = try RunReplay(path: path)
     header = try RecordingHeader(of: path)
     try header.check(path, arguments.operands)
-    lastTurn = arguments.options.lastTurn
-    bisection = arguments.options.bisection
+    goal =
+      arguments.options.lastTurn.map(Goal.turn)
+      ?? arguments.options.bisection.map(Goal.falsehood) ?? .wholeRun
     if let script = arguments.operands.first { try checkScript(script) }
     run.onStop = { [self] in end($0) }
   }
@@ -73,7 +85,7 @@ final class Replay {
     Program.repeatRun(header.seed)
     do throws(Misuse) {
       let recorded = try Arguments(
-        header.makeCommand(), count: header.commandCount, inputIsTerminal: header.inputIsTerminal)
+        header.makeCommand(), count: header.commandCount, inputWasTerminal: header.inputIsTerminal)
       Outside.use(run, readsInput: !recorded.hasPrompt)
       let isRun = recorded.options.given.allSatisfy(\.isRecorded)
       if isRun { return recorded }
@@ -91,17 +103,20 @@ final class Replay {
   }
 
   /// Whether the process makes copies or a prompt that a locked process could not make.
-  var needsUnlockedProcess: Bool { lastTurn != nil || bisection != nil }
+  var needsUnlockedProcess: Bool { if case .wholeRun = goal { false } else { true } }
 
   /// Whether the user can ask for `why` and `whynot`.
-  var needsHistory: Bool { lastTurn != nil }
+  var needsHistory: Bool { if case .turn = goal { true } else { false } }
+
+  /// Whether the program was stopped for a prompt.
+  var needsPrompt: Bool { phase == .atGoal }
 
   /// Begins to compare the turns of a loop with the recording.
   func compare(_ loop: Loop) {
     self.loop = loop
     loop.begin(run, header.values)
     run.onTurnEnd = { [unowned self] in turnEnded($0) }
-    if bisection != nil { hideOutput() }
+    if case .falsehood = goal { hideOutput() }
   }
 
   // MARK: The end
@@ -121,18 +136,16 @@ final class Replay {
     _ = text.withUTF8 { writeAll(UnsafeRawBufferPointer($0), to: descriptor) }
   }
 
-  /// Says how far the expression is true, for a bisection.
-  private func reportBisection() {
-    guard let bisection else { return }
-    write("'\(bisection)' is true after each turn, up to \(run.turnTitle)\n", to: output)
+  private func reportTruth(of expression: String) {
+    write("'\(expression)' is true after each turn, up to \(run.turnTitle)\n", to: output)
   }
 
   private func end(_ stop: RunReplay.Stop) -> Never {
-    if !isCopy { reportBisection() }
+    if case .falsehood(let expression) = goal, phase != .copy { reportTruth(of: expression) }
     switch stop {
     case .ended(let turn):
       say("the recording ends here, in \(turn)")
-      exit(bisection == nil && lastTurn == nil ? 0 : 1)
+      if case .wholeRun = goal { exit(0) }
     case .differs(let text):
       say("the replay differs from the recording: \(text)")
     case .refused(let what):
@@ -143,39 +156,41 @@ final class Replay {
 
   /// Called where the recorder of the recorded run wrote its last line, also by `os.exit`.
   func recordingWillEnd() {
-    if isCopy { exit(Verdict.failed.rawValue) }
+    // Code of the user ends the process.
+    if phase == .atPrompt { exit(0) }
+    if phase == .copy { exit(Verdict.failed.rawValue) }
     guard let loop else { return }
     self.loop = nil
+    // This may end the turn that the user asked for.
     loop.endRecording(to: run)
-    if isAtLastTurn {
-      // A script at the prompt, or the turn that ends the program.
-      if isAtPrompt { exit(0) }
+    switch goal {
+    case .wholeRun: return
+    case .turn where phase == .atGoal:
       say("the program has ended with \(run.turnTitle): there is no prompt after it")
-      exit(1)
+    case .turn(let turn): say("the run ends before turn \(turn), after \(run.turnTitle)")
+    case .falsehood(let expression):
+      evaluateInCopy(expression)
+      reportTruth(of: expression)
     }
-    if let lastTurn {
-      say("the run ends before turn \(lastTurn), after \(run.turnTitle)")
-      exit(1)
-    }
-    guard bisection != nil else { return }
-    bisect()
-    reportBisection()
     exit(1)
   }
 
   // MARK: Turns
 
   private func turnEnded(_ turn: Int) {
-    if bisection != nil { bisect() }
-    guard let lastTurn, turn >= lastTurn else { return }
-    isAtLastTurn = true
-    run.finish()
-    loop?.stop()
+    switch goal {
+    case .turn(let last) where turn >= last:
+      phase = .atGoal
+      run.finish()
+      loop?.stop()
+    case .falsehood(let expression): evaluateInCopy(expression)
+    case .turn, .wholeRun: break
+    }
   }
 
   /// Prepares the prompt after the last turn.
   func promptWillBegin() {
-    isAtPrompt = true
+    phase = .atPrompt
     ccl_restoreinput()
     ccl_writeerror(nil, "after \(run.turnTitle)")
   }
@@ -203,8 +218,10 @@ final class Replay {
     case isFalse, failed
   }
 
-  /// Evaluates the expression in a copy of the process, so that the replay is not affected.
-  private func bisect() {
+  /// Ends the process unless the expression is true.
+  ///
+  /// A copy of the process evaluates it, so that the replay is not affected.
+  private func evaluateInCopy(_ expression: String) {
     let body: @convention(c) (UnsafeMutableRawPointer?) -> CInt = { context in
       let replay = Unmanaged<Replay>.fromOpaque(context!).takeUnretainedValue()
       return replay.verdict().rawValue
@@ -213,7 +230,7 @@ final class Replay {
     switch Verdict(rawValue: status) {
     case .isTrue: return
     case .isFalse:
-      write("'\(bisection ?? "")' is false after \(run.turnTitle)\n", to: output)
+      write("'\(expression)' is false after \(run.turnTitle)\n", to: output)
       exit(0)
     case .failed, nil:
       say("the expression cannot be evaluated after \(run.turnTitle)")
@@ -222,10 +239,11 @@ final class Replay {
   }
 
   private func verdict() -> Verdict {
-    isCopy = true
+    phase = .copy
     run.finish()
+    guard case .falsehood(let expression) = goal else { return .failed }
     do throws(LuaError) {
-      return try evaluate(bisection ?? "") ? .isTrue : .isFalse
+      return try evaluate(expression) ? .isTrue : .isFalse
     } catch {
       say(error.message)
       return .failed

@@ -2,6 +2,7 @@ internal import CCommandLine
 internal import FixtureChecks
 internal import Glibc
 internal import LuaObservables
+internal import Observables
 
 /// The work of the process that runs one file.
 struct TestChild {
@@ -61,12 +62,8 @@ struct TestChild {
   private func write(_ record: TestRecord) { Self.write(record, to: descriptor) }
 
   private static func write(_ record: TestRecord, to descriptor: CInt) {
-    var bytes = Array(record.line.utf8)[...]
-    while !bytes.isEmpty {
-      let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-      if count < 0, errno != EINTR { return }
-      bytes = bytes.dropFirst(max(0, count))
-    }
+    var line = record.line
+    _ = line.withUTF8 { writeAll(UnsafeRawBufferPointer($0), to: descriptor) }
   }
 }
 
