@@ -25,6 +25,7 @@ let package = Package(
     .library(name: "Observables", targets: ["Observables"]),
     .library(name: "ObservableModels", targets: ["ObservableModels"]),
     .library(name: "ObservableRecords", targets: ["ObservableRecords"]),
+    .library(name: "TreeMirrors", targets: ["TreeMirrors"]),
     .library(name: "ProtocolObservers", targets: ["ProtocolObservers"]),
     .library(name: "Lua", targets: ["Lua"]),
     .library(name: "LuaObservables", targets: ["LuaObservables"]),
@@ -58,6 +59,11 @@ let package = Package(
       cSettings: [.define("_GNU_SOURCE", .when(platforms: [.linux]))],
       linkerSettings: [.linkedLibrary("dispatch", .when(platforms: [.linux]))]),
     .target(name: "ProtocolObservers", dependencies: ["Observables"], swiftSettings: strict),
+    // It loads hiredis when a mirror is made.
+    .target(
+      name: "CRedis", path: "CRedis",
+      cSettings: [.define("_GNU_SOURCE", .when(platforms: [.linux]))]),
+    .target(name: "TreeMirrors", dependencies: ["CRedis", "Observables"], swiftSettings: strict),
     .target(
       name: "ObservableModels",
       dependencies: [
@@ -95,7 +101,8 @@ let package = Package(
     .target(name: "Lua", dependencies: ["CLua", "CTables", "CSandbox"], swiftSettings: strict),
     .target(name: "LuaFoundation", dependencies: ["Lua"], swiftSettings: strict),
     .target(
-      name: "LuaObservables", dependencies: ["Lua", "Observables", "CLua", "CTables", "CSandbox"],
+      name: "LuaObservables",
+      dependencies: ["Lua", "Observables", "TreeMirrors", "CLua", "CTables", "CSandbox"],
       resources: [
         .embedInCode("Prelude/obs.lua"), .embedInCode("Prelude/reading.lua"),
         .embedInCode("Prelude/lazy.lua"), .embedInCode("Prelude/collections.lua"),
@@ -109,7 +116,7 @@ let package = Package(
         .embedInCode("Prelude/history.lua"),
         .embedInCode("Prelude/transactions.lua"), .embedInCode("Prelude/late.lua"),
         .embedInCode("Prelude/native.lua"), .embedInCode("Prelude/options.lua"),
-        .embedInCode("Prelude/recording.lua"),
+        .embedInCode("Prelude/mirrors.lua"), .embedInCode("Prelude/recording.lua"),
         .embedInCode("Prelude/inspecting.lua"),
         .embedInCode("Outside/luv.lua"),
         .embedInCode("Outside/luvloop.lua"), .embedInCode("Outside/io.lua"),

@@ -79,7 +79,7 @@ final class ObsModule {
       RegisteringFunctions(host), OperatorFunctions(host), CollectionFunctions(host),
       LazyFunctions(host), ModelFunctions(host), GraphFunctions(host),
       ChangeFunctions(host), OriginFunctions(host), transactions, limits, native, printing,
-      RecordingFunctions(host), inspectors,
+      RecordingFunctions(host), inspectors, MirrorFunctions(host),
     ]
   }
 
@@ -260,6 +260,7 @@ final class ObsModule {
     case "inspecting": [PackageResources.inspecting_lua]
     case "lazy": [PackageResources.lazy_lua]
     case "luv": [PackageResources.luvloop_lua]
+    case "mirrors": [PackageResources.mirrors_lua]
     case "models": [PackageResources.models_lua]
     case "native": [PackageResources.native_lua]
     case "options": [PackageResources.options_lua]

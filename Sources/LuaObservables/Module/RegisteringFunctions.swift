@@ -62,7 +62,7 @@ final class RegisteringFunctions: ModuleSlice {
     case keys
     /// `obs.changes`, which also has a driver.
     case changes
-    /// A history records the changes of a flush: a driver without a callback.
+    /// A history or a mirror takes the changes of a flush: a driver without a callback.
     case history
     /// `obs.observe_edits`: the edits of a collection; has no paths.
     case edits

@@ -215,6 +215,8 @@ local function instance(name, fields)
   return made
 end
 
+trees.instance = instance
+
 -- The object to make from data; or nil and an error text.
 local function made_of(data, change, owner, key)
   if type(data) ~= "table" or is_leaf(data) then return data end

@@ -21,6 +21,7 @@ local groups = {
     "valid_names",
   },
   luv = {},
+  mirrors = { "mirror" },
   models = { "model" },
   native = { "native" },
   options = {},
@@ -31,7 +32,8 @@ local groups = {
 
 -- Groups that need other groups.
 local needed = {
-  backed = { "lazy" }, collections = { "lazy" }, inspecting = { "options" }, models = { "lazy" },
+  backed = { "lazy" }, collections = { "lazy" }, inspecting = { "options" }, mirrors = { "trees" },
+  models = { "lazy" },
   recording = { "options" }, trees = { "lazy", "options" },
 }
 
@@ -42,7 +44,8 @@ local globals = {
   rawlen = rawlen, rawset = rawset, select = select, setmetatable = setmetatable,
   tostring = tostring, type = type,
   string = {
-    find = string.find, format = string.format, match = string.match, sub = string.sub,
+    find = string.find, format = string.format, match = string.match, pack = string.pack,
+    sub = string.sub, unpack = string.unpack,
   },
   table = {
     concat = table.concat, insert = table.insert, move = table.move, pack = table.pack,

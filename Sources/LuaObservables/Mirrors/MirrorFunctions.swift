@@ -1,0 +1,104 @@
+internal import CLua
+internal import Lua
+internal import Observables
+internal import TreeMirrors
+
+/// `mirror` (A1–A10).
+final class MirrorFunctions: ModuleSlice {
+  private var mirrors: [Int: TableMirror] = [:]
+  private var last = 0
+
+  override var functions: [NamedFunction] {
+    [
+      .init("begin_mirror", begin),
+      .init(
+        "start_mirror",
+        { [self] L in
+          try mirror(L)?.session.begin(with: state.bytes(at: 2, of: L))
+          return 0
+        }
+      ),
+      .init(
+        "mirror_wrote",
+        { [self] L in
+          try mirror(L)?.session.wrote(state.bytes(at: 2, of: L))
+          return 0
+        }
+      ),
+      .init("mirror_status", status), .init("mirror_refusal", refusal),
+      .init(
+        "fail_mirror",
+        { [self] L in
+          mirror(L)?.session.fail(state.text(at: 2, of: L))
+          return 0
+        }
+      ),
+      .init(
+        "stop_mirror",
+        { [self] L in
+          mirror(L)?.session.stop()
+          return 0
+        }
+      ),
+    ]
+  }
+
+  override func end() {
+    for mirror in mirrors.values { mirror.end() }
+    mirrors = [:]
+  }
+
+  private func mirror(_ L: LuaStack) -> TableMirror? {
+    L.integer(at: 1).flatMap { mirrors[Int($0)] }
+  }
+
+  /// begin_mirror(name, url, whether it may write, keep, snapshot, key or nil, check, journal or
+  /// nil, site, collect, perform, rejected, update) → number.
+  private func begin(_ L: LuaStack) throws -> CInt {
+    if host.module.isShared || host.sandboxes.current.number != 0 {
+      throw LuaError("obs.mirror is not available: the host gives these scripts no connections")
+    }
+    host.loop.outside?.refuse("a mirror")
+    guard host.loop.outside.exchange("mirror", { RunInput() }).result == 0 else {
+      throw LuaError("obs.mirror is not available after a replay, which opens no connection")
+    }
+    var options = MirrorOptions()
+    options.writes = L.boolean(at: 3)
+    options.keep = Int(L.integer(at: 4) ?? 0)
+    options.snapshot = Int(L.integer(at: 5) ?? 1)
+    options.key = L.isString(at: 6) ? state.bytes(at: 6, of: L) : nil
+    options.check = L.boolean(at: 7)
+    options.journal = L.isString(at: 8) ? state.text(at: 8, of: L) : nil
+    let functions = try (10...13).map { index throws(LuaError) in
+      LuaFunction(pin: try state.pin(at: CInt(index), of: L))
+    }
+    let mirror = TableMirror(host, state.text(at: 9, of: L), functions)
+    do {
+      try mirror.connect(state.text(at: 1, of: L), at: state.text(at: 2, of: L), options)
+    } catch let error as MirrorError {
+      throw LuaError("obs.mirror: \(error)")
+    }
+    last += 1
+    mirrors[last] = mirror
+    L.push(last)
+    return 1
+  }
+
+  /// mirror_status(number) → state, pending, version, peers, why it has failed or nil; nothing
+  /// after the end.
+  private func status(_ L: LuaStack) throws -> CInt {
+    guard let session = mirror(L)?.session else { return 0 }
+    try state.push(text: session.state.rawValue, to: L)
+    L.push(session.pending)
+    L.push(session.version)
+    L.push(session.peers)
+    if let failure = session.failure { try state.push(text: failure, to: L) } else { L.pushNil() }
+    return 5
+  }
+
+  private func refusal(_ L: LuaStack) throws -> CInt {
+    guard let refusal = mirror(L)?.session.refusal else { return 0 }
+    try state.push(text: refusal, to: L)
+    return 1
+  }
+}

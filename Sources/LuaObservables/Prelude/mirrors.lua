@@ -1,0 +1,675 @@
+-- Trees that other processes share: a slice of the module `obs`.
+--
+-- The session in Swift has a copy of the tree, and knows the tables by numbers, their *handles*. It
+-- gets what was written as bytes, once per turn, and sends the changes of others in the same form.
+local core, obs = ...
+
+local error, getmetatable, next, pcall, rawequal, rawset, setmetatable, tostring, type =
+  error, getmetatable, next, pcall, rawequal, rawset, setmetatable, tostring, type
+local concat, format, pack, unpack = table.concat, string.format, string.pack, string.unpack
+local array, bad_argument, dictionary, identical, kind_of, is_opaque, model_of, set_of, trees =
+  core.array, core.bad_argument, core.dictionary, core.identical, core.kind, core.is_opaque,
+  core.model_of, core.set_of, core.trees
+local Shadow, are_lists, contents, differing_keys, edit_script, in_batch, is_element, path_text =
+  trees.Shadow, trees.are_lists, trees.contents, trees.differing_keys, trees.edit_script,
+  trees.in_batch, trees.is_element, trees.path_text
+local has_list, tools, written = trees.has_list, trees.tools, trees.written
+
+-- The tables that are roots of mirrors, with the state of the mirror.
+local roots = setmetatable({}, { __mode = "k" })
+-- The states of the mirrors that have not ended, by the servers' and their names.
+local running = {}
+-- The state of each mirror object.
+local states = setmetatable({}, { __mode = "k" })
+
+-- The numbers of the format ----------------------------------------------------------------------
+
+local MAKE, CONTENTS, SET, INSERT, REMOVE, MOVE, LIST, LEFT = 1, 2, 3, 4, 5, 7, 8, 9
+local kinds = { [false] = 0, array = 1, dictionary = 2, set = 3 }
+local makers = { [0] = function() return {} end, array, dictionary, set_of }
+
+local function is_integer(value)
+  return value % 1 == 0 and value >= -0x1p63 and value < 0x1p63 and identical(value, value // 1 | 0)
+end
+
+-- What a mirror carries --------------------------------------------------------------------------
+
+-- Why a value cannot be in a tree; nil if it can.
+local function obstacle(value, root)
+  local kind = type(value)
+  if kind == "function" or kind == "thread" then return "a " .. kind end
+  if kind == "userdata" then return trees.is_value(value) and nil or "an object of the host" end
+  if kind == "table" then
+    if trees.is_value(value) then return "a value of the host" end
+    if roots[value] and not rawequal(value, root) then return "the root of another mirror" end
+  end
+end
+
+local function bad_key(key)
+  local kind = type(key)
+  if kind ~= "string" and kind ~= "number" and kind ~= "boolean" then
+    return "a key that is a " .. kind
+  end
+end
+
+-- The first key of contents that cannot be mirrored, and the reason.
+local function first_obstacle(made, root, is_refused)
+  for key, value in next, made.map do
+    local problem = bad_key(key)
+    if not problem and made.kind ~= "set" and not is_opaque(value) then
+      problem = obstacle(value, root) or is_refused and is_refused[value]
+    elseif not problem and made.kind ~= "set" and made.kind == "array" then
+      problem = "an opaque table in a list"
+    end
+    if problem then return key, problem end
+  end
+end
+
+-- Writing bytes ----------------------------------------------------------------------------------
+
+local Mirroring = {}
+Mirroring.__index = Mirroring
+
+function Mirroring:bytes_of(value)
+  local kind = type(value)
+  if kind == "string" then return pack("<Bs4", 5, value) end
+  if kind == "number" then
+    if is_integer(value) then return pack("<Bi8", 3, value) end
+    return pack("<Bd", 4, value)
+  end
+  if kind == "boolean" then return value and "\2" or "\1" end
+  local handle = kind == "table" and self.handles[value]
+  if handle then return pack("<Bi8", 6, handle) end
+  return "\0"
+end
+
+-- Whether contents hold something under a key that the mirror carries: it ends at opaque tables.
+local function is_carried(made, key)
+  return made.kind == "set" or not is_opaque(made.map[key])
+end
+
+function Mirroring:add_contents(parts, object, made)
+  local list = has_list(made) and made.n or 0
+  parts[#parts + 1] = pack("<Bi8I4", CONTENTS, self.handles[object], list)
+  for i = 1, list do parts[#parts + 1] = self:bytes_of(made.map[i]) end
+  local count, place = 0, #parts + 1
+  parts[place] = ""
+  for key, value in next, made.map do
+    if not is_element(key, list) and is_carried(made, key) then
+      count = count + 1
+      parts[#parts + 1] = self:bytes_of(key)
+      parts[#parts + 1] = self:bytes_of(value)
+    end
+  end
+  parts[place] = pack("<I4", count)
+end
+
+function Mirroring:add_object(parts, object, made)
+  local handle = self.last_handle + 1
+  self.last_handle = handle
+  self.handles[object], self.objects[handle] = handle, object
+  parts[#parts + 1] =
+    pack("<Bi8Bs4", MAKE, handle, kinds[made.kind or false], made.model or "")
+end
+
+-- Adds the differences between two contents of an object.
+function Mirroring:add_differences(parts, object, old, new)
+  local handle, length = self.handles[object], nil
+  if are_lists(old, new) then
+    length = old.n > new.n and old.n or new.n
+    edit_script(old.map, old.n, new.map, new.n, function(kind, position, from, to)
+      local head = pack("<i8I4", handle, position - 1)
+      if kind == "insert" then
+        parts[#parts + 1] = "\4" .. head .. self:bytes_of(new.map[to])
+      elseif kind == "remove" then
+        parts[#parts + 1] = "\5" .. head .. self:bytes_of(old.map[from])
+      else
+        parts[#parts + 1] =
+          "\6" .. head .. self:bytes_of(old.map[from]) .. self:bytes_of(new.map[to])
+      end
+    end)
+  end
+  local keys = differing_keys(old.map, new.map, length)
+  for i = 1, #keys do
+    local key = keys[i]
+    local is_there = new.map[key] ~= nil and is_carried(new, key)
+    parts[#parts + 1] = pack("<Bi8", SET, handle) .. self:bytes_of(key)
+      .. (is_there and self:bytes_of(new.map[key]) or "\0")
+  end
+end
+
+-- Local writes -----------------------------------------------------------------------------------
+
+-- Marks an error that says which objects must get their former contents back.
+local Refusal = {}
+
+-- Finds out which of the written objects hold what a mirror does not carry.
+local function refused_objects(root, before, after, objects)
+  local refused, is_refused, message = {}, {}, nil
+  local function note(object, key, problem)
+    if not message then
+      local path = trees.path(after.walk, object, after.contents)
+      path[#path + 1] = key
+      message = format("'%s' holds %s, which a mirror does not carry", path_text(path), problem)
+    end
+  end
+  -- What came with an obstacle goes again, with what it came in.
+  local has_changed = next(after.only) ~= nil
+  while has_changed do
+    has_changed = false
+    for object in next, after.only do
+      if not is_refused[object] then
+        local key, problem = first_obstacle(after.contents(object), root, is_refused)
+        if problem then
+          note(object, key, problem)
+          is_refused[object] = "a table with " .. problem
+          has_changed = true
+        end
+      end
+    end
+  end
+  for i = 1, #objects do
+    local object = objects[i]
+    local old, new = before.contents(object), after.contents(object)
+    if old and new and not before.only[object] then
+      local key, problem = first_obstacle(new, root, is_refused)
+      if problem then
+        note(object, key, problem)
+        refused[#refused + 1] = { object = object, old = old, new = new }
+      end
+    end
+  end
+  return #refused > 0 and refused, message
+end
+
+-- The bytes of what was written since the last call; raises a refusal.
+function Mirroring:changes(before, after, objects)
+  local refusal = core.mirror_refusal(self.number)
+  if refusal then
+    local refused = {}
+    for i = 1, #objects do
+      local object = objects[i]
+      local old, new = before.contents(object), after.contents(object)
+      if old and new and not before.only[object] and not trees.are_same(old, new) then
+        refused[#refused + 1] = { object = object, old = old, new = new }
+      end
+    end
+    if #refused == 0 then return "" end
+    error(setmetatable({ objects = refused, message = refusal }, Refusal), 0)
+  end
+  local refused, message = refused_objects(self.root, before, after, objects)
+  if refused then error(setmetatable({ objects = refused, message = message }, Refusal), 0) end
+  local parts = {}
+  for object in next, after.only do self:add_object(parts, object, after.contents(object)) end
+  for object in next, after.only do self:add_contents(parts, object, after.contents(object)) end
+  for i = 1, #objects do
+    local object = objects[i]
+    local old, new = before.contents(object), after.contents(object)
+    if old and new and not before.only[object] and not after.only[object] then
+      self:add_differences(parts, object, old, new)
+    end
+  end
+  -- An object that comes back later is a new one.
+  for object in next, before.only do self.handles[object] = nil end
+  return concat(parts)
+end
+
+-- Gives objects the contents back that they had before refused writes.
+local function restore(refused)
+  local writes = {}
+  for i = 1, #refused do
+    trees.add_writes(writes, refused[i].object, refused[i].new, refused[i].old)
+  end
+  in_batch(written, writes, true)
+end
+
+local function take(self)
+  return self.shadow:take(function(before, after, objects)
+    return self:changes(before, after, objects)
+  end)
+end
+
+-- Sends what was written since the last call. Runs without limits: a stop halfway would lose it.
+local function collect(self)
+  if self.is_stopped then return end
+  core.begin_exempt()
+  local ok, bytes = pcall(take, self)
+  local message
+  if not ok and getmetatable(bytes) == Refusal then
+    message = bytes.message
+    restore(bytes.objects)
+    ok, bytes = pcall(take, self)
+  end
+  if ok and bytes and bytes ~= "" then core.mirror_wrote(self.number, bytes) end
+  core.end_exempt()
+  if message then
+    core.report(message .. "; the write was taken back", "", "handler", "obs.mirror", self.site)
+  elseif not ok then
+    error(bytes, 0)
+  end
+end
+
+-- The changes of others --------------------------------------------------------------------------
+
+-- Calls the functions of `visit` for the operations in bytes. `object_of` returns the object of a
+-- handle.
+local function read(bytes, object_of, visit)
+  local place, length = 1, #bytes
+  local function number(layout)
+    local value
+    value, place = unpack(layout, bytes, place)
+    return value
+  end
+  local function value()
+    local tag = number "B"
+    if tag == 3 then return number "<i8" end
+    if tag == 5 then return number "<s4" end
+    if tag == 4 then return number "<d" end
+    if tag == 6 then return object_of(number "<i8") end
+    if tag == 0 then return nil end
+    return tag == 2
+  end
+  while place <= length do
+    local code, handle = number "B", number "<i8"
+    if code == MAKE then
+      visit.make(handle, number "B", number "<s4")
+    elseif code == CONTENTS then
+      local list, fields, n = {}, {}, number "<I4"
+      for i = 1, n do list[i] = value() end
+      for _ = 1, number "<I4" do
+        local key = value()
+        fields[key] = value()
+      end
+      visit.contents(handle, list, n, fields)
+    elseif code == SET then
+      local key = value()
+      visit.set(handle, key, value())
+    elseif code == LIST then
+      local list, n = {}, number "<I4"
+      for i = 1, n do list[i] = value() end
+      visit.list(handle, list, n)
+    elseif code == LEFT then
+      visit.left(handle)
+    end
+  end
+end
+
+local function nothing() end
+
+-- Makes the instances among new objects, from their values that are not objects.
+local function make_instances(self, bytes, models)
+  read(bytes, nothing, {
+    make = nothing, set = nothing, list = nothing, left = nothing,
+    contents = function(handle, _, _, fields)
+      local model = models[handle]
+      if not model then return end
+      local made = core.models[model] and trees.instance(model, fields)
+      self:note(handle, made or {})
+    end,
+  })
+end
+
+function Mirroring:note(handle, object)
+  self.objects[handle], self.handles[object] = object, handle
+end
+
+-- The contents that an object is to have, as they are now at first.
+local function wanted(self, object)
+  local plan = self.plans[object]
+  if not plan then
+    local from = contents(object)
+    local to = {
+      kind = from.kind, model = from.model, map = {}, n = from.n, sparse = from.sparse,
+    }
+    for key, value in next, from.map do to.map[key] = value end
+    plan = { from = from, to = to }
+    self.plans[object] = plan
+  end
+  return plan.to
+end
+
+local function replace_list(to, list, n)
+  for i = 1, to.n do to.map[i] = nil end
+  for i = 1, n do to.map[i] = list[i] end
+  to.n = n
+end
+
+local function perform(self, bytes, forgotten)
+  local objects, models, is_new, writes = self.objects, {}, {}, {}
+  self.plans = {}
+  local function object_of(handle) return objects[handle] end
+  read(bytes, nothing, {
+    contents = nothing, set = nothing, list = nothing, left = nothing,
+    make = function(handle, kind, model)
+      local known = objects[handle]
+      local owner = known and self.handles[known]
+      if known and (owner == nil or owner == handle) then
+        -- It was here before.
+        self.handles[known] = handle
+      elseif model ~= "" then
+        models[handle], is_new[handle] = model, true
+      else
+        is_new[handle] = true
+        self:note(handle, makers[kind]())
+      end
+    end,
+  })
+  if next(models) then make_instances(self, bytes, models) end
+  read(bytes, object_of, {
+    make = nothing,
+    contents = function(handle, list, n, fields)
+      local object = objects[handle]
+      if is_new[handle] and not models[handle] and kind_of(object) == nil then
+        for i = 1, n do rawset(object, i, list[i]) end
+        for key, value in next, fields do rawset(object, key, value) end
+        return
+      end
+      local to = wanted(self, object)
+      for key, value in next, to.map do
+        -- Opaque tables are this process's own.
+        if not is_element(key, to.n) and not (to.kind ~= "set" and is_opaque(value)) then
+          to.map[key] = nil
+        end
+      end
+      replace_list(to, list, n)
+      for key, value in next, fields do to.map[key] = value end
+    end,
+    list = function(handle, list, n) replace_list(wanted(self, objects[handle]), list, n) end,
+    set = function(handle, key, value)
+      local object = objects[handle]
+      if self.plans[object] or kind_of(object) == "set" then
+        wanted(self, object).map[key] = value
+      else
+        writes[#writes + 1] =
+          { number = 0, kind = "set", object = object, key = key, value = value }
+      end
+    end,
+    left = function(handle)
+      local object = objects[handle]
+      if object and self.handles[object] == handle then self.handles[object] = nil end
+    end,
+  })
+  for object, plan in next, self.plans do
+    if not plan.to.kind and not plan.to.model then trees.measure(plan.to) end
+    trees.add_writes(writes, object, plan.from, plan.to)
+  end
+  self.plans = nil
+  local _, failures = in_batch(trees.written_from, self.origin, writes, true)
+  for place = 1, #forgotten, 8 do objects[unpack("<i8", forgotten, place)] = nil end
+  -- These writes are known.
+  self.shadow:take(function() end)
+  if failures and failures > 0 then
+    core.fail_mirror(self.number, "a change of another process could not be made")
+  end
+end
+
+-- Rejections -------------------------------------------------------------------------------------
+
+local names = { [SET] = "set", [INSERT] = "insert", [REMOVE] = "remove", [MOVE] = "move" }
+
+local function rejected(self, bytes)
+  local place = 1
+  local function number(layout)
+    local value
+    value, place = unpack(layout, bytes, place)
+    return value
+  end
+  local function value()
+    local tag = number "B"
+    if tag == 3 then return number "<i8" end
+    if tag == 5 then return number "<s4" end
+    if tag == 4 then return number "<d" end
+    if tag == 6 then return self.objects[number "<i8"] end
+    if tag == 0 then return nil end
+    return tag == 2
+  end
+  while place <= #bytes do
+    local kind, handle = number "B", number "<i8"
+    local path = {}
+    for i = 1, number "<I4" do path[i] = value() end
+    local key = value()
+    path[#path + 1] = key
+    local old, new = value(), value()
+    local object = self.objects[handle]
+    local now = object and self.handles[object] == handle and trees.stored(object, key)
+    if now == false and not object then now = nil end
+    if self.on_rejected then
+      self.on_rejected({ path = path, kind = names[kind], old = old, new = new }, now or nil)
+    else
+      core.report(format("the change of '%s' did not fit any more, and was dropped",
+        path_text(path)), "", "handler", "obs.mirror", self.site)
+    end
+  end
+end
+
+-- The object -------------------------------------------------------------------------------------
+
+local Mirror = { __name = "obs.Mirror", __index = {} }
+local methods = Mirror.__index
+
+local function state_of(mirror, name)
+  local state = type(mirror) == "table" and states[mirror]
+  if not state then
+    bad_argument(1, name, format("obs.Mirror expected, got %s",
+      mirror == nil and "no value" or type(mirror)))
+  end
+  return state
+end
+
+-- Lets go of everything after the mirror has ended.
+local function finish(self)
+  if self.is_stopped then return end
+  self.is_stopped = true
+  running[self.place], roots[self.root] = nil, nil
+  self.shadow:stop()
+  self.objects, self.handles = {}, setmetatable({}, { __mode = "k" })
+end
+
+local function answer(self, ...)
+  local waiting = self.waiting
+  self.waiting = {}
+  for i = 1, #waiting do waiting[i](...) end
+end
+
+-- Called by the session after its state has changed.
+local function update(self)
+  local mirror = self.mirror
+  local state, pending, version, peers, failure = core.mirror_status(self.number)
+  if not state then return end
+  if mirror.state ~= state then mirror.state = state end
+  if mirror.pending ~= pending then mirror.pending = pending end
+  if mirror.version ~= version then mirror.version = version end
+  if mirror.peers ~= peers then mirror.peers = peers end
+  if mirror.failure ~= failure then mirror.failure = failure end
+  if state == "stopped" then
+    finish(self)
+    answer(self, nil, "the mirror was stopped")
+  elseif state == "failed" then
+    answer(self, nil, failure)
+  elseif pending == 0 and state == "live" then
+    answer(self, true)
+  end
+end
+
+--- Inside a task: waits until the server has everything that was written before.
+function methods:synced(timeout)
+  local state = state_of(self, "synced")
+  if timeout ~= nil and (type(timeout) ~= "number" or not (timeout >= 0)) then
+    bad_argument(2, "synced", format("seconds expected, got %s", trees.shown(timeout)))
+  end
+  collect(state)
+  update(state)
+  if self.state == "stopped" then return nil, "the mirror was stopped" end
+  if self.state == "failed" then return nil, self.failure end
+  if self.state == "live" and self.pending == 0 then return true end
+  return obs.await(function(done) state.waiting[#state.waiting + 1] = done end, timeout)
+end
+
+--- Ends the mirror; the tree stays as it is.
+function methods:stop()
+  local state = state_of(self, "stop")
+  if state.is_stopped then return end
+  collect(state)
+  core.stop_mirror(state.number)
+  update(state)
+end
+
+core.classes[#core.classes + 1] = Mirror
+
+-- Making -----------------------------------------------------------------------------------------
+
+local known = {
+  check = true, journal = true, keep = true, key = true, on_rejected = true, snapshot = true,
+  url = true, write = true,
+}
+
+local function check_option(options, name, kind, expected)
+  local value = options[name]
+  if value ~= nil and type(value) ~= kind then
+    bad_argument(3, "mirror", format("option '%s' takes %s, not %s", name, expected,
+      trees.shown(value)))
+  end
+  return value
+end
+
+local function check_count(options, name, least, default)
+  local value = options[name]
+  if value == nil then return default end
+  if type(value) ~= "number" or value % 1 ~= 0 or value < least or value > 2 ^ 31 then
+    bad_argument(3, "mirror", format("option '%s' takes a number of batches from %d on, not %s",
+      name, least, trees.shown(value)))
+  end
+  return value // 1 | 0
+end
+
+local function check_root(root)
+  core.check_observed(root, 1, "mirror")
+  if type(root) ~= "table" then
+    bad_argument(1, "mirror",
+      "table expected, got an object of the host program, which mirrors it with TreeMirror")
+  end
+  if is_opaque(root) then bad_argument(1, "mirror", "the table is opaque") end
+  if not kind_of(root) and model_of(root) then
+    bad_argument(1, "mirror", format("table expected, got an instance of %s; mirror a table that "
+      .. "holds it", model_of(root).name))
+  end
+  if states[root] or tools[root] then
+    bad_argument(1, "mirror", "table expected, got a tool of obs")
+  end
+end
+
+local function check_name(name)
+  if type(name) ~= "string" then
+    bad_argument(2, "mirror", "name expected, got " .. (name == nil and "no value" or type(name)))
+  end
+  if name == "" or #name > 200 or string.find(name, "[^%w_.:/-]") then
+    bad_argument(2, "mirror", format("a name has 1 to 200 letters, digits and any of _ . : / -, "
+      .. "not %s", trees.shown(name)))
+  end
+end
+
+-- Refuses a tree that has a table in common with another mirror's.
+local function check_overlap(self)
+  for _, other in next, running do
+    for object in next, self.shadow.state do
+      if other.shadow.state[object] then
+        core.raise(format("bad argument #1 to 'mirror' (the table is mirrored by '%s' already)",
+          other.name))
+      end
+    end
+  end
+end
+
+-- Refuses a tree that holds what a mirror does not carry.
+local function check_contents(self)
+  for object, made in next, self.shadow.state do
+    local key, problem = first_obstacle(made, self.root)
+    if problem then
+      local path = trees.path(self.shadow.walk, object,
+        function(other) return self.shadow.state[other] end)
+      path[#path + 1] = key
+      bad_argument(1, "mirror", format("'%s' holds %s, which a mirror does not carry",
+        path_text(path), problem))
+    end
+  end
+end
+
+-- The bytes of the whole tree, the root first.
+local function whole(self)
+  local parts, order = {}, { self.root }
+  local seen = { [self.root] = true }
+  local i = 0
+  while i < #order do
+    i = i + 1
+    trees.each_object(self.shadow.state[order[i]], function(_, object)
+      if not seen[object] and self.shadow.state[object] then
+        seen[object] = true
+        order[#order + 1] = object
+      end
+    end)
+  end
+  for j = 1, #order do self:add_object(parts, order[j], self.shadow.state[order[j]]) end
+  for j = 1, #order do self:add_contents(parts, order[j], self.shadow.state[order[j]]) end
+  return concat(parts)
+end
+
+function obs.mirror(root, name, options)
+  check_root(root)
+  check_name(name)
+  options = core.check_options(options, 3, "mirror", known)
+  local url = check_option(options, "url", "string", "an address such as redis://127.0.0.1:6379/0")
+  local write = check_option(options, "write", "boolean", "true or false")
+  local check = check_option(options, "check", "boolean", "true or false")
+  local key = check_option(options, "key", "string", "the name of a property")
+  local journal = check_option(options, "journal", "string", "the path of a file")
+  local on_rejected = check_option(options, "on_rejected", "function", "a function")
+  local keep, snapshot = check_count(options, "keep", 0, 10000),
+    check_count(options, "snapshot", 1, 1000)
+  if url == nil then url = "redis://127.0.0.1:6379/0" end
+  local place = url .. "\n" .. name
+  if running[place] then
+    core.raise(format("bad argument #2 to 'mirror' ('%s' is mirrored in this process already)",
+      name))
+  end
+  local self = setmetatable({
+    root = root, name = name, place = place, on_rejected = on_rejected, site = core.site(),
+    objects = {}, handles = setmetatable({}, { __mode = "k" }), last_handle = 0, waiting = {},
+    origin = {},
+  }, Mirroring)
+  local watcher = core.register(root, {
+    "*", kind = "history", driver = function()
+      collect(self)
+      update(self)
+      core.idle()
+    end,
+  }, nothing, { name = "mirror " .. name })
+  self.shadow = Shadow.begin(root, watcher)
+  local mirror = setmetatable(
+    { state = "connecting", pending = 0, version = 0, peers = 0 }, Mirror)
+  self.mirror = mirror
+  local ok, problem = pcall(function()
+    check_overlap(self)
+    check_contents(self)
+    self.number = core.begin_mirror(name, url, write ~= false, keep, snapshot, key, check == true,
+      journal, self.site, function() collect(self) end,
+      function(bytes, forgotten, writer)
+        collect(self)
+        core.begin_exempt()
+        local is_made, failure = pcall(perform, self, bytes, forgotten, writer)
+        core.end_exempt()
+        if not is_made then core.fail_mirror(self.number, tostring(failure)) end
+      end,
+      function(bytes) rejected(self, bytes) end, function() update(self) end)
+    running[place], roots[root], states[mirror], tools[mirror] = self, self, self, true
+    core.start_mirror(self.number, whole(self))
+  end)
+  if not ok then
+    running[place], roots[root] = nil, nil
+    self.shadow:stop()
+    error(problem, 0)
+  end
+  update(self)
+  return mirror
+end
+
+return obs

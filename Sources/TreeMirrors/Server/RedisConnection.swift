@@ -1,0 +1,212 @@
+internal import CRedis
+internal import Observables
+
+/// A connection to a server that speaks the protocol of Redis, on a loop.
+///
+/// Used on the loop's thread. Everything that it calls is called in a turn of its own.
+final class RedisConnection {
+  enum Reply {
+    case none
+    case integer(Int)
+    case bytes([UInt8])
+    case list([Reply])
+    case error(String)
+    /// The connection ended before the reply came.
+    case lost
+  }
+
+  private let loop: Loop
+  private var context: OpaquePointer?
+  private var reader: DescriptorHandler?
+  private var writer: DescriptorHandler?
+  private(set) var isConnected = false
+  /// The number of calls of hiredis under way: a connection must not be freed inside of one.
+  private var depth = 0
+  private var isClosing = false
+
+  /// Called once, when the connection ends other than by `close`.
+  var ended: ((_ reason: String) -> Void)?
+
+  /// Loads the library for connections.
+  ///
+  /// - Throws: `MirrorError` that names the package which is missing.
+  static func check(_ address: RedisAddress) throws(MirrorError) {
+    if let failure = credis_load() { throw MirrorError(String(cString: failure)) }
+    if address.isEncrypted, !credis_hastls() {
+      throw MirrorError(
+        "TLS needs hiredis 1.0 or later with its library for TLS; the installed one has none")
+    }
+  }
+
+  /// Starts to connect; commands can be sent at once.
+  init(to address: RedisAddress, on loop: Loop) throws {
+    self.loop = loop
+    try RedisConnection.check(address)
+    let context =
+      if let path = address.path {
+        credis_connect(path, nil, 0)
+      } else {
+        credis_connect(nil, address.host, Int32(address.port))
+      }
+    guard let context else { throw MirrorError("out of memory") }
+    if credis_error(context)[0] != 0 {
+      let reason = String(cString: credis_error(context))
+      credis_free(context)
+      throw ConnectionFailure(reason: reason)
+    }
+    self.context = context
+    if address.isEncrypted,
+      let failure = credis_encrypt(
+        context, address.authorities, address.certificate, address.key, address.host)
+    {
+      let reason = String(cString: failure)
+      close()
+      throw MirrorError("TLS cannot begin: \(reason)")
+    }
+    do {
+      reader = try loop.onReadable(credis_descriptor(context)) { [unowned self] in
+        call(credis_read)
+      }
+      try startWriting()
+    } catch {
+      close()
+      throw ConnectionFailure(reason: "its descriptor is closed")
+    }
+  }
+
+  deinit { close() }
+
+  /// Ends the connection; outstanding replies are `lost`.
+  func close() {
+    ended = nil
+    isClosing = true
+    guard depth == 0, let context else { return }
+    forget()
+    credis_free(context)
+  }
+
+  private func forget() {
+    context = nil
+    reader?.stop()
+    writer?.stop()
+    (reader, writer) = (nil, nil)
+  }
+
+  private func call(_ body: (OpaquePointer) -> Int32) {
+    guard let context else { return }
+    withExtendedLifetime(self) {
+      depth += 1
+      let happened = body(context)
+      depth -= 1
+      if happened & Int32(CREDIS_ENDED) != 0 {
+        let (reason, ended) = (String(cString: credis_reason()), ended)
+        forget()
+        self.ended = nil
+        ended?(reason.isEmpty ? "the server closed the connection" : reason)
+      } else {
+        if happened & Int32(CREDIS_CONNECTED) != 0 { isConnected = true }
+        if isClosing { close() }
+      }
+    }
+  }
+
+  private func startWriting() throws {
+    guard writer == nil, let context else { return }
+    writer = try loop.onWritable(credis_descriptor(context)) { [unowned self] in write() }
+  }
+
+  /// Writes what was sent, as far as this is possible without waiting.
+  func write() {
+    call(credis_write)
+    guard isConnected, let context else { return }
+    if credis_hasmore(context) {
+      try? startWriting()
+    } else {
+      writer?.stop()
+      writer = nil
+    }
+  }
+
+  private final class Waiting {
+    let body: (Reply) -> Void
+    init(_ body: @escaping (Reply) -> Void) { self.body = body }
+  }
+
+  /// Sends a command; `replied` is called once, in a later turn or when the connection ends.
+  func send(_ arguments: [[UInt8]], _ replied: @escaping (Reply) -> Void) {
+    guard let context, !isClosing else { return replied(.lost) }
+    let waiting = Unmanaged.passRetained(Waiting(replied))
+    let isSent = withPointers(to: arguments) { pointers, lengths in
+      credis_send(
+        context,
+        { _, reply, data in
+          let waiting = Unmanaged<Waiting>.fromOpaque(data!).takeRetainedValue()
+          waiting.body(reply.map { Reply($0) } ?? .lost)
+        }, waiting.toOpaque(), Int32(arguments.count), pointers, lengths)
+    }
+    if !isSent {
+      waiting.release()
+      return replied(.lost)
+    }
+    if isConnected { try? startWriting() }
+  }
+
+  private func withPointers<Result>(
+    to arguments: [[UInt8]],
+    _ body: (UnsafePointer<UnsafePointer<CChar>?>, UnsafePointer<Int>) -> Result
+  ) -> Result {
+    var bytes: [CChar] = []
+    bytes.reserveCapacity(arguments.reduce(0) { $0 + $1.count })
+    for argument in arguments { for byte in argument { bytes.append(CChar(bitPattern: byte)) } }
+    let lengths = arguments.map(\.count)
+    return bytes.withUnsafeBufferPointer { all in
+      // The address of an empty buffer may be nil.
+      withUnsafePointer(to: CChar(0)) { nothing in
+        var pointers: [UnsafePointer<CChar>?] = []
+        var place = 0
+        for length in lengths {
+          pointers.append(all.baseAddress.map { $0 + place } ?? nothing)
+          place += length
+        }
+        return body(pointers, lengths)
+      }
+    }
+  }
+}
+
+extension RedisConnection.Reply {
+  fileprivate init(_ reply: OpaquePointer) {
+    func text() -> UnsafeBufferPointer<UInt8> {
+      var length = 0
+      let text = credis_text(reply, &length)
+      return UnsafeBufferPointer(
+        start: UnsafeRawPointer(text)?.assumingMemoryBound(to: UInt8.self), count: length)
+    }
+    switch credis_kind(reply) {
+    case Int32(CREDIS_STRING), Int32(CREDIS_STATUS): self = .bytes(Array(text()))
+    case Int32(CREDIS_ARRAY):
+      self = .list(
+        (0..<credis_count(reply)).map { index in
+          credis_element(reply, index).map { RedisConnection.Reply($0) } ?? .none
+        })
+    case Int32(CREDIS_INTEGER): self = .integer(Int(credis_integer(reply)))
+    case Int32(CREDIS_ERROR): self = .error(String(decoding: text(), as: UTF8.self))
+    default: self = .none
+    }
+  }
+
+  var integer: Int? {
+    switch self {
+    case .integer(let value): value
+    case .bytes(let bytes): Int(String(decoding: bytes, as: UTF8.self))
+    default: nil
+    }
+  }
+
+  var bytes: [UInt8]? { if case .bytes(let bytes) = self { bytes } else { nil } }
+  var text: String? { bytes.map { String(decoding: $0, as: UTF8.self) } }
+  var list: [RedisConnection.Reply] { if case .list(let list) = self { list } else { [] } }
+}
+
+/// Why a server cannot be reached now.
+struct ConnectionFailure: Error { let reason: String }

@@ -1,0 +1,81 @@
+/// What the server runs: each script is one step for all processes.
+///
+/// The keys of a mirror have one prefix, and braces that keep them on one node of a cluster:
+/// - `s`: the stream of batches, whose version is the number before the dash of their ids;
+/// - `m`: `epoch`, which names the published state for good; `v`, the version; `at`, the version of
+///   the snapshot; `format`;
+/// - `w`: the last number of each writer;
+/// - `d`: the snapshot;
+/// - `p`: the processes that were heard of lately.
+enum ServerScript: String, CaseIterable {
+  /// Goes on from a version, or gives the snapshot with all batches behind it; publishes a state if
+  /// there is none.
+  case join = """
+    local epoch, version = ARGV[2], tonumber(ARGV[3])
+    local m = redis.call('HMGET', KEYS[2], 'epoch', 'v', 'at', 'format')
+    if not m[1] then
+      if epoch ~= '' then return {'lost'} end
+      if ARGV[6] == '' then return {'empty'} end
+      redis.call('DEL', KEYS[1], KEYS[3], KEYS[5])
+      redis.call('SET', KEYS[4], ARGV[7])
+      redis.call('HSET', KEYS[2], 'epoch', ARGV[6], 'v', '0', 'at', '0', 'format', ARGV[8])
+      return {'published', ARGV[6]}
+    end
+    if m[4] ~= ARGV[8] then return {'format', m[4]} end
+    local v, at = tonumber(m[2]), tonumber(m[3])
+    local last = redis.call('HGET', KEYS[3], ARGV[1]) or '0'
+    local function entry(n)
+      local id = string.format('%d-1', n)
+      return redis.call('XRANGE', KEYS[1], id, id)[1]
+    end
+    if m[1] == epoch and version <= v then
+      local known = version > 0 and entry(version)
+      local is_same = version == 0
+        or known and known[2][2] == ARGV[4] and known[2][4] == ARGV[5]
+      if is_same and (version == v or entry(version + 1)) then
+        return {'resume', m[1], v, at, last}
+      end
+    end
+    local state = redis.call('GET', KEYS[4])
+    if not state then return {'lost'} end
+    local entries = redis.call('XRANGE', KEYS[1], string.format('%d-1', at + 1), '+')
+    return {'state', m[1], v, at, last, state, entries}
+    """
+  /// Appends a batch, once, in the order of its writer's numbers.
+  case append = """
+    local m = redis.call('HMGET', KEYS[2], 'epoch', 'v', 'at')
+    if m[1] ~= ARGV[1] then return {'lost'} end
+    local last = tonumber(redis.call('HGET', KEYS[3], ARGV[2]) or '0')
+    local number, v = tonumber(ARGV[3]), tonumber(m[2])
+    if number <= last then return {'known', v, tonumber(m[3])} end
+    if number ~= last + 1 then return {'gap', last} end
+    if ARGV[4] ~= '' and tonumber(ARGV[4]) ~= v then return {'base', v} end
+    v = v + 1
+    redis.call('XADD', KEYS[1], string.format('%d-1', v), 'w', ARGV[2], 'n', ARGV[3], 'b', ARGV[5])
+    redis.call('HSET', KEYS[2], 'v', string.format('%d', v))
+    redis.call('HSET', KEYS[3], ARGV[2], ARGV[3])
+    return {'ok', v, tonumber(m[3])}
+    """
+  /// Replaces the snapshot by a newer one, and trims the stream behind it.
+  case snapshot = """
+    local m = redis.call('HMGET', KEYS[2], 'epoch', 'v', 'at')
+    local at = tonumber(ARGV[2])
+    if m[1] ~= ARGV[1] then return 'lost' end
+    if at <= tonumber(m[3]) or at > tonumber(m[2]) then return 'old' end
+    redis.call('SET', KEYS[4], ARGV[3])
+    redis.call('HSET', KEYS[2], 'at', ARGV[2])
+    local first = at - tonumber(ARGV[4])
+    if first > 0 then redis.call('XTRIM', KEYS[1], 'MINID', '~', string.format('%d-1', first)) end
+    return 'ok'
+    """
+  /// Tells the version, and counts the processes.
+  case look = """
+    local m = redis.call('HMGET', KEYS[2], 'epoch', 'v')
+    local now = tonumber(redis.call('TIME')[1])
+    if m[1] then
+      redis.call('ZADD', KEYS[5], now, ARGV[1])
+      redis.call('ZREMRANGEBYSCORE', KEYS[5], '-inf', now - 10)
+    end
+    return {m[1] or '', tonumber(m[2] or '0'), redis.call('ZCARD', KEYS[5])}
+    """
+}
