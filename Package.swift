@@ -171,6 +171,10 @@ let package = Package(
       ],
       exclude: ["Scripts"], swiftSettings: strict),
     .testTarget(
+      name: "TreeMirrorsTests",
+      dependencies: ["TreeMirrors", "LuaObservables", "Lua", "Observables", "TestSupport"],
+      exclude: ["Scripts"], swiftSettings: strict),
+    .testTarget(
       name: "ScriptFixturesTests",
       dependencies: ["ScriptFixtures", "LuaObservables", "Observables"],
       exclude: ["Fixtures", "Failing"], swiftSettings: strict),

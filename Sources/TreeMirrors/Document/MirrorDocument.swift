@@ -344,10 +344,10 @@ final class MirrorDocument {
 }
 
 extension MirrorNode {
-  /// The index of an element that was at an index: of the same object, wherever it is now, or of an
-  /// equal value at this index.
+  /// The index of an element that was at an index: of the same object, wherever it is now, or of the
+  /// same value (T5) at this index.
   fileprivate func index(of value: MirrorValue, near index: Int) -> Int? {
-    if list.indices.contains(index), list[index] == value { return index }
+    if list.indices.contains(index), list[index].isSame(value) { return index }
     return value.node == nil ? nil : list.firstIndex(of: value)
   }
 }
@@ -376,7 +376,13 @@ final class MirrorStep {
     noteField(node, key, to: value)
     guard node.hasList, case .integer(let position) = key else { return }
     noteList(node)
-    if position >= 1, position <= Int64(node.list.count) { release(node.list[Int(position) - 1]) }
+    guard position >= 1, position <= Int64(node.list.count) else { return }
+    release(node.list[Int(position) - 1])
+    if value != nil { return }
+    // What is behind the hole becomes fields.
+    for index in Int(position)..<node.list.count {
+      noteField(node, .integer(Int64(index + 1)), to: node.list[index])
+    }
   }
 
   private func noteField(_ node: MirrorNode, _ key: MirrorKey, to value: MirrorValue?) {
@@ -389,7 +395,14 @@ final class MirrorStep {
   }
 
   private func noteList(_ node: MirrorNode) {
-    note(node) { former in if former.list == nil { former.list = node.list } }
+    note(node) { former in
+      if former.list != nil { return }
+      former.list = node.list
+      // Elements behind a hole may become part of the list, and leave it again.
+      for (key, value) in node.fields {
+        if case .integer = key, former.fields[key] == nil { former.fields[key] = .some(value) }
+      }
+    }
   }
 
   private func release(_ value: MirrorValue?) {

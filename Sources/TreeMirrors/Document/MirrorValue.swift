@@ -61,6 +61,18 @@ extension MirrorValue: Equatable {
   }
 }
 
+extension MirrorValue {
+  /// Whether scripts count both as the same value: 1 and 1.0 are, and so are all NaN (T5).
+  func isSame(_ other: MirrorValue) -> Bool {
+    switch (self, other) {
+    case (.number(let a), .number(let b)): a == b || a.isNaN && b.isNaN
+    case (.integer(let a), .number(let b)), (.number(let b), .integer(let a)):
+      Double(a) == b && Int64(exactly: b) == a
+    default: self == other
+    }
+  }
+}
+
 /// An object of a mirrored tree.
 ///
 /// Only `MirrorDocument` changes it, as the document counts who holds whom.

@@ -1,0 +1,51 @@
+import Foundation
+import Observables
+import TestSupport
+import Testing
+
+/// A2: random programs in several copies of a tree, which become equal.
+@Suite(.serialized) struct `Mirrors of random programs` {
+  private static let seeds = {
+    let environment = ProcessInfo.processInfo.environment
+    let first = Int(environment["OBS_FIRST"] ?? "") ?? 1
+    return first..<(first + (Int(environment["OBS_SEEDS"] ?? "") ?? 12))
+  }()
+
+
+  @Test(arguments: seeds) func `all copies become equal, and equal to the fold of the stream`(
+    seed: Int
+  ) throws {
+    let server = try RedisServer()
+    let loop = Loop()
+    var random = SeededGenerator(seed: seed)
+    let options = ["{ snapshot = 5, keep = 3 }", "{ snapshot = 1000 }", "{ key = 'n' }"]
+    var replicas: [Replica] = []
+    for number in 1...3 {
+      replicas.append(
+        try Replica(
+          on: loop, seed: seed * 100 + number, at: server.url,
+          options[Int.random(in: 0..<3, using: &random)]))
+      if Bool.random(using: &random) { try settle(replicas) }
+    }
+    for _ in 1...60 {
+      let replica = replicas.randomElement(using: &random)!
+      try replica.run("act(\(Int.random(in: 1...4, using: &random)))")
+      // Sometimes others' batches come in between.
+      if Bool.random(using: &random) { _ = loop.step() }
+      if Int.random(in: 1...15, using: &random) == 1 { try settle(replicas) }
+    }
+    try settle(replicas)
+    replicas.append(try Replica(on: loop, at: server.url, "{ root = {}, write = false }"))
+    try settle(replicas)
+    let dumps = try replicas.map { try $0.text("dump()") }
+    for dump in dumps {
+      let same = zip(dump, dumps[0]).prefix { $0 == $1 }.count
+      #expect(
+        dump == dumps[0],
+        "\(dump.dropFirst(same - 60).prefix(120)) differs from \(dumps[0].dropFirst(same - 60).prefix(120))"
+      )
+    }
+    for replica in replicas { #expect(replica.errors == []) }
+    for replica in replicas { try replica.run("mirror:stop()") }
+  }
+}

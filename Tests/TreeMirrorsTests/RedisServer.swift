@@ -1,0 +1,90 @@
+import Foundation
+import Testing
+
+/// A server of its own for a test, on the loopback device; it ends with the test.
+final class RedisServer {
+  let folder: URL
+  let port: Int
+  private let options: [String]
+  private var process: Process?
+
+  var url: String { "redis://127.0.0.1:\(port)" }
+
+  /// Starts a server that keeps its data, and waits until it answers.
+  init(_ options: [String] = []) throws {
+    folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    port = try freePort()
+    self.options = options
+    try start()
+  }
+
+  deinit {
+    kill()
+    try? FileManager.default.removeItem(at: folder)
+  }
+
+  func start() throws {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/redis-server")
+    process.arguments =
+      [
+        "--port", "\(port)", "--bind", "127.0.0.1", "--save", "", "--appendonly", "yes", "--dir",
+        folder.path, "--logfile", folder.appendingPathComponent("log").path,
+      ] + options
+    process.standardInput = FileHandle.nullDevice
+    try process.run()
+    self.process = process
+    // It refuses connections until it listens, and answers with an error until its data is loaded.
+    while (try? command("PING")) != "PONG" {
+      try #require(process.isRunning, "redis-server did not start; its log is in \(folder.path)")
+      usleep(2000)
+    }
+  }
+
+  /// Ends the server as a failure of its machine's power would, except that the system writes what
+  /// it has.
+  func kill() {
+    guard let process else { return }
+    Foundation.kill(process.processIdentifier, SIGKILL)
+    process.waitUntilExit()
+    self.process = nil
+  }
+
+  func signal(_ signal: Int32) {
+    if let process { Foundation.kill(process.processIdentifier, signal) }
+  }
+
+  /// Runs a command, and returns what redis-cli prints.
+  @discardableResult
+  func command(_ arguments: String...) throws -> String {
+    let cli = Process()
+    let output = Pipe()
+    cli.executableURL = URL(fileURLWithPath: "/usr/bin/redis-cli")
+    cli.arguments = ["-p", "\(port)"] + arguments
+    cli.standardOutput = output
+    cli.standardError = FileHandle.nullDevice
+    cli.standardInput = FileHandle.nullDevice
+    try cli.run()
+    let text = output.fileHandleForReading.readDataToEndOfFile()
+    cli.waitUntilExit()
+    return String(decoding: text, as: UTF8.self).trimmingCharacters(in: .newlines)
+  }
+}
+
+/// A port that was free a moment ago.
+func freePort() throws -> Int {
+  let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+  defer { close(descriptor) }
+  var address = sockaddr_in()
+  address.sin_family = sa_family_t(AF_INET)
+  address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+  var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+  let isBound = withUnsafeMutablePointer(to: &address) {
+    $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+      bind(descriptor, $0, length) == 0 && getsockname(descriptor, $0, &length) == 0
+    }
+  }
+  try #require(isBound)
+  return Int(UInt16(bigEndian: address.sin_port))
+}

@@ -1,0 +1,163 @@
+-- A copy of a mirrored tree that makes random changes, for `RandomMirrorTests`.
+local obs = require "obs"
+
+local seed, name, url, options = ...
+options = options or {}
+
+-- Numbers that are the same on every machine.
+local function random(n)
+  seed = (seed * 6364136223846793005 + 1442695040888963407) & 0x7fffffffffffffff
+  return (seed >> 33) % n + 1
+end
+
+local Point = obs.model("Point", { x = 0, y = 0, next = obs.none })
+
+root = options.root or { a = { 1, 2, 3 }, b = { n = 0 } }
+options.url, options.root = url, nil
+local rejected = 0
+options.on_rejected = function() rejected = rejected + 1 end
+mirror = obs.mirror(root, name, options)
+local history = options.history and obs.history(root)
+
+local function objects()
+  local found, seen = { root }, { [root] = true }
+  local i = 0
+  while i < #found do
+    i = i + 1
+    local keys = {}
+    do
+      for key, value in pairs(found[i]) do
+        if type(value) == "table" and not seen[value] then keys[#keys + 1] = key end
+      end
+    end
+    table.sort(keys, function(a, b)
+      if type(a) ~= type(b) then return type(a) < type(b) end
+      return tostring(a) < tostring(b)
+    end)
+    for _, key in ipairs(keys) do
+      local value = found[i][key]
+      if not seen[value] then
+        seen[value] = true
+        found[#found + 1] = value
+      end
+    end
+  end
+  return found
+end
+
+local function value(all)
+  local kind = random(12)
+  if kind <= 3 then return random(5) end
+  if kind == 4 then return random(5) / 2 end
+  if kind == 5 then return random(2) == 1 end
+  if kind == 6 then return "t" .. random(4) end
+  if kind == 7 then return all[random(#all)] end
+  if kind == 8 then return { random(3), random(3) } end
+  if kind == 9 then return { k1 = random(3), k2 = { random(4) } } end
+  if kind == 10 then return obs.array { random(4), { n = random(4) } } end
+  if kind == 11 then return Point { x = random(9) } end
+  return random(2) == 1 and obs.dictionary { k1 = random(9) } or obs.set_of { random(5) }
+end
+
+local names = { "k1", "k2", "k3", 0, 7, 2.5, true, "\xff" }
+
+-- The kind of a table, as a program can tell it.
+local function kind_of(t)
+  local text = tostring(t)
+  return text:match "^obs%.(%a+)" or text:match "^Point"
+end
+
+local function step()
+  local all = objects()
+  local t = all[random(#all)]
+  local kind = kind_of(t)
+  if kind == "Array" then
+    local what, n = random(4), #t
+    if what == 1 or n == 0 then
+      t:insert(random(n + 1), value(all))
+    elseif what == 2 then
+      t:remove(random(n))
+    elseif what == 3 then
+      t:move(random(n), random(n))
+    else
+      t[random(n)] = value(all)
+    end
+  elseif kind == "Dictionary" then
+    t["k" .. random(3)] = random(3) > 1 and value(all) or nil
+  elseif kind == "Set" then
+    if random(2) == 1 then t:add(random(5)) else t:remove(random(5)) end
+  elseif kind == "Point" then
+    t[({ "x", "y" })[random(2)]] = random(9)
+    if random(3) == 1 then t.next = random(2) == 1 and all[random(#all)] or nil end
+  elseif rawlen(t) > 0 and random(4) > 1 then
+    local what, n = random(7), #t
+    if what == 1 then
+      table.insert(t, random(n + 1), value(all))
+    elseif what == 2 then
+      table.remove(t, random(n))
+    elseif what == 3 then
+      local moved = table.remove(t, random(n))
+      table.insert(t, random(#t + 1), moved)
+    elseif what == 4 then
+      local i, j = random(n), random(n)
+      t[i], t[j] = t[j], t[i]
+    elseif what == 5 then
+      t[n + 1] = value(all)
+    elseif what == 6 then
+      t[random(n)] = value(all)
+    else
+      -- A hole, or a key behind the end.
+      if random(2) == 1 then t[random(n)] = nil else t[n + 2] = random(4) end
+    end
+  else
+    t[names[random(#names)]] = random(4) > 1 and value(all) or nil
+  end
+end
+
+function act(count)
+  for _ = 1, count do
+    local what = random(20)
+    if what == 1 then
+      obs.transaction({ root }, function()
+        step()
+        step()
+        error "no"
+      end)
+    elseif what == 2 and history then
+      history:undo()
+    elseif what == 3 and history then
+      history:redo()
+    else
+      step()
+    end
+  end
+end
+
+-- The text of the tree, with all sharing, the same for equal trees.
+function dump()
+  local lines, numbers, count = {}, {}, 0
+  local function show(value)
+    if type(value) ~= "table" then
+      -- 1 and 1.0 are the same value (T5).
+      return type(value) == "number" and ("%.17g"):format(value) or ("%q"):format(value)
+    end
+    if numbers[value] then return "#" .. numbers[value] end
+    count = count + 1
+    numbers[value] = count
+    local keys, kind = {}, kind_of(value)
+    for key in pairs(value) do keys[#keys + 1] = key end
+    table.sort(keys, function(a, b)
+      if type(a) ~= type(b) then return type(a) < type(b) end
+      if type(a) == "boolean" then return a and not b end
+      return a < b
+    end)
+    local parts = {}
+    for _, key in ipairs(keys) do
+      parts[#parts + 1] = ("[%s]=%s"):format(show(key), show(value[key]))
+    end
+    return (kind or "") .. "{" .. table.concat(parts, ",") .. "}"
+  end
+  return show(root)
+end
+
+function status() return mirror.state, mirror.pending, mirror.version end
