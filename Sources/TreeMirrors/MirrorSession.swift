@@ -40,11 +40,10 @@ package struct MirrorOptions {
 package protocol MirroredTree: AnyObject {
   /// Gives the session what was written since the last call, by `MirrorSession.wrote`.
   func collect()
-  /// Makes the changes of others in the tree, as the writes of `writer`; `forgotten` are handles
-  /// that never come again.
-  func perform(_ bytes: [UInt8], forgotten: [Int], from writer: String)
+  /// Makes the changes of others in the tree, as the writes of `writer`.
+  func perform(_ step: MirrorStep, from writer: String)
   /// Tells which of its own changes did not fit.
-  func rejected(_ bytes: [UInt8])
+  func rejected(_ rejections: MirrorRejections)
   /// Called after `state`, `pending`, `version` or `peers` has changed.
   func statusDidChange()
   /// Reports an error that has no caller.
@@ -62,11 +61,13 @@ package final class MirrorSession {
   private let options: MirrorOptions
   private let loop: Loop
   private weak var tree: (any MirroredTree)?
-  private let document = MirrorDocument()
+  let document = MirrorDocument()
 
   package private(set) var state = MirrorState.connecting
   /// The number of own batches that the server has not acknowledged.
   package var pending: Int { lastNumber - acknowledged }
+  /// The number of own batches that the stream has not brought back yet: others may come before.
+  package var unconfirmed: Int { document.pending.count }
   /// The number of batches of the stream that the tree has.
   package private(set) var version = 0
   /// The number of other processes.
@@ -124,7 +125,10 @@ package final class MirrorSession {
 
   /// Takes on the tree, whose bytes make the root first, and begins to connect.
   package func begin(with bytes: [UInt8]) throws {
-    let operations = try document.operations(fromTree: bytes)
+    begin(with: try document.operations(fromTree: bytes))
+  }
+
+  func begin(with operations: [MirrorOperation]) {
     document.begin(with: operations[0].target, operations)
     connect()
   }
@@ -156,16 +160,22 @@ package final class MirrorSession {
   /// Why the mirror has failed.
   package private(set) var failure: String?
 
-  /// Takes a turn's changes of the tree.
+  /// Takes a turn's changes of the tree, by handles.
   package func wrote(_ bytes: [UInt8]) throws {
     if bytes.isEmpty || state == .stopped { return }
-    let batch = MirrorBatch(try document.operations(fromTree: bytes))
+    wrote(try document.operations(fromTree: bytes), size: bytes.count)
+  }
+
+  /// Takes a turn's changes of the tree, which take about so many bytes.
+  func wrote(_ operations: [MirrorOperation], size: Int) {
+    if operations.isEmpty || state == .stopped { return }
+    let batch = MirrorBatch(operations)
     batch.base = version + document.pending.count
     document.add(batch)
     lastNumber += 1
     batch.number = lastNumber
-    batch.size = bytes.count
-    pendingBytes += bytes.count
+    batch.size = size
+    pendingBytes += size
     if !epoch.isEmpty { keep(batch) }
     if pending > options.mostBatches || pendingBytes > options.mostBytes {
       fail(
@@ -252,13 +262,10 @@ package final class MirrorSession {
     if refused.isEmpty { return }
     lastNumber = number - 1
     sent = min(sent, lastNumber)
-    var writer = MirrorWriter(.handles)
-    for batch in refused {
-      for operation in batch.operations { writer.add(rejected: operation, at: document.path(to: operation.target)) }
-    }
+    let rejections = document.rejections(of: refused.flatMap(\.operations))
     let step = document.withdraw(refused)
     perform(step, from: "")
-    tree?.rejected(writer.bytes)
+    tree?.rejected(rejections)
     tree?.statusDidChange()
   }
 
@@ -589,21 +596,15 @@ package final class MirrorSession {
     pendingBytes = max(0, pendingBytes - batch.size)
     acknowledge(upTo: batch.number)
     if !batch.dropped.isEmpty {
-      var writer = MirrorWriter(.handles)
-      for index in batch.dropped {
-        let operation = batch.operations[index]
-        writer.add(rejected: operation, at: document.path(to: operation.target))
-      }
-      tree?.rejected(writer.bytes)
+      tree?.rejected(document.rejections(of: batch.dropped.map { batch.operations[$0] }))
     }
   }
 
   /// Makes the changes of a step in the tree, as one turn.
   private func perform(_ step: MirrorStep, from writer: String) {
-    let forgotten = document.sweep()
-    let bytes = step.bytes
-    if bytes.isEmpty, forgotten.isEmpty { return }
-    loop.turn { tree?.perform(bytes, forgotten: forgotten, from: writer) }
+    document.sweep()
+    if step.isEmpty { return }
+    loop.turn { tree?.perform(step, from: writer) }
   }
 
   // MARK: Snapshots

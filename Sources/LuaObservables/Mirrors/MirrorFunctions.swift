@@ -84,16 +84,17 @@ final class MirrorFunctions: ModuleSlice {
     return 1
   }
 
-  /// mirror_status(number) → state, pending, version, peers, why it has failed or nil; nothing
-  /// after the end.
+  /// mirror_status(number) → state, pending, version, peers, whether others' batches may come before
+  /// own ones, and why it has failed or nil.
   private func status(_ L: LuaStack) throws -> CInt {
     guard let session = mirror(L)?.session else { return 0 }
     try state.push(text: session.state.rawValue, to: L)
     L.push(session.pending)
     L.push(session.version)
     L.push(session.peers)
+    L.push(session.unconfirmed > 0)
     if let failure = session.failure { try state.push(text: failure, to: L) } else { L.pushNil() }
-    return 5
+    return 6
   }
 
   private func refusal(_ L: LuaStack) throws -> CInt {

@@ -38,22 +38,17 @@ final class TableMirror: MirroredTree {
 
   func collect() { call(0) }
 
-  func perform(_ bytes: [UInt8], forgotten: [Int], from writer: String) {
-    var names: [UInt8] = []
-    for handle in forgotten {
-      withUnsafeBytes(of: Int64(handle).littleEndian) { names.append(contentsOf: $0) }
-    }
+  func perform(_ step: MirrorStep, from writer: String) {
     call(1) { state, L throws(LuaError) in
-      try state.push(bytes: bytes, to: L)
-      try state.push(bytes: names, to: L)
+      try state.push(bytes: step.bytes, to: L)
       try state.push(text: writer, to: L)
-      return 3
+      return 2
     }
   }
 
-  func rejected(_ bytes: [UInt8]) {
+  func rejected(_ rejections: MirrorRejections) {
     call(2) { state, L throws(LuaError) in
-      try state.push(bytes: bytes, to: L)
+      try state.push(bytes: rejections.bytes, to: L)
       return 1
     }
   }

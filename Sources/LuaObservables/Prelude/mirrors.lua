@@ -210,7 +210,7 @@ function Mirroring:changes(before, after, objects)
     end
   end
   -- An object that comes back later is a new one.
-  for object in next, before.only do self.handles[object] = nil end
+  for object in next, before.only do self:let_go(object) end
   return concat(parts)
 end
 
@@ -297,20 +297,27 @@ end
 local function nothing() end
 
 -- Makes the instances among new objects, from their values that are not objects.
-local function make_instances(self, bytes, models)
+local function make_instances(self, bytes, models, made)
   read(bytes, nothing, {
     make = nothing, set = nothing, list = nothing, left = nothing,
     contents = function(handle, _, _, fields)
       local model = models[handle]
       if not model then return end
-      local made = core.models[model] and trees.instance(model, fields)
-      self:note(handle, made or {})
+      made[#made + 1] = core.models[model] and trees.instance(model, fields) or {}
+      self:note(handle, made[#made])
     end,
   })
 end
 
 function Mirroring:note(handle, object)
   self.objects[handle], self.handles[object] = object, handle
+end
+
+--- Forgets the handle of an object that has left. It may come back while batches of others may come
+--- before own ones.
+function Mirroring:let_go(object)
+  self.handles[object] = nil
+  self.departed[#self.departed + 1] = object
 end
 
 -- The contents that an object is to have, as they are now at first.
@@ -334,8 +341,8 @@ local function replace_list(to, list, n)
   to.n = n
 end
 
-local function perform(self, bytes, forgotten)
-  local objects, models, is_new, writes = self.objects, {}, {}, {}
+local function perform(self, bytes)
+  local objects, models, is_new, writes, made = self.objects, {}, {}, {}, {}
   self.plans = {}
   local function object_of(handle) return objects[handle] end
   read(bytes, nothing, {
@@ -350,11 +357,13 @@ local function perform(self, bytes, forgotten)
         models[handle], is_new[handle] = model, true
       else
         is_new[handle] = true
-        self:note(handle, makers[kind]())
+        -- The list of objects holds them weakly.
+        made[#made + 1] = makers[kind]()
+        self:note(handle, made[#made])
       end
     end,
   })
-  if next(models) then make_instances(self, bytes, models) end
+  if next(models) then make_instances(self, bytes, models, made) end
   read(bytes, object_of, {
     make = nothing,
     contents = function(handle, list, n, fields)
@@ -386,7 +395,7 @@ local function perform(self, bytes, forgotten)
     end,
     left = function(handle)
       local object = objects[handle]
-      if object and self.handles[object] == handle then self.handles[object] = nil end
+      if object and self.handles[object] == handle then self:let_go(object) end
     end,
   })
   for object, plan in next, self.plans do
@@ -395,7 +404,6 @@ local function perform(self, bytes, forgotten)
   end
   self.plans = nil
   local _, failures = in_batch(trees.written_from, self.origin, writes, true)
-  for place = 1, #forgotten, 8 do objects[unpack("<i8", forgotten, place)] = nil end
   -- These writes are known.
   self.shadow:take(function() end)
   if failures and failures > 0 then
@@ -431,10 +439,10 @@ local function rejected(self, bytes)
     path[#path + 1] = key
     local old, new = value(), value()
     local object = self.objects[handle]
-    local now = object and self.handles[object] == handle and trees.stored(object, key)
-    if now == false and not object then now = nil end
+    local now
+    if object and self.handles[object] == handle then now = trees.stored(object, key) end
     if self.on_rejected then
-      self.on_rejected({ path = path, kind = names[kind], old = old, new = new }, now or nil)
+      self.on_rejected({ path = path, kind = names[kind], old = old, new = new }, now)
     else
       core.report(format("the change of '%s' did not fit any more, and was dropped",
         path_text(path)), "", "handler", "obs.mirror", self.site)
@@ -474,8 +482,9 @@ end
 -- Called by the session after its state has changed.
 local function update(self)
   local mirror = self.mirror
-  local state, pending, version, peers, failure = core.mirror_status(self.number)
+  local state, pending, version, peers, is_unconfirmed, failure = core.mirror_status(self.number)
   if not state then return end
+  if not is_unconfirmed then self.departed = {} end
   if mirror.state ~= state then mirror.state = state end
   if mirror.pending ~= pending then mirror.pending = pending end
   if mirror.version ~= version then mirror.version = version end
@@ -633,8 +642,8 @@ function obs.mirror(root, name, options)
   end
   local self = setmetatable({
     root = root, name = name, place = place, on_rejected = on_rejected, site = core.site(),
-    objects = {}, handles = setmetatable({}, { __mode = "k" }), last_handle = 0, waiting = {},
-    origin = {},
+    objects = setmetatable({}, { __mode = "v" }), handles = setmetatable({}, { __mode = "k" }),
+    departed = {}, last_handle = 0, waiting = {}, origin = {},
   }, Mirroring)
   local watcher = core.register(root, {
     "*", kind = "history", driver = function()
@@ -652,10 +661,10 @@ function obs.mirror(root, name, options)
     check_contents(self)
     self.number = core.begin_mirror(name, url, write ~= false, keep, snapshot, key, check == true,
       journal, self.site, function() collect(self) end,
-      function(bytes, forgotten, writer)
+      function(bytes)
         collect(self)
         core.begin_exempt()
-        local is_made, failure = pcall(perform, self, bytes, forgotten, writer)
+        local is_made, failure = pcall(perform, self, bytes)
         core.end_exempt()
         if not is_made then core.fail_mirror(self.number, tostring(failure)) end
       end,

@@ -4,7 +4,7 @@
 /// at the address of an old one counts as different.
 package final class TreeEntry {
   /// The object; nil if it is gone.
-  var object: AnyObject? { kept ?? reference }
+  package var object: AnyObject? { kept ?? reference }
   private weak var reference: AnyObject?
   /// The object of an entry that keeps it alive.
   private let kept: AnyObject?
@@ -44,7 +44,7 @@ package enum TreeValue {
   /// Whether it is an object that is gone.
   var isGone: Bool { entry.map { $0.object == nil } ?? false }
 
-  static func areSame(_ a: TreeValue, _ b: TreeValue) -> Bool {
+  package static func areSame(_ a: TreeValue, _ b: TreeValue) -> Bool {
     switch (a, b) {
     case (.object(let a), .object(let b)): a === b
     case (.plain(let a), .plain(let b)): a == b
@@ -52,7 +52,7 @@ package enum TreeValue {
     }
   }
 
-  static func areSame(_ a: TreeValue?, _ b: TreeValue?) -> Bool {
+  package static func areSame(_ a: TreeValue?, _ b: TreeValue?) -> Bool {
     guard let a, let b else { return a == nil && b == nil }
     return areSame(a, b)
   }
@@ -75,14 +75,14 @@ package struct TreeContents {
     case table
   }
 
-  let shape: Shape
+  package let shape: Shape
   /// Whether this is a table of a script.
   let isTable: Bool
   /// Whether 1…n are no list, because integer keys follow behind a hole.
   let isSparse: Bool
-  let list: [TreeValue]
-  let fields: [DeepChange.Key: TreeValue]
-  let members: [AnyHashable: ChangeValue]
+  package let list: [TreeValue]
+  package let fields: [DeepChange.Key: TreeValue]
+  package let members: [AnyHashable: ChangeValue]
   /// The keys of the fields that hold objects, in a stable order.
   private let objectKeys: [DeepChange.Key]
 
@@ -138,7 +138,7 @@ package struct TreeContents {
   }
 
   /// The keys under which the fields differ, in a stable order.
-  static func differingKeys(
+  package static func differingKeys(
     _ a: TreeContents, _ b: TreeContents,
     by same: (TreeValue?, TreeValue?) -> Bool = TreeValue.areSame
   ) -> [DeepChange.Key] {
@@ -173,7 +173,7 @@ package struct TreeContents {
     return fields[key]
   }
 
-  static func areSame(_ a: TreeContents, _ b: TreeContents) -> Bool {
+  package static func areSame(_ a: TreeContents, _ b: TreeContents) -> Bool {
     guard a.list.count == b.list.count, a.fields.count == b.fields.count,
       a.members.count == b.members.count
     else { return false }

@@ -59,6 +59,14 @@ final class TreeShadow: TransactionWitness {
 
   func isRoot(_ entry: TreeEntry) -> Bool { entry === walk.root }
 
+  func entry(of object: AnyObject) -> TreeEntry? { reader.known(object) }
+
+  /// All objects with their contents, the root first.
+  var items: [(entry: TreeEntry, contents: TreeContents)] {
+    [(walk.root, walk.root.contents)]
+      + walk.entries.filter { $0 !== walk.root }.map { ($0, $0.contents) }
+  }
+
   /// Keeps the objects that were in a written object alive until the next delivery.
   func keepContents(of node: NodeRef) {
     guard let entry = reader.known(node) else { return }

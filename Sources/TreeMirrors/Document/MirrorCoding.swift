@@ -125,28 +125,6 @@ struct MirrorWriter {
     add(node)
   }
 
-  /// An operation that did not fit: the path of its object, the kind, the key, and the values.
-  mutating func add(rejected operation: MirrorOperation, at path: [MirrorKey]?) {
-    let (kind, key, old, new): (UInt8, MirrorKey?, MirrorValue?, MirrorValue?)
-    func position(_ index: Int) -> MirrorKey { .integer(Int64(index + 1)) }
-    switch operation {
-    case .make, .contents: return
-    case .set(_, let name, let value): (kind, key, old, new) = (Code.set, name, nil, value)
-    case .insert(_, let at, let value): (kind, key, old, new) = (Code.insert, position(at), nil, value)
-    case .remove(_, let at, let value): (kind, key, old, new) = (Code.remove, position(at), value, nil)
-    case .replace(_, let at, let value, let other):
-      (kind, key, old, new) = (Code.set, position(at), value, other)
-    case .move(_, _, let at, let value): (kind, key, old, new) = (Code.move, position(at), nil, value)
-    }
-    add(byte: kind)
-    add(operation.target)
-    add(UInt32(path?.count ?? 0))
-    for key in path ?? [] { add(key) }
-    if let key { add(key) }
-    add(old)
-    add(new)
-  }
-
   fileprivate enum Tag {
     static let (nothing, no, yes, integer, number, text, node): (
       UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8
@@ -403,12 +381,29 @@ extension MirrorSnapshot {
   }
 }
 
+extension MirrorRejections {
+  /// For each: the kind, the object, the path, the key, and the old and the new value.
+  package var bytes: [UInt8] {
+    var writer = MirrorWriter(.handles)
+    for rejection in all {
+      writer.add(byte: rejection.kind.rawValue)
+      writer.add(rejection.node)
+      writer.add(UInt32(rejection.path.count))
+      for key in rejection.path { writer.add(key) }
+      writer.add(rejection.key)
+      writer.add(rejection.old)
+      writer.add(rejection.new)
+    }
+    return writer.bytes
+  }
+}
+
 extension MirrorStep {
   /// The changes as the tree of this process makes them, by handles.
   ///
   /// Objects that came have all their contents, others the fields that differ, and lists as a
   /// whole: the tree finds the shortest edits.
-  var bytes: [UInt8] {
+  package var bytes: [UInt8] {
     var writer = MirrorWriter(.handles)
     for node in came { writer.add(make: node) }
     for node in came { writer.add(contentsOf: node) }

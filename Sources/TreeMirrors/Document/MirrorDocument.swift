@@ -239,9 +239,9 @@ final class MirrorDocument {
 
   // MARK: Forgetting
 
-  /// Forgets objects that have left for good, if they are many; returns their handles.
-  func sweep() -> [Int] {
-    guard leftCount > 1000, leftCount > nodes.count / 2 else { return [] }
+  /// Forgets objects that have left for good, if they are many.
+  func sweep() {
+    guard leftCount > 1000, leftCount > nodes.count / 2 else { return }
     leftCount = 0
     var kept: Set<ObjectIdentifier> = []
     var work = [root]
@@ -274,14 +274,11 @@ final class MirrorDocument {
     while let node = work.popLast() {
       if kept.insert(ObjectIdentifier(node)).inserted { node.forEachChild { work.append($0) } }
     }
-    var forgotten: [Int] = []
     for (id, node) in nodes where !kept.contains(ObjectIdentifier(node)) {
-      if node.handle != 0 { forgotten.append(node.handle) }
       handles[node.handle] = nil
       nodes[id] = nil
       _ = node.setContents([], [:])
     }
-    return forgotten
   }
 
   /// Lets go of all objects, which may hold each other.
@@ -318,7 +315,7 @@ final class MirrorDocument {
       for (node, _, _) in snapshot.objects {
         guard let partner = partners[ObjectIdentifier(node)] else { continue }
         nodes[partner.id] = nil
-        partner.rename(to: node.id)
+        partner.becomes(node)
       }
     }
     for (node, _, _) in snapshot.objects {
@@ -353,16 +350,16 @@ extension MirrorNode {
 }
 
 /// What an application of changes did to the objects of the tree.
-final class MirrorStep {
+package final class MirrorStep {
   /// The former values of written fields and lists, by object.
-  private(set) var written: [ObjectIdentifier: Former] = [:]
+  private var written: [ObjectIdentifier: Former] = [:]
   fileprivate var released: [MirrorNode] = []
   fileprivate var gained: [MirrorNode] = []
   /// The objects that came into the tree, and those that have left it.
   fileprivate(set) var came: [MirrorNode] = []
   fileprivate(set) var left: [MirrorNode] = []
 
-  struct Former {
+  private struct Former {
     let node: MirrorNode
     var list: [MirrorValue]?
     var fields: [MirrorKey: MirrorValue?] = [:]
@@ -455,6 +452,8 @@ final class MirrorStep {
     }
   }
 
+  var isEmpty: Bool { written.isEmpty && came.isEmpty && left.isEmpty }
+
   /// Calls `body` with each object that stays in the tree and the former values that differ.
   func forEachChange(_ body: (MirrorNode, _ list: [MirrorValue]?, _ keys: [MirrorKey]) -> Void) {
     let new = Set(came.map { ObjectIdentifier($0) })
@@ -490,7 +489,7 @@ struct MirrorSnapshot {
     var work = [(self.root, root)]
     func pair(_ value: MirrorValue?, _ other: MirrorValue?) {
       guard let node = value?.node, let known = other?.node, node.kind == known.kind,
-        node.model == known.model, partners[ObjectIdentifier(node)] == nil,
+        partners[ObjectIdentifier(node)] == nil,
         taken.insert(ObjectIdentifier(known)).inserted
       else { return }
       partners[ObjectIdentifier(node)] = known

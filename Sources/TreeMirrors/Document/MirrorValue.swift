@@ -88,7 +88,7 @@ final class MirrorNode {
   var handle = 0
   let kind: Kind
   /// The name of its model; empty for none.
-  let model: [UInt8]
+  fileprivate(set) var model: [UInt8]
   /// The elements 1…n of a list, unless further positions follow behind a hole.
   fileprivate(set) var list: [MirrorValue] = []
   /// The values under other keys; a set has its members as keys.
@@ -239,6 +239,9 @@ extension MirrorNode {
 
   /// Gives the object the name that others know it by.
   func rename(to id: NodeID) { self.id = id }
+
+  /// Makes this object of the tree the one that others know.
+  func becomes(_ other: MirrorNode) { (id, model) = (other.id, other.model) }
 }
 
 /// Changes that keep the elements 1…n in the list, whichever way they came there.
