@@ -118,6 +118,22 @@ package final class MirrorSession {
     try RedisConnection.check(address)
   }
 
+  /// - Throws: `MirrorError` for a name that keys of the server cannot have.
+  package static func check(name: String) throws(MirrorError) {
+    let isGood = name.utf8.allSatisfy { byte in
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "-")...UInt8(ascii: ":"), UInt8(ascii: "_"):
+        true
+      default: false
+      }
+    }
+    if name.isEmpty || name.utf8.count > 200 || !isGood {
+      throw MirrorError(
+        "a mirror has a name of 1 to 200 letters, digits and any of _ . : / -, not '\(name)'")
+    }
+  }
+
   private static func newName() -> String {
     let text = String(UInt64.random(in: 1...UInt64.max), radix: 16)
     return String(repeating: "0", count: 16 - text.count) + text

@@ -81,9 +81,14 @@ package struct TreeWriting {
 
   package init(_ object: AnyObject) { access = TreeAccess(object) }
 
+  /// Whether a value is an object that changes go into.
+  package static func isObject(_ value: Any) -> Bool { isTreeObject(value) }
+
   /// A reason why a value cannot be stored.
   package struct Refusal: Error, CustomStringConvertible {
     package let description: String
+
+    package init(description: String) { self.description = description }
   }
 
   private func checked<Result>(_ body: () throws -> Result) throws -> Result {
@@ -128,4 +133,9 @@ package struct TreeWriting {
         return member
       })
   }
+}
+
+extension KeyPathObservable {
+  /// The loop that observes this object, or the newest one of this thread.
+  package func loopOfMirror() throws -> Loop? { try engine(of: nil).inbox.loop }
 }

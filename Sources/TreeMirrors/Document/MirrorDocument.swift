@@ -44,6 +44,8 @@ final class MirrorDocument {
   /// The object of a name in a received batch. One that is unknown here is one that has left.
   func node(named id: NodeID) -> MirrorNode { nodes[id] ?? MirrorNode(id, .plain) }
 
+  func known(_ id: NodeID) -> MirrorNode? { nodes[id] }
+
   func isKnown(_ id: NodeID) -> Bool { nodes[id] != nil }
 
   // MARK: The beginning

@@ -1,0 +1,63 @@
+import Observables
+
+final class Item: ObservableModel, Codable {
+  static let properties = ModelProperties(for: Item.self) {
+    Property("name", get: { $0.name }, set: { $0.name = $1 })
+    Property("tags", get: { $0.tags }, set: { $0.tags = $1 })
+    Property("link", get: { $0.link }, set: { $0.link = $1 })
+    Property("parts", get: { $0.parts })
+  }
+  let observation = ModelObservation()
+  var name: String { didSet { observation.didSet(0, from: oldValue, to: name) } }
+  var tags: [String] { didSet { observation.didSet(1, from: oldValue, to: tags) } }
+  var link: Item? { didSet { observation.didSet(2, from: oldValue, to: link) } }
+  let parts: ObservableArray<Item>
+
+  init(_ name: String, tags: [String] = [], parts: [Item] = []) {
+    (self.name, self.tags) = (name, tags)
+    self.parts = ObservableArray(parts)
+  }
+
+  private enum CodingKeys: CodingKey { case name, tags, link, parts }
+
+  init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    name = try container.decodeIfPresent(String.self, forKey: .name) ?? ""
+    tags = try container.decodeIfPresent([String].self, forKey: .tags) ?? []
+    link = try container.decodeIfPresent(Item.self, forKey: .link)
+    parts = try container.decodeIfPresent(ObservableArray<Item>.self, forKey: .parts) ?? []
+  }
+
+  func encode(to encoder: any Encoder) throws {}
+}
+
+final class Document: ObservableModel {
+  static let properties = ModelProperties(for: Document.self) {
+    Property("title", get: { $0.title }, set: { $0.title = $1 })
+    Property("count", get: { $0.count }, set: { $0.count = $1 })
+    Property("items", get: { $0.items })
+    Property("byName", get: { $0.byName })
+    Property("numbers", get: { $0.numbers })
+    Property("best", get: { $0.best }, set: { $0.best = $1 })
+  }
+  let observation = ModelObservation()
+  var title = "" { didSet { observation.didSet(0, from: oldValue, to: title) } }
+  var count = 0 { didSet { observation.didSet(1, from: oldValue, to: count) } }
+  let items = ObservableArray<Item>()
+  let byName = ObservableDictionary<String, Item>()
+  let numbers = ObservableSet<Int>()
+  var best: Item? { didSet { observation.didSet(5, from: oldValue, to: best) } }
+
+  /// The text of the tree, with all sharing.
+  var dump: String {
+    var known: [ObjectIdentifier: Int] = [:]
+    func text(_ item: Item?) -> String {
+      guard let item else { return "nil" }
+      if let number = known[ObjectIdentifier(item)] { return "#\(number)" }
+      known[ObjectIdentifier(item)] = known.count + 1
+      return "(\(item.name) \(item.tags) \(text(item.link)) \(item.parts.map(text)))"
+    }
+    let entries = byName.keys.sorted().map { "\($0): \(text(byName[$0]))" }
+    return "\(title) \(count) \(items.map(text)) \(entries) \(numbers.sorted()) \(text(best))"
+  }
+}

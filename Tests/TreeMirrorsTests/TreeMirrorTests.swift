@@ -1,0 +1,193 @@
+import Foundation
+import Observables
+import TestSupport
+import Testing
+import TreeMirrors
+
+/// A copy of a document that Swift code writes.
+private final class Copy {
+  let document = Document()
+  let mirror: TreeMirror
+  private(set) var errors: [String] = []
+
+  init(
+    on loop: Loop, at url: String, _ options: TreeMirror.Options = .init(),
+    with body: (Document) -> Void = { _ in }
+  ) throws {
+    body(document)
+    mirror = try TreeMirror(of: document, named: "tree", at: url, options, in: loop)
+    mirror.onError = { [unowned self] in errors.append("\($0)") }
+    mirror.onWarning = { _ in }
+  }
+
+  var hasEverything: Bool { mirror.state == .live && mirror.pending == 0 }
+}
+
+private func settle(_ copies: [Copy], on loop: Loop) throws {
+  try run(loop) {
+    copies.allSatisfy { $0.hasEverything && $0.mirror.version == copies[0].mirror.version }
+  }
+}
+
+@Suite(.serialized) struct `Mirrors of Swift objects` {
+  // A1, A2, A5
+  @Test func `objects arrive as objects, and keep their identity`() throws {
+    let server = try RedisServer()
+    let loop = Loop()
+    let one = try Copy(on: loop, at: server.url) {
+      $0.items.append(Item("a", tags: ["x"], parts: [Item("b")]))
+    }
+    try settle([one], on: loop)
+    let two = try Copy(on: loop, at: server.url) { $0.items.append(Item("old")) }
+    let kept = two.document.items[0]
+    try settle([one, two], on: loop)
+    #expect(two.document.dump == one.document.dump)
+    #expect(two.document.items[0] === kept)
+
+    var calls = 0
+    let watcher = try two.document.changes(in: loop) { _, _ in calls += 1 }
+    loop.turn {
+      one.document.title = "new"
+      one.document.best = one.document.items[0].parts[0]
+      one.document.items[0].link = one.document.items[0]
+      one.document.items[0].tags.append("y")
+      one.document.byName["k"] = Item("c", parts: [Item("d"), one.document.items[0]])
+      one.document.numbers.insert(3)
+    }
+    try settle([one, two], on: loop)
+    #expect(two.document.dump == one.document.dump)
+    #expect(two.document.best === two.document.items[0].parts[0])
+    #expect(two.document.items[0].link === kept)
+    #expect(calls == 1)
+    watcher.stop()
+    #expect(one.errors + two.errors == [])
+    one.mirror.stop()
+    two.mirror.stop()
+    #expect(one.mirror.state == .stopped)
+  }
+
+  // A8, A9
+  @Test func `writes that are not allowed are taken back`() throws {
+    let server = try RedisServer()
+    let loop = Loop()
+    let one = try Copy(on: loop, at: server.url) { $0.items.append(Item("a")) }
+    try settle([one], on: loop)
+    var options = TreeMirror.Options()
+    options.writes = false
+    let two = try Copy(on: loop, at: server.url, options)
+    try settle([one, two], on: loop)
+    loop.turn {
+      two.document.title = "mine"
+      two.document.items.append(Item("b"))
+    }
+    #expect(two.document.dump == one.document.dump)
+    #expect(two.errors == ["the mirror 'tree' is read-only here; the write was taken back"])
+    one.mirror.stop()
+    two.mirror.stop()
+  }
+
+  // A6, A7
+  @Test func `synced waits, and fails when the mirror ends`() async throws {
+    let error = await #expect(throws: MirrorError.self) {
+      let loop = Loop()
+      let one = try Copy(on: loop, at: "redis://127.0.0.1:\(try freePort())")
+      loop.nextTurn { one.mirror.stop() }
+      loop.step()
+      try await one.mirror.synced()
+    }
+    #expect(error?.description == "the mirror was stopped")
+  }
+
+  @Test(arguments: [
+    ("", "redis://127.0.0.1", "a mirror has a name of 1 to 200 letters"),
+    ("a b", "redis://127.0.0.1", "not 'a b'"),
+    ("a", "http://127.0.0.1", "'http' is neither redis, rediss nor unix"),
+    ("a", "redis://u:secret@h:0", "'redis://u:…@h:0' is no address of a server: '0' is no port"),
+    ("a", "redis://127.0.0.1/x", "'x' is no number of a database"),
+    ("a", "rediss://127.0.0.1", "TLS needs hiredis 1.0 or later"),
+  ])
+  func `bad names and addresses are errors`(name: String, url: String, text: String) throws {
+    let loop = Loop()
+    let error = #expect(throws: MirrorError.self) {
+      try TreeMirror(of: Document(), named: name, at: url, in: loop)
+    }
+    #expect(error?.description.contains(text) == true, "\(error?.description ?? "")")
+  }
+
+  private static let seeds = {
+    let environment = ProcessInfo.processInfo.environment
+    let first = Int(environment["OBS_FIRST"] ?? "") ?? 1
+    return first..<(first + (Int(environment["OBS_SEEDS"] ?? "") ?? 12))
+  }()
+
+  // A2
+  @Test(arguments: seeds) func `random programs make all copies equal`(seed: Int) throws {
+    let server = try RedisServer()
+    let loop = Loop()
+    var random = SeededGenerator(seed: seed)
+    var options = TreeMirror.Options()
+    if seed % 2 == 0 { (options.snapshot, options.keep) = (5, 3) }
+    var copies = try (1...3).map { _ in try Copy(on: loop, at: server.url, options) }
+    func items(_ document: Document) -> [Item] {
+      var found: [Item] = []
+      func visit(_ item: Item?) {
+        guard let item, !found.contains(where: { $0 === item }) else { return }
+        found.append(item)
+        visit(item.link)
+        for part in item.parts { visit(part) }
+      }
+      for item in document.items { visit(item) }
+      for key in document.byName.keys.sorted() { visit(document.byName[key]) }
+      visit(document.best)
+      return found
+    }
+    func change(_ document: Document) {
+      let all = items(document)
+      func item() -> Item {
+        if Int.random(in: 1...3, using: &random) == 1, let known = all.randomElement(using: &random)
+        {
+          return known
+        }
+        let name = "n\(Int.random(in: 1...9, using: &random))"
+        return Bool.random(using: &random)
+          ? Item(name, tags: [name]) : Item(name, parts: [Item("p")])
+      }
+      let list = all.randomElement(using: &random)?.parts ?? document.items
+      let array = Bool.random(using: &random) ? document.items : list
+      switch Int.random(in: 1...11, using: &random) {
+      case 1: document.title = "t\(Int.random(in: 1...9, using: &random))"
+      case 2: document.count += 1
+      case 3: document.best = Bool.random(using: &random) ? item() : nil
+      case 4: document.byName["k\(Int.random(in: 1...3, using: &random))"] = item()
+      case 5: document.byName["k\(Int.random(in: 1...3, using: &random))"] = nil
+      case 6: document.numbers.insert(Int.random(in: 1...5, using: &random))
+      case 7: document.numbers.remove(Int.random(in: 1...5, using: &random))
+      case 8: array.insert(item(), at: Int.random(in: 0...array.count, using: &random))
+      case 9 where !array.isEmpty: array.remove(at: Int.random(in: 0..<array.count, using: &random))
+      case 10 where !array.isEmpty:
+        array.move(
+          from: Int.random(in: 0..<array.count, using: &random),
+          to: Int.random(in: 0..<array.count, using: &random))
+      default:
+        guard let item = all.randomElement(using: &random) else { return }
+        item.name += "x"
+        item.tags = ["\(item.name.count)"]
+        item.link = all.randomElement(using: &random)
+      }
+    }
+    for _ in 1...60 {
+      let copy = copies.randomElement(using: &random)!
+      loop.turn { for _ in 1...Int.random(in: 1...3, using: &random) { change(copy.document) } }
+      if Bool.random(using: &random) { _ = loop.step() }
+      if Int.random(in: 1...15, using: &random) == 1 { try settle(copies, on: loop) }
+    }
+    try settle(copies, on: loop)
+    copies.append(try Copy(on: loop, at: server.url))
+    try settle(copies, on: loop)
+    for copy in copies {
+      #expect(copy.document.dump == copies[0].document.dump)
+      #expect(copy.errors == [])
+      copy.mirror.stop()
+    }
+  }
+}
