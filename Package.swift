@@ -63,7 +63,11 @@ let package = Package(
     .target(
       name: "CRedis", path: "CRedis",
       cSettings: [.define("_GNU_SOURCE", .when(platforms: [.linux]))]),
-    .target(name: "TreeMirrors", dependencies: ["CRedis", "Observables"], swiftSettings: strict),
+    .target(
+      name: "TreeMirrors",
+      dependencies: [
+        "CRedis", "Observables", .product(name: "DequeModule", package: "swift-collections"),
+      ], swiftSettings: strict),
     .target(
       name: "ObservableModels",
       dependencies: [

@@ -2,7 +2,9 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
+#include <time.h>
 
 /* ---- The structures of hiredis, as far as they are read --------------------------------------- */
 
@@ -177,10 +179,40 @@ bool credis_send(credis_context *context, credis_onreply *replied, void *data, i
   return hiredis.redisAsyncCommandArgv(context, replied, data, count, arguments, lengths) == 0;
 }
 
+/* hiredis writes without MSG_NOSIGNAL: a connection that is broken must not end the process. */
+typedef struct quiet {
+  sigset_t former;
+  bool pending;
+} quiet;
+
+static quiet begin_quiet(void) {
+  quiet state;
+  sigset_t pipes, pending;
+  sigemptyset(&pipes);
+  sigaddset(&pipes, SIGPIPE);
+  sigpending(&pending);
+  state.pending = sigismember(&pending, SIGPIPE) == 1;
+  pthread_sigmask(SIG_BLOCK, &pipes, &state.former);
+  return state;
+}
+
+static void end_quiet(const quiet *state) {
+  if (!state->pending) {
+    sigset_t pipes;
+    sigemptyset(&pipes);
+    sigaddset(&pipes, SIGPIPE);
+    const struct timespec now = {0, 0};
+    sigtimedwait(&pipes, NULL, &now);
+  }
+  pthread_sigmask(SIG_SETMASK, &state->former, NULL);
+}
+
 /* Replies may use other connections in between, whose calls are complete by then. */
 static int happened_in(void (*function)(credis_context *), credis_context *context) {
+  quiet state = begin_quiet();
   call.happened = 0;
   function(context);
+  end_quiet(&state);
   int happened = call.happened;
   call.happened = 0;
   return happened;
@@ -198,7 +230,10 @@ const char *credis_reason(void) { return call.reason; }
 
 bool credis_hasmore(credis_context *context) {
   int done = 0;
-  return hiredis.redisBufferWrite(context, &done) != 0 || !done;
+  quiet state = begin_quiet();
+  bool failed = hiredis.redisBufferWrite(context, &done) != 0;
+  end_quiet(&state);
+  return failed || !done;
 }
 
 void credis_free(credis_context *context) {

@@ -1,3 +1,4 @@
+internal import DequeModule
 package import Observables
 
 /// Where a mirror stands.
@@ -94,6 +95,10 @@ package final class MirrorSession {
   private var looking: LoopTimer?
   private var looks = (version: -1, count: 0)
   private var isSnapshotUnderWay = false
+  private var isJoining = false
+  private var isFollowing = false
+  /// How often the server was looked at since it last answered, on each connection.
+  private var unanswered = (commands: 0, follower: 0)
   private var hasWarned = false
   private var reported: Set<String> = []
   private var journal: MirrorJournal?
@@ -152,6 +157,9 @@ package final class MirrorSession {
   /// Ends the mirror; the tree stays as it is.
   package func stop() {
     guard state != .stopped else { return }
+    if pending > 0 {
+      tree?.warn("the mirror '\(name)' was stopped with \(pending) batches not acknowledged")
+    }
     disconnect()
     looking?.stop()
     retry?.stop()
@@ -210,8 +218,13 @@ package final class MirrorSession {
 
   /// Writes the journal anew, as the numbers of what waits have changed.
   private func keepAll() {
-    try? journal?.clear()
-    for batch in document.pending { keep(batch) }
+    guard let journal, !epoch.isEmpty else { return }
+    do {
+      let records = document.pending.filter { $0.number > acknowledged }
+      try journal.replace(by: records.map { ($0.number, encoded($0)) }, writer, epoch)
+    } catch {
+      tree?.report(MirrorError("the journal of the mirror '\(name)' cannot be written: \(error)"))
+    }
   }
 
   private func encoded(_ batch: MirrorBatch) -> [UInt8] {
@@ -226,7 +239,11 @@ package final class MirrorSession {
     guard let first = document.pending.first?.number else { return }
     var isSent = false
     while sent < lastNumber, sent - acknowledged < MirrorSession.mostSent {
-      let batch = document.pending[sent + 1 - first]
+      let index = sent + 1 - first
+      guard document.pending.indices.contains(index) else {
+        return reconnect("the server \(address.name) has forgotten batches of this process")
+      }
+      let batch = document.pending[index]
       sent = batch.number
       let base = options.check ? "\(batch.base)" : ""
       run(
@@ -241,14 +258,17 @@ package final class MirrorSession {
   }
 
   private func appended(_ batch: MirrorBatch, _ reply: RedisConnection.Reply) {
-    guard document.pending.contains(where: { $0 === batch }) || batch.isConfirmed else { return }
-    switch (reply.list.first?.text, reply) {
+    if batch.isWithdrawn { return }
+    let list = reply.list
+    switch (list.first?.text, reply) {
     case ("ok"?, _), ("known"?, _):
       acknowledge(upTo: batch.number)
-      if let version = reply.list[1].integer, let at = reply.list[2].integer { publish(version, at) }
+      if list.count == 3, let newest = list[1].integer, let at = list[2].integer {
+        publish(newest, at)
+      }
     case ("base"?, _): giveBack(from: batch.number)
-    case ("gap"?, _) where options.check: break
-    case ("lost"?, _), ("gap"?, _): reconnect("the server has forgotten this mirror's batches")
+    case ("gap"?, _), ("lost"?, _):
+      reconnect("the server \(address.name) has forgotten batches of this process")
     case (_, .error(let text)): refuse(text)
     default: break
     }
@@ -260,6 +280,8 @@ package final class MirrorSession {
     if pending == 0 {
       pendingBytes = 0
       try? journal?.clear()
+    } else if journal?.isLarge == true {
+      keepAll()
     }
     if state == .failed, failureIsFinal == false, pending < options.mostBatches / 2,
       pendingBytes < options.mostBytes / 2 || pending == 0
@@ -276,10 +298,12 @@ package final class MirrorSession {
     tree?.collect()
     let refused = document.pending.filter { $0.number >= number }
     if refused.isEmpty { return }
+    for batch in refused { batch.isWithdrawn = true }
     lastNumber = number - 1
     sent = min(sent, lastNumber)
     let rejections = document.rejections(of: refused.flatMap(\.operations))
-    let step = document.withdraw(refused)
+    let step = document.withdraw(from: number)
+    keepAll()
     perform(step, from: "")
     tree?.rejected(rejections)
     tree?.statusDidChange()
@@ -375,7 +399,8 @@ package final class MirrorSession {
   private lazy var keys = ["s", "m", "w", "d", "p"].map { "obs:{\(name)}:\($0)".bytes }
 
   private func join() {
-    guard let commands, let join = scripts[.join] else { return }
+    guard let commands, let join = scripts[.join], !isJoining else { return }
+    isJoining = true
     let mayPublish = options.writes && epoch.isEmpty && journal?.writer == nil
     let state = mayPublish ? document.stateBytes() : []
     run(
@@ -386,7 +411,9 @@ package final class MirrorSession {
         "\(mirrorFormat)".bytes,
       ]
     ) { [weak self] reply in
-      guard let self, check(reply) else { return }
+      guard let self else { return }
+      isJoining = false
+      guard check(reply) else { return }
       do { try joined(reply.list) } catch let error as MirrorError {
         fail(error.description, isFinal: true)
       } catch {
@@ -397,17 +424,18 @@ package final class MirrorSession {
 
   private func joined(_ reply: [RedisConnection.Reply]) throws {
     switch reply.first?.text {
-    case "published":
+    case "published" where reply.count == 2:
       // The name that this process has given to the state.
-      epoch = reply.count > 1 ? reply[1].text ?? "" : ""
+      epoch = reply[1].text ?? ""
       keepAll()
       becomeLive()
-    case "resume":
-      let last = reply[4].integer ?? 0
-      acknowledge(upTo: last)
-      sent = last
+    case "resume" where reply.count == 5:
+      guard let newest = reply[2].integer, let last = reply[4].integer else {
+        throw strange("its counters are no numbers")
+      }
+      try goOn(after: last)
       becomeLive()
-      if let known = reply[2].integer, known > version { set(.behind) }
+      if newest > version { set(.behind) }
     case "state": try takeState(reply)
     case "empty" where journal?.writer != nil:
       throw MirrorError(
@@ -416,12 +444,44 @@ package final class MirrorSession {
       retry = loop.after(MirrorSession.longestDelay / 4) { [weak self] in self?.join() }
     case "format":
       throw MirrorError(
-        "the mirror '\(name)' was published in format \(reply[1].text ?? "?"), and this process "
+        "the mirror '\(name)' was published in format \(reply.last?.text ?? "?"), and this process "
           + "knows format \(mirrorFormat)")
-    default:
+    case "lost":
       throw MirrorError(
         "the server \(address.name) has lost the mirror '\(name)'; nothing is lost here")
+    default: throw strange("its answer is incomplete")
     }
+  }
+
+  private func strange(_ reason: String) -> MirrorError {
+    MirrorError("the server \(address.name) has no valid mirror '\(name)': \(reason)")
+  }
+
+  /// Numbers what waits behind the last number that the server knows.
+  private func goOn(after last: Int) throws {
+    guard last <= lastNumber else {
+      throw strange("it has batches that this process did not send")
+    }
+    acknowledge(upTo: last)
+    sent = last
+    if let first = document.pending.first, first.number > last + 1 {
+      tree?.report(
+        MirrorError(
+          "the server \(address.name) has lost \(first.number - last - 1) acknowledged batches of "
+            + "this process in the mirror '\(name)'"))
+      renumber(after: last)
+    } else if document.pending.isEmpty, last < lastNumber {
+      renumber(after: last)
+    }
+  }
+
+  private func renumber(after last: Int) {
+    (acknowledged, lastNumber, sent) = (last, last, last)
+    for batch in document.pending {
+      lastNumber += 1
+      batch.number = lastNumber
+    }
+    keepAll()
   }
 
   private func becomeLive() {
@@ -444,21 +504,26 @@ package final class MirrorSession {
 
   private func look() {
     guard let commands, let script = scripts[.look], !epoch.isEmpty else { return }
+    // The follower waits for five seconds at most.
+    if unanswered.commands > 3 || unanswered.follower > 5 {
+      return lost("the server does not answer")
+    }
+    unanswered = (unanswered.commands + 1, unanswered.follower + 1)
     let version = version
     run(script, .look, on: commands, [writer.bytes]) { [weak self] reply in
       guard let self, case .list(let list) = reply, list.count == 3 else { return }
+      unanswered.commands = 0
       let others = max(0, (list[2].integer ?? 1) - 1)
       if others != peers {
         peers = others
         tree?.statusDidChange()
       }
-      if list[0].text != epoch { return join() }
-      // A stream that was cut says nothing.
-      let isStuck = list[1].integer != version && looks.version == self.version
+      // A stream that was cut or replaced says nothing.
+      let isStuck = list[1].integer != self.version && looks.version == self.version
       looks = (self.version, isStuck ? looks.count + 1 : 0)
-      if list[1].integer ?? 0 < version || looks.count > 2 {
+      if list[0].text != epoch || list[1].integer ?? 0 < version || looks.count > 2 {
         looks.count = 0
-        join()
+        lost("the server has another state")
       }
     }
   }
@@ -477,8 +542,11 @@ package final class MirrorSession {
 
   /// Handles an error of the server.
   private func refuse(_ text: String) {
-    let fatal = ["WRONGPASS", "NOAUTH", "NOPERM", "ERR AUTH", "ERR invalid", "ERR unknown command"]
-    if fatal.contains(where: { text.hasPrefix($0) }) {
+    let fatal = [
+      "WRONGPASS", "NOAUTH", "NOPERM", "ERR AUTH", "ERR invalid", "ERR unknown command", "ERR DB",
+      "WRONGTYPE",
+    ]
+    if fatal.contains(where: { text.hasPrefix($0) }) || text.contains("WRONGTYPE") {
       return fail("the server \(address.name) refuses it: \(text)", isFinal: true)
     }
     // Tried again: a full disk may get room, and a server that loads its data comes to an end.
@@ -508,7 +576,8 @@ package final class MirrorSession {
     (commands, follower) = (nil, nil)
     scripts = [:]
     sent = acknowledged
-    isSnapshotUnderWay = false
+    (isSnapshotUnderWay, isJoining, isFollowing) = (false, false, false)
+    unanswered = (0, 0)
     for connection in connections { connection?.close() }
   }
 
@@ -537,41 +606,50 @@ package final class MirrorSession {
     init(_ reply: RedisConnection.Reply) throws {
       let parts = reply.list
       let fields = parts.count == 2 ? parts[1].list : []
-      guard parts.count == 2, fields.count == 6, let id = parts[0].text?.split(separator: "-"),
-        id.count == 2, let version = Int(id[0]), let writer = fields[1].text,
+      let id = parts.first?.text ?? "?"
+      guard parts.count == 2, fields.count == 6, id.hasSuffix("-1"),
+        let version = Int(id.dropLast(2)), version < 1 << 53, let writer = fields[1].text,
         let number = fields[3].integer, let bytes = fields[5].bytes
-      else { throw MirrorError("an entry of the stream is no batch") }
+      else { throw MirrorError("the entry \(id) of the stream is no batch") }
       (self.version, self.writer, self.number, self.bytes) = (version, writer, number, bytes)
     }
   }
 
   private func follow() {
-    guard let follower else { return }
+    guard let follower, !isFollowing else { return }
+    isFollowing = true
     follower.send(
       ["XREAD", "COUNT", "500", "BLOCK", "5000", "STREAMS"].map(\.bytes)
         + [keys[0], "\(version)-1".bytes]
     ) { [weak self] reply in
-      guard let self, check(reply) else { return }
+      guard let self, self.follower === follower else { return }
+      isFollowing = false
+      unanswered.follower = 0
+      guard check(reply) else { return }
       do {
         let entries = try (reply.list.first?.list.last?.list ?? []).map(Entry.init)
-        try take(entries)
+        // After a gap, joining goes on.
+        if try take(entries), self.follower === follower { self.follow() }
       } catch {
-        return fail("\(error)", isFinal: true)
+        fail("\(error)", isFinal: true)
       }
-      if self.follower === follower { self.follow() }
     }
   }
 
-  private func take(_ entries: [Entry]) throws {
-    if entries.isEmpty { return }
+  /// Takes batches of the stream; false if some before them are missing.
+  private func take(_ entries: [Entry]) throws -> Bool {
+    if entries.isEmpty { return true }
     // With much of its own to apply again, they are applied together.
     let isTogether = document.pending.count > 100
     var rest = entries.drop { $0.version <= version }
     while let entry = rest.first {
-      guard entry.version == version + 1 else { return join() }
+      guard entry.version == version + 1 else {
+        join()
+        return false
+      }
       // Local writes come first, so that the document is the tree.
       tree?.collect()
-      if state == .stopped { return }
+      if state == .stopped { return false }
       if entry.writer == writer {
         try confirm(entry)
         rest = rest.dropFirst()
@@ -586,20 +664,25 @@ package final class MirrorSession {
             document.applyConfirmed(try document.batch(from: entry.bytes), in: step)
             version = entry.version
             lastEntry = (entry.writer, entry.number)
-          } catch let error as MirrorFormatError {
-            problem = MirrorError(
-              "batch \(entry.version) of writer \(entry.writer) is malformed at byte "
-                + "\(error.place): \(error.expected) expected")
-          } catch { problem = error }
+          } catch { problem = malformed(entry, error) }
         }
       }
       perform(step, from: group.last?.writer ?? "")
       if let problem { throw problem }
-      if state == .stopped { return }
+      if state == .stopped { return false }
       rest = rest.dropFirst(group.count)
     }
     if state == .behind { set(.live) }
     tree?.statusDidChange()
+    return true
+  }
+
+  private func malformed(_ entry: Entry, _ error: any Error) -> MirrorError {
+    var reason = ""
+    if let error = error as? MirrorFormatError {
+      reason = " at byte \(error.place): \(error.expected) expected"
+    }
+    return MirrorError("batch \(entry.version) of writer \(entry.writer) is malformed\(reason)")
   }
 
   private func confirm(_ entry: Entry) throws {
@@ -607,8 +690,8 @@ package final class MirrorSession {
     guard let first = document.pending.first, first.number == entry.number else {
       throw MirrorError("batch \(entry.version) has a number that this process did not give")
     }
+    document.sweep()
     let batch = document.confirm()
-    batch.isConfirmed = true
     pendingBytes = max(0, pendingBytes - batch.size)
     acknowledge(upTo: batch.number)
     if !batch.dropped.isEmpty {
@@ -628,7 +711,7 @@ package final class MirrorSession {
   private func takeState(_ reply: [RedisConnection.Reply]) throws {
     guard reply.count == 7, let newEpoch = reply[1].text, let last = reply[4].integer,
       let at = reply[3].integer, let bytes = reply[5].bytes
-    else { throw MirrorError("the server's answer is none of a mirror") }
+    else { throw strange("its answer is incomplete") }
     tree?.collect()
     let entries = try reply[6].list.map(Entry.init)
     let snapshot: MirrorSnapshot
@@ -678,7 +761,7 @@ package final class MirrorSession {
             document.applyConfirmed(try document.batch(from: entry.bytes), in: step)
           }
         } catch {
-          problem = MirrorError("batch \(entry.version) of writer \(entry.writer) is malformed")
+          problem = malformed(entry, error)
           break
         }
         (version, lastEntry) = (entry.version, (entry.writer, entry.number))
@@ -686,14 +769,7 @@ package final class MirrorSession {
       if let journal { restore(journal, after: last) }
     }
     // Numbers go on from what the server knows.
-    acknowledged = last
-    lastNumber = last
-    for batch in document.pending {
-      lastNumber += 1
-      batch.number = lastNumber
-    }
-    sent = last
-    keepAll()
+    renumber(after: last)
     perform(step, from: "")
     if let problem { throw problem }
     if state == .stopped { return }
@@ -717,7 +793,7 @@ package final class MirrorSession {
 
   /// Publishes a new snapshot if one is due; `at` is the version of the last one.
   private func publish(_ newest: Int, _ at: Int) {
-    guard newest - at >= options.snapshot, version - at >= options.snapshot / 2, version > at,
+    guard newest >= at, newest - at >= options.snapshot, version - at >= options.snapshot / 2, version > at,
       !isSnapshotUnderWay, let commands, let script = scripts[.snapshot]
     else { return }
     isSnapshotUnderWay = true

@@ -77,7 +77,9 @@ final class ObjectTree: MirroredTree {
 
   private func didChange() {
     if session.unconfirmed == 0 {
-      for handle in departed { objects[handle] = nil }
+      for handle in departed where session.document.node(ofHandle: handle)?.isInTree != true {
+        objects[handle] = nil
+      }
       departed = []
     }
   }
@@ -275,6 +277,7 @@ final class ObjectTree: MirroredTree {
     func attempt(_ body: () throws -> Void) {
       do { try body() } catch { failure = failure ?? "\(error)" }
     }
+    for node in step.came { claim(node) }
     follower.batch {
       for node in step.came {
         if let object = objects[node.handle] { attempt { try bring(node, object) } }
@@ -301,15 +304,26 @@ final class ObjectTree: MirroredTree {
     if let failure { session.fail("a change of another process could not be made: \(failure)") }
   }
 
+  /// Lets an object that was here before come back, unless it has come back under another name.
+  private func claim(_ node: MirrorNode) {
+    guard let object = objects[node.handle] else { return }
+    let entry = follower.entry(of: object)
+    let owner = made[ObjectIdentifier(object)] ?? entry.flatMap { handles[$0] }
+    if let owner, owner != node.handle {
+      objects[node.handle] = nil
+    } else {
+      made[ObjectIdentifier(object)] = node.handle
+      if let entry { handles[entry] = node.handle }
+    }
+  }
+
   /// Names the objects that came.
   private func note(_ written: TreeFollower.Written?) {
     guard let written else { return }
     var unknown: [TreeFollower.Item] = []
     for (entry, contents) in written.came {
       guard let object = entry.object else { continue }
-      if let handle = made[ObjectIdentifier(object)]
-        ?? objects.first(where: { $0.value === object })?.key
-      {
+      if let handle = made[ObjectIdentifier(object)] {
         handles[entry] = handle
       } else {
         unknown.append((entry, contents))
@@ -372,31 +386,30 @@ final class ObjectTree: MirroredTree {
     var seen: Set<ObjectIdentifier> = []
     let made = try writing.made(of: data(of: node, &seen), under: key)
     guard !(made is ChangeValue) else { return made }
-    try adopt(made as AnyObject, as: node)
+    var fresh: [(MirrorNode, AnyObject)] = []
+    adopt(made as AnyObject, as: node, &fresh)
+    // The data has left out objects that are here, and further ways to the same ones.
+    for (node, object) in fresh { try bring(node, object) }
     return made
   }
 
-  /// Names an object that was made from data, and the objects in it, and stores what the data left
-  /// out.
-  private func adopt(_ object: AnyObject, as node: MirrorNode) throws {
+  /// Names an object that was made from data, and the objects in it.
+  private func adopt(
+    _ object: AnyObject, as node: MirrorNode, _ fresh: inout [(MirrorNode, AnyObject)]
+  ) {
     objects[node.handle] = object
     made[ObjectIdentifier(object)] = node.handle
+    fresh.append((node, object))
     let writing = TreeWriting(object)
-    func descend(_ value: MirrorValue, _ key: DeepChange.Key) throws {
+    func descend(_ value: MirrorValue, _ key: DeepChange.Key) {
       guard let child = value.node, objects[child.handle] == nil,
         let inner = writing.value(key), TreeWriting.isObject(inner),
         made[ObjectIdentifier(inner as AnyObject)] == nil
       else { return }
-      try adopt(inner as AnyObject, as: child)
+      adopt(inner as AnyObject, as: child, &fresh)
     }
-    for (index, value) in node.list.enumerated() { try descend(value, .index(index + 1)) }
-    for (key, value) in node.fields { try descend(value, DeepChange.Key(key)) }
-    let others = node.fields.filter { $0.value.node.map { objects[$0.handle] != nil } ?? false }
-    if node.kind == .array, node.list.contains(where: { $0.node != nil }) {
-      try write(node, object, list: true, keys: [])
-    } else if node.kind != .set {
-      try write(node, object, list: false, keys: Array(others.keys))
-    }
+    for (index, value) in node.list.enumerated() { descend(value, .index(index + 1)) }
+    for (key, value) in node.fields { descend(value, DeepChange.Key(key)) }
   }
 
   /// The contents of an object as data, without objects that are here and without cycles.
@@ -408,7 +421,10 @@ final class ObjectTree: MirroredTree {
       return data(of: child, &seen)
     }
     switch node.kind {
-    case .array: return .list(node.list.compactMap(value))
+    case .array:
+      // With an element left out, all come later: they are known by their positions.
+      let elements = node.list.map(value)
+      return .list(elements.contains { $0 == nil } ? [] : elements.compactMap { $0 })
     case .set: return .list(node.fields.keys.compactMap { ChangeValue(MirrorValue($0)) })
     case .plain where node.fields.isEmpty && !node.list.isEmpty:
       return .list(node.list.compactMap(value))

@@ -38,13 +38,7 @@ import Testing
     replicas.append(try Replica(on: loop, at: server.url, "{ root = {}, write = false }"))
     try settle(replicas)
     let dumps = try replicas.map { try $0.text("dump()") }
-    for dump in dumps {
-      let same = zip(dump, dumps[0]).prefix { $0 == $1 }.count
-      #expect(
-        dump == dumps[0],
-        "\(dump.dropFirst(same - 60).prefix(120)) differs from \(dumps[0].dropFirst(same - 60).prefix(120))"
-      )
-    }
+    for dump in dumps { expectSame(dump, dumps[0]) }
     for replica in replicas { #expect(replica.errors == []) }
     for replica in replicas { try replica.run("mirror:stop()") }
   }

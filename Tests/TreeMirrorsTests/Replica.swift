@@ -62,3 +62,11 @@ func settle(_ replicas: [Replica]) throws {
     }
   }
 }
+
+/// Expects two texts of trees to be the same; an issue shows where they begin to differ.
+func expectSame(_ a: String, _ b: String, sourceLocation: SourceLocation = #_sourceLocation) {
+  if a == b { return }
+  let same = zip(a, b).prefix { $0 == $1 }.count
+  func part(_ text: String) -> Substring { text.dropFirst(max(0, same - 80)).prefix(160) }
+  Issue.record("\(part(a)) differs from \(part(b))", sourceLocation: sourceLocation)
+}

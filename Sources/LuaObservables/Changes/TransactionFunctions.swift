@@ -163,7 +163,7 @@ final class TransactionFunctions: ModuleSlice {
     state.interrupter.spare()
     let functions = try prelude()
     var roots: [NodeRef] = []
-    for index in 1...lua_Integer(L.rawLength(at: 2)) {
+    for index in stride(from: 1, through: lua_Integer(L.rawLength(at: 2)), by: 1) {
       L.rawGet(index: index, at: 2)
       roots.append(try node(at: L.height, of: L))
       L.pop()

@@ -118,7 +118,7 @@ local function writes_of(step, state, is_undo)
   for _, change in ipairs(step.records) do
     local old, new = change.new, change.old
     if not is_undo then old, new = new, old end
-    if state.shadow.others then
+    if state.shadow.others or state.shadow.has_adopted then
       -- Keys that others have written since stay.
       old = contents(change.object)
       new, kept[change.object] = trees.rebased(old, is_undo and change.new or change.old, new)
@@ -323,6 +323,7 @@ function obs.history(target, options)
     end,
   }, function() end, { name = "history" })
   state.shadow = Shadow.begin(target, state.watcher, false, core.sandbox() ~= 0)
+  trees.skip_remote(state.watcher, state.shadow)
   return history
 end
 

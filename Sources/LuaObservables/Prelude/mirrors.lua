@@ -15,8 +15,6 @@ local Shadow, are_lists, contents, differing_keys, edit_script, in_batch, is_ele
   trees.in_batch, trees.is_element, trees.path_text
 local has_list, tools, written = trees.has_list, trees.tools, trees.written
 
--- The tables that are roots of mirrors, with the state of the mirror.
-local roots = setmetatable({}, { __mode = "k" })
 -- The states of the mirrors that have not ended, by the servers' and their names.
 local running = {}
 -- The state of each mirror object.
@@ -34,14 +32,22 @@ end
 
 -- What a mirror carries --------------------------------------------------------------------------
 
+-- Whether a table belongs to the tree of another mirror.
+local function is_of_other(value, self)
+  for _, other in next, running do
+    if other ~= self and other.shadow.state[value] then return true end
+  end
+  return false
+end
+
 -- Why a value cannot be in a tree; nil if it can.
-local function obstacle(value, root)
+local function obstacle(value, self)
   local kind = type(value)
   if kind == "function" or kind == "thread" then return "a " .. kind end
-  if kind == "userdata" then return trees.is_value(value) and nil or "an object of the host" end
+  if kind == "userdata" then return "an object of the host" end
   if kind == "table" then
     if trees.is_value(value) then return "a value of the host" end
-    if roots[value] and not rawequal(value, root) then return "the root of another mirror" end
+    if is_of_other(value, self) then return "a table of another mirror" end
   end
 end
 
@@ -52,15 +58,20 @@ local function bad_key(key)
   end
 end
 
+-- Why a key or its value in contents cannot be mirrored; nil if it can.
+local function obstacle_at(made, key, value, self, is_refused)
+  local problem = bad_key(key)
+  if problem or made.kind == "set" then return problem end
+  if is_opaque(value) then
+    return has_list(made) and is_element(key, made.n) and "an opaque table in a list" or nil
+  end
+  return obstacle(value, self) or is_refused and is_refused[value]
+end
+
 -- The first key of contents that cannot be mirrored, and the reason.
-local function first_obstacle(made, root, is_refused)
+local function first_obstacle(made, self, is_refused)
   for key, value in next, made.map do
-    local problem = bad_key(key)
-    if not problem and made.kind ~= "set" and not is_opaque(value) then
-      problem = obstacle(value, root) or is_refused and is_refused[value]
-    elseif not problem and made.kind ~= "set" and made.kind == "array" then
-      problem = "an opaque table in a list"
-    end
+    local problem = obstacle_at(made, key, value, self, is_refused)
     if problem then return key, problem end
   end
 end
@@ -143,8 +154,36 @@ end
 -- Marks an error that says which objects must get their former contents back.
 local Refusal = {}
 
+-- The former contents of an object, but with the new values under the keys that fit.
+local function without_obstacles(old, new, self, is_refused)
+  local made = { kind = new.kind, model = new.model, map = {}, n = old.n, sparse = old.sparse }
+  local are_bad_elements = false
+  for key, value in next, new.map do
+    if is_element(key, new.n) and obstacle_at(new, key, value, self, is_refused) then
+      are_bad_elements = true
+    end
+  end
+  local function copy(from, keeps)
+    for key, value in next, from.map do
+      if keeps(key, value) then made.map[key] = value end
+    end
+  end
+  local length = old.n > new.n and old.n or new.n
+  local function is_of_list(key) return has_list(new) and is_element(key, length) end
+  copy(are_bad_elements and old or new, is_of_list)
+  copy(new, function(key, value)
+    return not is_of_list(key) and not obstacle_at(new, key, value, self, is_refused)
+  end)
+  copy(old, function(key)
+    local value = new.map[key]
+    return not is_of_list(key) and value ~= nil
+      and obstacle_at(new, key, value, self, is_refused) ~= nil
+  end)
+  return made.kind and made or trees.measure(made)
+end
+
 -- Finds out which of the written objects hold what a mirror does not carry.
-local function refused_objects(root, before, after, objects)
+local function refused_objects(self, before, after, objects)
   local refused, is_refused, message = {}, {}, nil
   local function note(object, key, problem)
     if not message then
@@ -159,7 +198,7 @@ local function refused_objects(root, before, after, objects)
     has_changed = false
     for object in next, after.only do
       if not is_refused[object] then
-        local key, problem = first_obstacle(after.contents(object), root, is_refused)
+        local key, problem = first_obstacle(after.contents(object), self, is_refused)
         if problem then
           note(object, key, problem)
           is_refused[object] = "a table with " .. problem
@@ -172,10 +211,12 @@ local function refused_objects(root, before, after, objects)
     local object = objects[i]
     local old, new = before.contents(object), after.contents(object)
     if old and new and not before.only[object] then
-      local key, problem = first_obstacle(new, root, is_refused)
+      local key, problem = first_obstacle(new, self, is_refused)
       if problem then
         note(object, key, problem)
-        refused[#refused + 1] = { object = object, old = old, new = new }
+        refused[#refused + 1] = {
+          object = object, old = without_obstacles(old, new, self, is_refused), new = new,
+        }
       end
     end
   end
@@ -197,7 +238,7 @@ function Mirroring:changes(before, after, objects)
     if #refused == 0 then return "" end
     error(setmetatable({ objects = refused, message = refusal }, Refusal), 0)
   end
-  local refused, message = refused_objects(self.root, before, after, objects)
+  local refused, message = refused_objects(self, before, after, objects)
   if refused then error(setmetatable({ objects = refused, message = message }, Refusal), 0) end
   local parts = {}
   for object in next, after.only do self:add_object(parts, object, after.contents(object)) end
@@ -240,7 +281,10 @@ local function collect(self)
     restore(bytes.objects)
     ok, bytes = pcall(take, self)
   end
-  if ok and bytes and bytes ~= "" then core.mirror_wrote(self.number, bytes) end
+  if ok and bytes and bytes ~= "" then
+    local is_sent, failure = pcall(core.mirror_wrote, self.number, bytes)
+    if not is_sent then core.fail_mirror(self.number, tostring(failure)) end
+  end
   core.end_exempt()
   if message then
     core.report(message .. "; the write was taken back", "", "handler", "obs.mirror", self.site)
@@ -468,7 +512,7 @@ end
 local function finish(self)
   if self.is_stopped then return end
   self.is_stopped = true
-  running[self.place], roots[self.root] = nil, nil
+  running[self.place] = nil
   self.shadow:stop()
   self.objects, self.handles = {}, setmetatable({}, { __mode = "k" })
 end
@@ -508,9 +552,10 @@ function methods:synced(timeout)
   end
   collect(state)
   update(state)
-  if self.state == "stopped" then return nil, "the mirror was stopped" end
-  if self.state == "failed" then return nil, self.failure end
-  if self.state == "live" and self.pending == 0 then return true end
+  local status, pending, _, _, _, failure = core.mirror_status(state.number)
+  if status == "stopped" then return nil, "the mirror was stopped" end
+  if status == "failed" then return nil, failure end
+  if status == "live" and pending == 0 then return true end
   return obs.await(function(done) state.waiting[#state.waiting + 1] = done end, timeout)
 end
 
@@ -592,7 +637,7 @@ end
 -- Refuses a tree that holds what a mirror does not carry.
 local function check_contents(self)
   for object, made in next, self.shadow.state do
-    local key, problem = first_obstacle(made, self.root)
+    local key, problem = first_obstacle(made, self)
     if problem then
       local path = trees.path(self.shadow.walk, object,
         function(other) return self.shadow.state[other] end)
@@ -643,7 +688,7 @@ function obs.mirror(root, name, options)
   local self = setmetatable({
     root = root, name = name, place = place, on_rejected = on_rejected, site = core.site(),
     objects = setmetatable({}, { __mode = "v" }), handles = setmetatable({}, { __mode = "k" }),
-    departed = {}, last_handle = 0, waiting = {}, origin = {},
+    departed = {}, last_handle = 0, waiting = {}, origin = trees.remote_origin(name),
   }, Mirroring)
   local watcher = core.register(root, {
     "*", kind = "history", driver = function()
@@ -669,11 +714,11 @@ function obs.mirror(root, name, options)
         if not is_made then core.fail_mirror(self.number, tostring(failure)) end
       end,
       function(bytes) rejected(self, bytes) end, function() update(self) end)
-    running[place], roots[root], states[mirror], tools[mirror] = self, self, self, true
+    running[place], states[mirror], tools[mirror] = self, self, true
     core.start_mirror(self.number, whole(self))
   end)
   if not ok then
-    running[place], roots[root] = nil, nil
+    running[place] = nil
     self.shadow:stop()
     error(problem, 0)
   end

@@ -18,6 +18,16 @@ local shadow_of = setmetatable({}, weak)
 
 local function nothing() end
 
+-- The origins of mirrors, whose writes are no steps of a history (A9).
+local remote = setmetatable({}, weak)
+
+--- An origin for the changes that a mirror receives.
+function trees.remote_origin(name)
+  local origin = { name = name }
+  remote[origin] = true
+  return origin
+end
+
 -- Applying ----------------------------------------------------------------------------------------
 
 -- The apply with an origin that is under way, or nil. `before` has the shadows that know the
@@ -57,7 +67,7 @@ function trees.end_origin(is_made)
       -- The apply has written nothing there.
     elseif not is_made then
       shadow:note(objects)
-    elseif not rawequal(shadow.skip, origin) then
+    elseif not shadow:skips(origin) then
       shadow:note(objects)
       pcall(shadow.add_origin, shadow, origin, objects)
     elseif not pcall(shadow.adopt, shadow, objects, before) then
@@ -70,6 +80,11 @@ end
 
 -- Shadows -----------------------------------------------------------------------------------------
 
+-- Whether the changes of an origin count as delivered.
+function Shadow:skips(origin)
+  return rawequal(self.skip, origin) or self.skips_remote and remote[origin]
+end
+
 --- Returns the objects that were written before an origin writes, with their contents if the origin
 --- is skipped. Nil for a watcher that has ended.
 function Shadow:prepare(origin)
@@ -78,7 +93,7 @@ function Shadow:prepare(origin)
   if objects then self:note(objects) end
   if #self.dirty == 0 then return clean end
   local before = { dirty = self.dirty, contents = {} }
-  if not rawequal(self.skip, origin) then return before end
+  if not self:skips(origin) then return before end
   for _, object in next, self.dirty do
     local is_planned = not planned or planned[object]
     if is_planned and self.state[object] then before.contents[object] = contents(object) end
@@ -107,6 +122,7 @@ function Shadow:adopt(objects, before)
   local function keep_removed(side)
     for object in next, side.only do former[object] = side.contents(object) end
   end
+  self.has_adopted = true
   self:note_adoption(objects, former)
   self:step(changed, fresh, nil, keep_removed, nothing)
 end
@@ -153,6 +169,12 @@ function trees.hear_origins(watcher, shadow, skip)
   shadow.skip, shadow.sandbox = skip, current_sandbox()
   shadows[shadow], shadow_of[watcher] = true, shadow
   core.follow_origins(trees.begin_origin, trees.end_origin)
+end
+
+--- Registers the shadow of a history: it leaves out what mirrors receive.
+function trees.skip_remote(watcher, shadow)
+  trees.hear_origins(watcher, shadow, nil)
+  shadow.skips_remote = true
 end
 
 --- The state that the next delivery of a watcher of changes starts from, as data.

@@ -218,7 +218,10 @@ local function begin(roots)
     state = {}, witnesses = {}, added = {}, number = 0, turn = 0, sandbox = core.sandbox(),
   }, Transaction)
   if transaction.sandbox ~= 0 then transaction.others = trees.others(transaction.state) end
-  local ok, message = pcall(core.begin_transaction, transaction, roots)
+  -- The program's functions see a list as it is stored, and this one may be observed.
+  local objects = {}
+  for i = 1, #roots do objects[i] = roots[i] end
+  local ok, message = pcall(core.begin_transaction, transaction, objects)
   if not ok then core.written(false, message) end
   transaction.number = message
   -- From here on, the transaction is ended even without memory.

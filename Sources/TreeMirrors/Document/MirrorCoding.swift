@@ -302,11 +302,14 @@ extension MirrorDocument {
       return MirrorBatch(
         try reader.operations { reader in
           let id = try reader.id()
-          guard made[id] == nil, !isKnown(id), id.writer != 0 else {
+          let known = known(id)
+          guard made[id] == nil, id.writer != 0, known?.isReachable != true else {
             throw reader.failure("a new object")
           }
           let (kind, model) = try reader.kindAndModel()
-          let node = MirrorNode(id, kind, model: model)
+          // After older state was taken on, the tree may have the object from before.
+          let isSame = known?.kind == kind && known?.model == model
+          let node = isSame ? known! : MirrorNode(id, kind, model: model)
           made[id] = node
           return node
         })

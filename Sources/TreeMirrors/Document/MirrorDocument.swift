@@ -1,3 +1,5 @@
+internal import DequeModule
+
 /// The state of a mirrored tree: the batches of the server's stream in their order, and then this
 /// process's own ones that the stream does not have yet (A2).
 ///
@@ -8,7 +10,7 @@
 final class MirrorDocument {
   private(set) var root = MirrorNode(.root, .plain)
   /// Own batches that the stream does not have yet.
-  private(set) var pending: [MirrorBatch] = []
+  private(set) var pending: Deque<MirrorBatch> = []
   /// All objects by their names, including those that have left and may still come back.
   private var nodes: [NodeID: MirrorNode] = [:]
   private var handles: [Int: MirrorNode] = [:]
@@ -96,7 +98,9 @@ final class MirrorDocument {
     for (index, operation) in operations.enumerated() where !unfit.contains(index) {
       step?.willApply(operation)
       switch operation {
-      case .make: break
+      case .make(let node):
+        // An object that the state was older than when it was read again.
+        if !node.isEmpty { undo.append(node.setContents([], [:])) }
       case .contents(let node, let list, let fields):
         undo.append(node.setContents(list.filter(fits), fields.filter { fits($0.value) }))
         node.absorb(&undo)
@@ -160,9 +164,11 @@ final class MirrorDocument {
     return batch
   }
 
-  /// Gives own batches back: they are no longer part of the tree.
-  func withdraw(_ withdrawn: [MirrorBatch]) -> MirrorStep {
-    change { _ in pending.removeAll { batch in withdrawn.contains { $0 === batch } } }
+  /// Gives own batches back, from a number on: they are no longer part of the tree.
+  func withdraw(from number: Int) -> MirrorStep {
+    change { _ in
+      while let last = pending.last, last.number >= number { pending.removeLast() }
+    }
   }
 
   /// Changes the confirmed state.
@@ -189,7 +195,7 @@ final class MirrorDocument {
     for batch in batches {
       for case .make(let node) in batch.operations { nodes[node.id] = node }
     }
-    pending = batches + pending
+    pending = Deque(batches) + pending
   }
 
   /// The keys from the root to an object, or to where it was; nil if they are not known any more.
@@ -424,7 +430,7 @@ package final class MirrorStep {
 
   func willApply(_ operation: MirrorOperation) {
     switch operation {
-    case .make: break
+    case .make(let node): if !node.isEmpty { noteContents(node, [], [:]) }
     case .contents(let node, let list, let fields): noteContents(node, list, fields)
     case .set(let node, let key, let value): noteStore(node, key, to: value)
     case .insert(let node, _, let value):

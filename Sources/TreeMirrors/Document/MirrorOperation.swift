@@ -47,8 +47,8 @@ final class MirrorBatch {
   var dropped: [Int] = []
   /// What is sent, once it was made.
   var bytes: [UInt8]?
-  /// Whether the stream has it.
-  var isConfirmed = false
+  /// Whether it was given back.
+  var isWithdrawn = false
 
   init(_ operations: [MirrorOperation]) { self.operations = operations }
 }

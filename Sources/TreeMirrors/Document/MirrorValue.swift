@@ -104,6 +104,7 @@ final class MirrorNode {
   }
 
   var isRoot: Bool { id == .root }
+  var isEmpty: Bool { list.isEmpty && fields.isEmpty }
 
   /// Whether its elements 1…n are a list.
   var hasList: Bool { kind == .array || kind == .plain && model.isEmpty }

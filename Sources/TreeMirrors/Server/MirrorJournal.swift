@@ -13,16 +13,27 @@ final class MirrorJournal {
   /// The published state that they belong to.
   private(set) var epoch: String?
   private(set) var records: [Record] = []
+  private let path: String
   private var descriptor: Int32 = -1
-  private var isEmpty = true
+  private var size = 0
+  private var isEmpty: Bool { size == 0 }
+
+  /// Whether the file should be written anew, without what was acknowledged.
+  var isLarge: Bool { size > 4 << 20 }
 
   private static let mark = Array("obs-mirror 1\n".utf8)
 
   /// - Throws: `MirrorError` if the file cannot be used, or another process uses it.
   init(_ path: String) throws {
-    descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    self.path = path
+    // A pipe must not block here.
+    descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0o600)
     guard descriptor >= 0 else {
       throw MirrorError("the journal '\(path)' cannot be opened: \(String(cString: strerror(errno)))")
+    }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      throw MirrorError("the journal '\(path)' is no plain file")
     }
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
       Glibc.close(descriptor)
@@ -36,6 +47,7 @@ final class MirrorJournal {
       if count <= 0 { break }
       bytes.append(contentsOf: buffer[..<count])
     }
+    size = bytes.count
     if bytes.isEmpty { return }
     guard bytes.starts(with: MirrorJournal.mark) else {
       throw MirrorError("'\(path)' is no journal of a mirror")
@@ -52,9 +64,11 @@ final class MirrorJournal {
     self.epoch = String(decoding: epoch, as: UTF8.self)
     // A record that the process did not finish was never sent.
     while let number = try? reader.number(Int64.self), let record = try? reader.text() {
+      guard number >= 1, number < 1 << 53,
+        records.last.map({ $0.number + 1 == Int(number) }) ?? true
+      else { throw MirrorError("the journal '\(path)' is damaged: its numbers are not in order") }
       records.append((Int(number), record))
     }
-    isEmpty = false
     if records.isEmpty { (self.writer, self.epoch) = (nil, nil) }
   }
 
@@ -65,31 +79,57 @@ final class MirrorJournal {
 
   /// Adds a batch, whose bytes are in the file when this returns.
   func add(_ number: Int, _ bytes: [UInt8], _ writer: String, _ epoch: String) throws {
+    if isEmpty { return try replace(by: [(number, bytes)], writer, epoch) }
     var record = MirrorWriter(.ids)
-    if isEmpty {
-      try clear()
-      for byte in MirrorJournal.mark { record.add(byte: byte) }
-      record.add(text: Array(writer.utf8))
-      record.add(text: Array(epoch.utf8))
-      isEmpty = false
-    }
     record.add(Int64(number))
     record.add(text: bytes)
-    var rest = record.bytes[...]
+    try write(record.bytes, to: descriptor)
+    size += record.bytes.count
+  }
+
+  /// Replaces the file as a whole, so that there is always one.
+  func replace(by records: [Record], _ writer: String, _ epoch: String) throws {
+    if records.isEmpty { return try clear() }
+    var text = MirrorWriter(.ids)
+    for byte in MirrorJournal.mark { text.add(byte: byte) }
+    text.add(text: Array(writer.utf8))
+    text.add(text: Array(epoch.utf8))
+    for (number, bytes) in records {
+      text.add(Int64(number))
+      text.add(text: bytes)
+    }
+    let new = open(path + ".new", O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+    guard new >= 0 else { throw failure() }
+    do {
+      guard flock(new, LOCK_EX | LOCK_NB) == 0 else { throw failure() }
+      try write(text.bytes, to: new)
+      guard rename(path + ".new", path) == 0 else { throw failure() }
+    } catch {
+      Glibc.close(new)
+      throw error
+    }
+    Glibc.close(descriptor)
+    (descriptor, size) = (new, text.bytes.count)
+  }
+
+  private func write(_ bytes: [UInt8], to descriptor: Int32) throws {
+    var rest = bytes[...]
     while !rest.isEmpty {
       let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
       if count < 0, errno == EINTR { continue }
-      if count < 0 { throw MirrorError(String(cString: strerror(errno))) }
+      if count < 0 { throw failure() }
       rest = rest.dropFirst(count)
     }
   }
 
+  private func failure() -> MirrorError { MirrorError(String(cString: strerror(errno))) }
+
   func clear() throws {
-    if isEmpty, writer == nil { return }
+    if isEmpty { return }
     guard ftruncate(descriptor, 0) == 0, lseek(descriptor, 0, SEEK_SET) == 0 else {
-      throw MirrorError(String(cString: strerror(errno)))
+      throw failure()
     }
-    isEmpty = true
+    size = 0
   }
 
   func close() {

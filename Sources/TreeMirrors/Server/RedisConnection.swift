@@ -117,6 +117,8 @@ final class RedisConnection {
 
   /// Writes what was sent, as far as this is possible without waiting.
   func write() {
+    // Inside of hiredis, nothing can be written: the handler does it.
+    if depth > 0 { return }
     call(credis_write)
     guard isConnected, let context else { return }
     if credis_hasmore(context) {
@@ -195,12 +197,15 @@ extension RedisConnection.Reply {
     }
   }
 
+  /// A whole number as large as a counter gets.
   var integer: Int? {
-    switch self {
-    case .integer(let value): value
-    case .bytes(let bytes): Int(String(decoding: bytes, as: UTF8.self))
-    default: nil
-    }
+    let number: Int? =
+      switch self {
+      case .integer(let value): value
+      case .bytes(let bytes): Int(String(decoding: bytes, as: UTF8.self))
+      default: nil
+      }
+    return number.flatMap { (0...1 << 53).contains($0) ? $0 : nil }
   }
 
   var bytes: [UInt8]? { if case .bytes(let bytes) = self { bytes } else { nil } }
