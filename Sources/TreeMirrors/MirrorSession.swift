@@ -34,6 +34,9 @@ package struct MirrorOptions {
   /// The limits of what waits for the server: batches and bytes.
   package var (mostBatches, mostBytes) = (100_000, 64 << 20)
 
+  /// The shortest and the longest time between attempts to connect, in seconds.
+  package var delays = (0.05, 2.0)
+
   package init() {}
 }
 
@@ -89,8 +92,7 @@ package final class MirrorSession {
   private var commands: RedisConnection?
   private var follower: RedisConnection?
   private var scripts: [ServerScript: [UInt8]] = [:]
-  private var delay = MirrorSession.shortestDelay
-  private static let (shortestDelay, longestDelay) = (0.05, 2.0)
+  private var delay: Double
   private var retry: LoopTimer?
   private var looking: LoopTimer?
   private var looks = (version: -1, count: 0)
@@ -110,6 +112,7 @@ package final class MirrorSession {
   ) throws {
     address = try RedisAddress(url)
     (self.tree, self.name, self.options, self.loop) = (tree, name, options, loop)
+    delay = options.delays.0
     writer = MirrorSession.newName()
     if let path = options.journal {
       let journal = try MirrorJournal(path)
@@ -441,7 +444,7 @@ package final class MirrorSession {
       throw MirrorError(
         "the journal '\(options.journal ?? "")' belongs to a state that the server does not have")
     case "empty":
-      retry = loop.after(MirrorSession.longestDelay / 4) { [weak self] in self?.join() }
+      retry = loop.after(options.delays.1 / 4) { [weak self] in self?.join() }
     case "format":
       throw MirrorError(
         "the mirror '\(name)' was published in format \(reply.last?.text ?? "?"), and this process "
@@ -485,7 +488,7 @@ package final class MirrorSession {
   }
 
   private func becomeLive() {
-    delay = MirrorSession.shortestDelay
+    delay = options.delays.0
     reported = []
     set(.live)
     send()
@@ -566,7 +569,7 @@ package final class MirrorSession {
     guard state != .stopped, failureIsFinal != true else { return }
     if state != .connecting { set(.offline) }
     let wait = delay * Double.random(in: 0.5...1)
-    delay = min(2 * delay, MirrorSession.longestDelay)
+    delay = min(2 * delay, options.delays.1)
     retry?.stop()
     retry = loop.after(wait) { [weak self] in self?.connect() }
   }

@@ -6,10 +6,10 @@ internal import Observables
 /// property, such as an array of numbers, is an object of the document without one here: it is
 /// stored anew when it changes.
 final class ObjectTree: MirroredTree {
-  private let follower: TreeFollower
+  let follower: TreeFollower
   private let root: AnyObject
   var session: MirrorSession!
-  private var handles: [TreeEntry: Int] = [:]
+  private(set) var handles: [TreeEntry: Int] = [:]
   private var objects: [Int: AnyObject] = [:]
   /// Handles of objects that have left, and may come back while own batches are unconfirmed.
   private var departed: [Int] = []
@@ -204,8 +204,8 @@ final class ObjectTree: MirroredTree {
         switch step {
         case .insert(let at, let index):
           guard let value = value(new.list[index], of: new, "\(index + 1)") else { continue }
+          all.append(.insert(node, at: at == present.count ? MirrorOperation.end : at, value))
           present.insert(value, at: at)
-          all.append(.insert(node, at: at, value))
         case .remove(let at, _):
           all.append(.remove(node, at: at, old: present.remove(at: at)))
         case .replace(let at, _, let index):
@@ -345,6 +345,11 @@ final class ObjectTree: MirroredTree {
 
   /// Makes an object equal to its contents in the document.
   private func bring(_ node: MirrorNode, _ object: AnyObject) throws {
+    let writing = TreeWriting(object)
+    // A property that is not optional keeps its value.
+    for key in writing.keys where node.fields[MirrorKey(key)] == nil {
+      try? writing.store(nil, under: key)
+    }
     try write(node, object, list: node.kind == .array, keys: Array(node.fields.keys))
   }
 

@@ -62,7 +62,7 @@ public final class TreeMirror: ObservableModel {
   /// Called with a sentence for the reader of a log; by default, it goes to the standard error.
   public var onWarning: ((String) -> Void)?
 
-  private let tree: ObjectTree
+  let tree: ObjectTree
   private let loop: Loop
   private var waiting: [CheckedContinuation<Void, any Error>] = []
 
@@ -131,6 +131,11 @@ public final class TreeMirror: ObservableModel {
   }
 
   deinit {
+    // This object is not there for callbacks any more.
+    tree.onStatus = {}
+    tree.onRejected = { _ in }
+    tree.onError = { _ in }
+    tree.onWarning = { _ in }
     tree.session?.stop()
     tree.stop()
   }

@@ -36,7 +36,7 @@ final class RedisServer {
     try process.run()
     self.process = process
     // It refuses connections until it listens, and answers with an error until its data is loaded.
-    while (try? command("PING")) != "PONG" {
+    while !["PONG", "NOAUTH Authentication required."].contains(try? command("PING")) {
       try #require(process.isRunning, "redis-server did not start; its log is in \(folder.path)")
       usleep(2000)
     }

@@ -13,11 +13,13 @@ final class Replica {
     contentsOfFile: #filePath.replacingOccurrences(
       of: "Replica.swift", with: "Scripts/replica.lua"), encoding: .utf8)
 
-  init(on loop: Loop, seed: Int = 1, name: String = "tree", at url: String, _ options: String = "{}")
-    throws
-  {
+  init(
+    on loop: Loop, seed: Int = 1, name: String = "tree", at url: String, _ options: String = "{}",
+    delays: (Double, Double)? = nil
+  ) throws {
     self.loop = loop
     host = try LuaHost(loop: loop)
+    if let delays { host.mirrorDelays = delays }
     host.onError = { [unowned self] in errors.append("\($0)") }
     try host.set("replica", to: Replica.script)
     try host.run(
@@ -25,6 +27,9 @@ final class Replica {
   }
 
   func run(_ code: String) throws { try loop.turn { _ = try host.run(code) } }
+
+  /// Ends the mirror as the end of its process would.
+  func abandon() throws { host.close() }
 
   func text(_ expression: String) throws -> String {
     try host.run("return tostring(\(expression))")[0].description

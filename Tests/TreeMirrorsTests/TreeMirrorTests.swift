@@ -2,7 +2,7 @@ import Foundation
 import Observables
 import TestSupport
 import Testing
-import TreeMirrors
+@testable import TreeMirrors
 
 /// A copy of a document that Swift code writes.
 private final class Copy {
@@ -21,6 +21,34 @@ private final class Copy {
   }
 
   var hasEverything: Bool { mirror.state == .live && mirror.pending == 0 }
+}
+
+extension ObjectTree {
+  /// Where the tree and its document differ; nil if they don't.
+  fileprivate var mismatch: String? {
+    for (entry, contents) in follower.all {
+      guard let handle = handles[entry] else { return "an object without a name: \(contents)" }
+      guard let node = session.document.node(ofHandle: handle), node.isInTree else {
+        return "an object that the document does not have: \(contents)"
+      }
+      func child(_ value: TreeValue?) -> Int? {
+        guard case .object(let entry)? = value else { return nil }
+        return handles[entry]
+      }
+      for (index, value) in contents.list.enumerated() {
+        if node.list.count != contents.list.count { return "a list of another length" }
+        if child(value) != node.list[index].node?.handle { return "another element" }
+      }
+      for (key, value) in contents.fields {
+        guard let stored = node.fields[MirrorKey(key)] else { return "'\(key)' is not stored" }
+        if let child = child(value), child != stored.node?.handle { return "another '\(key)'" }
+      }
+      for key in node.fields.keys where node.kind == .plain {
+        if contents.fields[DeepChange.Key(key)] == nil { return "'\(key)' is not there" }
+      }
+    }
+    return nil
+  }
 }
 
 private func settle(_ copies: [Copy], on loop: Loop) throws {
@@ -178,7 +206,17 @@ private func settle(_ copies: [Copy], on loop: Loop) throws {
     for _ in 1...60 {
       let copy = copies.randomElement(using: &random)!
       loop.turn { for _ in 1...Int.random(in: 1...3, using: &random) { change(copy.document) } }
+      if let mismatch = copy.mirror.tree.mismatch {
+        Issue.record("after a write: \(mismatch)")
+        return
+      }
       if Bool.random(using: &random) { _ = loop.step() }
+      for copy in copies {
+        if let mismatch = copy.mirror.tree.mismatch {
+          Issue.record("after a step: \(mismatch)")
+          return
+        }
+      }
       if Int.random(in: 1...15, using: &random) == 1 { try settle(copies, on: loop) }
     }
     try settle(copies, on: loop)

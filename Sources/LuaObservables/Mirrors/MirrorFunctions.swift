@@ -7,6 +7,8 @@ internal import TreeMirrors
 final class MirrorFunctions: ModuleSlice {
   private var mirrors: [Int: TableMirror] = [:]
   private var last = 0
+  /// The shortest and the longest time between attempts to connect, for tests.
+  var delays = MirrorOptions().delays
 
   override var functions: [NamedFunction] {
     [
@@ -67,6 +69,7 @@ final class MirrorFunctions: ModuleSlice {
     options.keep = Int(L.integer(at: 4) ?? 0)
     options.snapshot = Int(L.integer(at: 5) ?? 1)
     options.key = L.isString(at: 6) ? state.bytes(at: 6, of: L) : nil
+    options.delays = delays
     options.check = L.boolean(at: 7)
     options.journal = L.isString(at: 8) ? state.text(at: 8, of: L) : nil
     let functions = try (10...13).map { index throws(LuaError) in
@@ -101,5 +104,13 @@ final class MirrorFunctions: ModuleSlice {
     guard let refusal = mirror(L)?.session.refusal else { return 0 }
     try state.push(text: refusal, to: L)
     return 1
+  }
+}
+
+extension LuaHost {
+  /// The shortest and the longest time between attempts of mirrors to connect, in seconds.
+  package var mirrorDelays: (Double, Double) {
+    get { module.mirrors.delays }
+    set { module.mirrors.delays = newValue }
   }
 }

@@ -32,6 +32,7 @@ final class ObsModule {
   let native: NativeModules
   let printing: PrintingFunctions
   let inspectors: InspectorFunctions
+  let mirrors: MirrorFunctions
   private let slices: [ModuleSlice]
 
   /// Finds the modules of scripts.
@@ -72,6 +73,7 @@ final class ObsModule {
     native = NativeModules(host)
     printing = PrintingFunctions(host)
     inspectors = InspectorFunctions(host)
+    mirrors = MirrorFunctions(host)
     loader = ModuleLoader(host)
     slices = [
       timers, descriptors, luv, tasks, taskCalls, liveTasks, debugging, inspection, observing,
@@ -79,7 +81,7 @@ final class ObsModule {
       RegisteringFunctions(host), OperatorFunctions(host), CollectionFunctions(host),
       LazyFunctions(host), ModelFunctions(host), GraphFunctions(host),
       ChangeFunctions(host), OriginFunctions(host), transactions, limits, native, printing,
-      RecordingFunctions(host), inspectors, MirrorFunctions(host),
+      RecordingFunctions(host), inspectors, mirrors,
     ]
   }
 

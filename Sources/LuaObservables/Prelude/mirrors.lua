@@ -23,6 +23,8 @@ local states = setmetatable({}, { __mode = "k" })
 -- The numbers of the format ----------------------------------------------------------------------
 
 local MAKE, CONTENTS, SET, INSERT, REMOVE, MOVE, LIST, LEFT = 1, 2, 3, 4, 5, 7, 8, 9
+-- The position behind the last element, however many there are.
+local END = 0xffffffff
 local kinds = { [false] = 0, array = 1, dictionary = 2, set = 3 }
 local makers = { [0] = function() return {} end, array, dictionary, set_of }
 
@@ -128,8 +130,12 @@ function Mirroring:add_differences(parts, object, old, new)
   local handle, length = self.handles[object], nil
   if are_lists(old, new) then
     length = old.n > new.n and old.n or new.n
+    local count = old.n
     edit_script(old.map, old.n, new.map, new.n, function(kind, position, from, to)
-      local head = pack("<i8I4", handle, position - 1)
+      -- What is added at the end stays behind what others add there first.
+      local is_end = kind == "insert" and position > count
+      if kind == "insert" then count = count + 1 elseif kind == "remove" then count = count - 1 end
+      local head = pack("<i8I4", handle, is_end and END or position - 1)
       if kind == "insert" then
         parts[#parts + 1] = "\4" .. head .. self:bytes_of(new.map[to])
       elseif kind == "remove" then

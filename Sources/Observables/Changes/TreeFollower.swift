@@ -108,6 +108,17 @@ package struct TreeWriting {
 
   package func value(_ key: DeepChange.Key) -> Any? { (try? access.value(key)) ?? nil }
 
+  /// The keys under which the object has values.
+  package var keys: [DeepChange.Key] {
+    switch access.object {
+    case let dictionary as any DynamicDictionary:
+      dictionary.dynamicEntries.compactMap { $0.value == nil ? nil : DeepChange.Key($0.key) }
+    case let model as any ObservableModel:
+      type(of: model).properties.names.map { .name($0) }.filter { value($0) != nil }
+    default: []
+    }
+  }
+
   package func setElements(_ values: [Any]) throws {
     guard let array = access.object as? any DynamicArray else {
       throw Refusal(description: "\(type(of: access.object)) has no elements")

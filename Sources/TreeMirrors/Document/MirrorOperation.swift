@@ -12,6 +12,10 @@ enum MirrorOperation {
   case replace(MirrorNode, at: Int, old: MirrorValue, with: MirrorValue)
   case move(MirrorNode, from: Int, at: Int, MirrorValue)
 
+  /// The index behind the last element, however many there are: what is added at the end stays
+  /// behind what others add there first.
+  static let end = Int(UInt32.max)
+
   var target: MirrorNode {
     switch self {
     case .make(let node), .contents(let node, _, _), .set(let node, _, _),

@@ -1,0 +1,99 @@
+import Foundation
+
+/// Passes bytes between clients and a server, and cuts each connection as its test wants.
+final class CuttingProxy: @unchecked Sendable {
+  let port: Int
+  /// How many bytes of the server a connection passes before it is cut, by its number; nil to pass
+  /// all.
+  private let limit: @Sendable (_ connection: Int) -> Int?
+  /// How many bytes are passed at once.
+  private let portion: Int
+  private let server: Int
+  private let listener: Int32
+  // Guarded by the lock.
+  private let lock = NSLock()
+  private var count = 0
+  private var isClosed = false
+
+  var connections: Int { lock.withLock { count } }
+
+  init(
+    to server: Int, portion: Int = 1 << 16,
+    limit: @escaping @Sendable (_ connection: Int) -> Int? = { _ in nil }
+  ) throws {
+    (self.server, self.portion, self.limit) = (server, portion, limit)
+    port = try freePort()
+    listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    var yes: Int32 = 1
+    setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, 4)
+    _ = CuttingProxy.withAddress(port) { bind(listener, $0, $1) }
+    listen(listener, 64)
+    Thread.detachNewThread { [self] in accept() }
+  }
+
+  var url: String { "redis://127.0.0.1:\(port)" }
+
+  func close() {
+    lock.withLock { isClosed = true }
+    shutdown(listener, Int32(SHUT_RDWR))
+    Foundation.close(listener)
+  }
+
+  private static func withAddress(
+    _ port: Int, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
+  ) -> Int32 {
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = UInt16(port).bigEndian
+    address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+    return withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        body($0, socklen_t(MemoryLayout<sockaddr_in>.size))
+      }
+    }
+  }
+
+  private func accept() {
+    while true {
+      let client = Foundation.accept(listener, nil, nil)
+      if client < 0 { return }
+      let number = lock.withLock {
+        count += 1
+        return count
+      }
+      let other = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+      guard CuttingProxy.withAddress(server, { connect(other, $0, $1) }) == 0 else {
+        Foundation.close(client)
+        Foundation.close(other)
+        continue
+      }
+      let limit = limit(number)
+      Thread.detachNewThread { [self] in pass(from: client, to: other, limit: nil) }
+      Thread.detachNewThread { [self] in
+        pass(from: other, to: client, limit: limit)
+        Foundation.close(client)
+        Foundation.close(other)
+      }
+    }
+  }
+
+  private func pass(from: Int32, to: Int32, limit: Int?) {
+    var left = limit ?? .max
+    var buffer = [UInt8](repeating: 0, count: portion)
+    while left > 0 {
+      let count = recv(from, &buffer, min(portion, left), 0)
+      if count <= 0 { break }
+      var place = 0
+      while place < count {
+        let sent = buffer.withUnsafeBytes {
+          send(to, $0.baseAddress! + place, count - place, Int32(MSG_NOSIGNAL))
+        }
+        if sent <= 0 { break }
+        place += sent
+      }
+      left -= count
+    }
+    shutdown(from, Int32(SHUT_RDWR))
+    shutdown(to, Int32(SHUT_RDWR))
+  }
+}

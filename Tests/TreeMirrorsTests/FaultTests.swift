@@ -1,0 +1,219 @@
+import Foundation
+import LuaObservables
+import Observables
+import Testing
+
+/// A3, A5, A6: what is acknowledged is never lost, doubled or out of order.
+@Suite(.serialized) struct `Mirrors when something fails` {
+  /// Each copy counts under its own name, and keeps the numbers in a list that both write.
+  private static let counting = """
+    function count(name)
+      root.b[name] = (root.b[name] or 0) + 1
+      root.log[#root.log + 1] = name .. root.b[name]
+    end
+    function log() return table.concat(root.log, " ") end
+    root.log = root.log or {}
+    """
+
+  private func replicas(_ count: Int, on loop: Loop, at url: String, _ options: String = "{}")
+    throws -> [Replica]
+  {
+    try (0..<count).map { number in
+      let replica = try Replica(on: loop, seed: number + 1, at: url, options)
+      try settle([replica])
+      try replica.run(Self.counting)
+      try settle([replica])
+      return replica
+    }
+  }
+
+  /// Expects each copy's numbers in order, without one that is missing or doubled.
+  private func expectCounts(_ count: Int, in replicas: [Replica]) throws {
+    let log = try replicas[0].text("log()").split(separator: " ")
+    for replica in replicas { expectSame(try replica.text("dump()"), try replicas[0].text("dump()")) }
+    for number in replicas.indices {
+      let own = log.filter { $0.hasPrefix("r\(number)-") }.map(String.init)
+      #expect(own == (1...count).map { "r\(number)-\($0)" })
+    }
+  }
+
+  @Test(arguments: ["always", "everysec"]) func `a server that is killed loses nothing`(
+    policy: String
+  ) throws {
+    let server = try RedisServer(["--appendfsync", policy])
+    let loop = Loop()
+    let replicas = try replicas(2, on: loop, at: server.url)
+    for round in 1...5 {
+      for _ in 1...10 {
+        for (number, replica) in replicas.enumerated() { try replica.run("count('r\(number)-')") }
+        loop.step()
+      }
+      server.kill()
+      for (number, replica) in replicas.enumerated() { try replica.run("count('r\(number)-')") }
+      try run(loop) { try replicas.allSatisfy { try $0.state.state == "offline" } }
+      try server.start()
+      if round % 2 == 0 { try settle(replicas) }
+    }
+    try settle(replicas)
+    try expectCounts(55, in: replicas)
+    for replica in replicas { #expect(replica.errors == []) }
+  }
+
+  @Test func `connections that are cut after k bytes lose nothing`() throws {
+    let server = try RedisServer()
+    // Each attempt makes two connections. Later ones hold, so that all becomes quiet.
+    let proxy = try CuttingProxy(to: server.port) { $0 <= 160 ? ($0 - 1) / 2 * 5 : nil }
+    defer { proxy.close() }
+    let loop = Loop()
+    let replicas = try [
+      Replica(on: loop, at: server.url),
+      Replica(on: loop, seed: 2, at: proxy.url, "{}", delays: (0.001, 0.002)),
+    ]
+    try settle([replicas[0]])
+    try replicas[0].run(Self.counting)
+    try settle([replicas[0]])
+    var count = 0
+    try run(loop) {
+      if count < 200 {
+        count += 1
+        try replicas[0].run("count('r0-')")
+        if try replicas[1].state.version > 1 {
+          try replicas[1].run("if not count then \(Self.counting) end count('r1-')")
+        }
+      }
+      return proxy.connections > 160 && count == 200
+    }
+    try settle(replicas)
+    let own = try replicas[1].text("root.b['r1-'] or 0")
+    let log = try replicas[0].text("log()").split(separator: " ")
+    #expect(log.filter { $0.hasPrefix("r0-") }.map(String.init) == (1...200).map { "r0-\($0)" })
+    #expect(log.filter { $0.hasPrefix("r1-") }.count == Int(own))
+    expectSame(try replicas[0].text("dump()"), try replicas[1].text("dump()"))
+  }
+
+  @Test func `bytes that come one by one are the same bytes`() throws {
+    let server = try RedisServer()
+    let proxy = try CuttingProxy(to: server.port, portion: 1)
+    defer { proxy.close() }
+    let loop = Loop()
+    let replicas = try [
+      Replica(on: loop, at: server.url), Replica(on: loop, seed: 2, at: proxy.url),
+    ]
+    for replica in replicas { try replica.run("act(20)") }
+    try settle(replicas)
+    expectSame(try replicas[0].text("dump()"), try replicas[1].text("dump()"))
+  }
+
+  @Test func `a follower that was away while the stream was cut takes the snapshot`() throws {
+    let server = try RedisServer()
+    let (loop, other) = (Loop(), Loop())
+    let writer = try replicas(1, on: loop, at: server.url, "{ keep = 3, snapshot = 5 }")[0]
+    let follower = try Replica(on: other, seed: 2, at: server.url, "{ write = false }")
+    try settle([follower])
+    try follower.run("kept = root.b")
+    for _ in 1...300 {
+      try writer.run("count('r0-')")
+      try settle([writer])
+    }
+    // Redis trims whole blocks of entries.
+    #expect(Int(try server.command("XLEN", "obs:{tree}:s"))! < 250)
+    try settle([follower, writer])
+    expectSame(try follower.text("dump()"), try writer.text("dump()"))
+    #expect(try follower.text("kept == root.b") == "true")
+    #expect(follower.errors == [])
+  }
+
+  @Test func `a writer that ends between send and answer sends again from its journal`() throws {
+    let server = try RedisServer()
+    let loop = Loop()
+    let watcher = try replicas(1, on: loop, at: server.url)[0]
+    let path = server.folder.appendingPathComponent("journal").path
+    for round in 1...10 {
+      let writer = try Replica(on: loop, seed: 2, at: server.url, "{ journal = '\(path)' }")
+      try settle([writer])
+      try writer.run(Self.counting)
+      for _ in 1...5 { try writer.run("count('r1-')") }
+      // The batches were sent or not, and acknowledged or not.
+      for _ in 0..<round { loop.step() }
+      try writer.abandon()
+    }
+    let last = try Replica(on: loop, seed: 2, at: server.url, "{ journal = '\(path)' }")
+    try settle([last, watcher])
+    let log = try watcher.text("log()").split(separator: " ").map(String.init)
+    #expect(log == (1...50).map { "r1-\($0)" })
+  }
+
+  @Test func `a server that has lost everything ends the mirror, and nothing is lost here`() throws {
+    let server = try RedisServer()
+    let loop = Loop()
+    let replica = try replicas(1, on: loop, at: server.url)[0]
+    try replica.run("count('r0-')")
+    try settle([replica])
+    try server.command("FLUSHALL")
+    try run(loop) { try replica.state.state == "failed" }
+    #expect(try replica.text("log()") == "r0-1")
+    #expect(replica.errors.count == 1)
+    #expect(replica.errors[0].contains("has lost the mirror 'tree'; nothing is lost here"))
+    // A6: further writes are taken back.
+    try replica.run("count('r0-')")
+    #expect(try replica.text("log()") == "r0-1")
+    #expect(replica.errors.last?.contains("the write was taken back") == true)
+  }
+
+  @Test func `a server that is full is tried again`() throws {
+    let server = try RedisServer(["--maxmemory-policy", "noeviction"])
+    let loop = Loop()
+    let replica = try replicas(1, on: loop, at: server.url)[0]
+    try server.command("CONFIG", "SET", "maxmemory", "1")
+    try replica.run("count('r0-')")
+    try run(loop) { try replica.state.state == "offline" }
+    try server.command("CONFIG", "SET", "maxmemory", "0")
+    try settle([replica])
+    #expect(try replica.text("log()") == "r0-1")
+    #expect(replica.errors == [])
+  }
+
+  @Test func `a server that is not there at first is found later`() throws {
+    let server = try RedisServer()
+    server.kill()
+    let loop = Loop()
+    let replica = try Replica(on: loop, at: server.url)
+    try replica.run(Self.counting)
+    try replica.run("count('r0-')")
+    for _ in 1...3 { loop.step() }
+    #expect(try replica.state.state == "connecting")
+    try server.start()
+    try settle([replica])
+    let other = try Replica(on: loop, at: server.url, "{ root = {} }")
+    try settle([replica, other])
+    expectSame(try replica.text("dump()"), try other.text("dump()"))
+  }
+
+  @Test(arguments: [
+    "\u{1}", "\u{3}\u{0}\u{0}\u{0}\u{0}", String(repeating: "x", count: 100), "",
+    "\u{2}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{7f}\u{7f}\u{7f}\u{7f}",
+  ])
+  func `a malformed batch is an error that names it`(bytes: String) throws {
+    let server = try RedisServer()
+    let loop = Loop()
+    let replica = try replicas(1, on: loop, at: server.url)[0]
+    try server.command("XADD", "obs:{tree}:s", "1-1", "w", "someone", "n", "1", "b", bytes)
+    try server.command("HSET", "obs:{tree}:m", "v", "1")
+    try run(loop) { try replica.state.state == "failed" || replica.state.version == 1 }
+    if bytes.isEmpty {
+      #expect(try replica.state.state == "live")
+    } else {
+      #expect(replica.errors.first?.contains("batch 1 of writer someone is malformed") == true)
+    }
+  }
+
+  @Test func `a wrong password and a server of another kind are errors`() throws {
+    let server = try RedisServer(["--requirepass", "secret"])
+    let loop = Loop()
+    let wrong = try Replica(on: loop, at: "redis://:other@127.0.0.1:\(server.port)")
+    try run(loop) { try wrong.state.state == "failed" }
+    #expect(wrong.errors.first?.contains("WRONGPASS") == true)
+    let right = try Replica(on: loop, name: "b", at: "redis://:secret@127.0.0.1:\(server.port)/3")
+    try settle([right])
+  }
+}
