@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <time.h>
 
-/* ---- The structures of hiredis, as far as they are read --------------------------------------- */
+/* ---- The structures of hiredis, as far as they are read -------------------------------------- */
 
 /* The beginning of a context in hiredis 0.14. */
 typedef struct context_0 {
@@ -43,13 +43,15 @@ typedef struct reply_1 {
   struct credis_reply **element;
 } reply_1;
 
-/* ---- Loading ---------------------------------------------------------------------------------- */
+/* ---- Loading --------------------------------------------------------------------------------- */
+
+typedef void on_status(const credis_context *context, int status);
 
 static struct {
   credis_context *(*redisAsyncConnect)(const char *host, int port);
   credis_context *(*redisAsyncConnectUnix)(const char *path);
-  int (*redisAsyncSetConnectCallback)(credis_context *context, void (*connected)(const credis_context *, int));
-  int (*redisAsyncSetDisconnectCallback)(credis_context *context, void (*disconnected)(const credis_context *, int));
+  int (*redisAsyncSetConnectCallback)(credis_context *context, on_status *connected);
+  int (*redisAsyncSetDisconnectCallback)(credis_context *context, on_status *disconnected);
   int (*redisAsyncCommandArgv)(credis_context *context, credis_onreply *replied, void *data,
                                int count, const char *const *arguments, const size_t *lengths);
   void (*redisAsyncHandleRead)(credis_context *context);
@@ -131,7 +133,7 @@ const char *credis_load(void) {
 
 bool credis_hastls(void) { return encrypts; }
 
-/* ---- Connections ------------------------------------------------------------------------------ */
+/* ---- Connections ----------------------------------------------------------------------------- */
 
 /* What happened in the call of hiredis that this thread makes. */
 static _Thread_local struct {
@@ -163,8 +165,8 @@ credis_context *credis_connect(const char *path, const char *host, int port) {
   return context;
 }
 
-const char *credis_encrypt(credis_context *context, const char *authorities, const char *certificate,
-                           const char *key, const char *server) {
+const char *credis_encrypt(credis_context *context, const char *authorities,
+                           const char *certificate, const char *key, const char *server) {
   int error = 0;
   void *ssl = tls.redisCreateSSLContext(authorities, NULL, certificate, key, server, &error);
   if (!ssl) return tls.redisSSLContextGetError(error);
@@ -250,7 +252,7 @@ const char *credis_error(const credis_context *context) {
   return recent ? ((const context_1 *)context)->errstr : ((const context_0 *)context)->errstr;
 }
 
-/* ---- Replies ---------------------------------------------------------------------------------- */
+/* ---- Replies --------------------------------------------------------------------------------- */
 
 #define FIELD(reply, name) \
   (recent ? ((const reply_1 *)(reply))->name : ((const reply_0 *)(reply))->name)

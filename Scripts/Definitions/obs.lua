@@ -1376,6 +1376,71 @@ function History:stop() end
 ---@return obs.History
 function obs.history(target, options) end
 
+---An own change that did not fit what other processes have made of the tree, and was dropped (A4).
+---@class (exact) obs.RejectedChange
+---@field path any[]  the keys from the root to the changed key
+---@field kind "set"|"insert"|"remove"|"move"
+---@field old? any  the element before, if the change removes or replaces one in a list
+---@field new? any  the value that the change stores
+
+---Options of `obs.mirror`.
+---@class (exact) obs.MirrorOptions
+---@field url? string        the address of the server ("redis://127.0.0.1:6379/0")
+---@field write? boolean     whether this process may write (true)
+---@field on_rejected? fun(change: obs.RejectedChange, now: any)  called for each dropped own change
+---@field check? boolean     whether a batch is refused if batches of others have come first (false)
+---@field key? string        the field by which elements of lists are matched when joining
+---@field journal? string    the path of a file that keeps batches that are not acknowledged
+---@field snapshot? integer  the number of batches after which there is a new snapshot (1000)
+---@field keep? integer      the number of batches that stay behind the snapshot (10000)
+
+---A tree that other processes share. All fields can be observed.
+---@class obs.Mirror
+---@field state "connecting"|"live"|"behind"|"offline"|"failed"|"stopped"
+---@field pending integer   own batches that the server has not acknowledged
+---@field version integer   batches, of all processes, that this process has received
+---@field peers integer     other processes that were connected in the last ten seconds
+---@field failure? string   the reason for the state "failed"
+local Mirror = {}
+
+---Inside a task: waits until the server has acknowledged everything that was written. Returns false
+---on timeout, and nil and a message if the mirror has failed or was stopped.
+---```lua
+---local m = obs.mirror({ n = 1 }, "numbers", { url = "redis://127.0.0.1:1" })
+---obs.task(function()
+---  print(m:synced(0.01))                   --> false
+---  m:stop()
+---end)
+---```
+---@param timeout? number  seconds
+---@return boolean? synced
+---@return string? message
+function Mirror:synced(timeout) end
+
+---Ends the mirror. The tree stays as it is. It does not wait: call `synced` first. A warning is
+---printed if the server has not acknowledged all batches.
+---```lua
+---local m = obs.mirror({ n = 1 }, "numbers", { url = "redis://127.0.0.1:1" })
+---m:stop()
+---print(m.state)                            --> stopped
+---```
+function Mirror:stop() end
+
+---Keeps a tree equal in all processes that mirror the same name, through Redis (6.2 or later) or
+---Valkey (A1). The first process publishes its tree, later ones take it. Needs the library hiredis.
+---The mirror connects by itself, and keeps the program running until `stop`.
+---```lua
+---local settings = { volume = 3 }
+---local m = obs.mirror(settings, "settings", { url = "redis://127.0.0.1:1" })
+---print(m.state)                            --> connecting
+---m:stop()
+---```
+---@param root table
+---@param name string  1 to 200 letters, digits, and any of _ . : / -
+---@param options? obs.MirrorOptions
+---@return obs.Mirror
+function obs.mirror(root, name, options) end
+
 ---Makes a table a leaf for `**` in key paths, from the next flush on, and returns it. It is an
 ---error if another sandbox observes the table.
 ---```lua

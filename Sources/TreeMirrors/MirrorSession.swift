@@ -280,6 +280,7 @@ package final class MirrorSession {
   private func acknowledge(upTo number: Int) {
     guard number > acknowledged else { return }
     acknowledged = number
+    noteSuccess()
     if pending == 0 {
       pendingBytes = 0
       try? journal?.clear()
@@ -295,6 +296,9 @@ package final class MirrorSession {
     send()
     tree?.statusDidChange()
   }
+
+  /// After the next failure, the server is asked again soon, and the reader of a log is told.
+  private func noteSuccess() { (delay, reported) = (options.delays.0, []) }
 
   /// Gives back batches that others have preceded (`check`).
   private func giveBack(from number: Int) {
@@ -372,7 +376,7 @@ package final class MirrorSession {
       let parts = version.split(separator: ".").map { Int($0) ?? 0 }
       if (parts.first ?? 0, parts.dropFirst().first ?? 0) < (6, 2) {
         fail(
-          "the server \(address.name) has version \(version), and a mirror needs Redis 6.2 or later",
+          "the server \(address.name) has version \(version); a mirror needs Redis 6.2 or later",
           isFinal: true)
       }
     }
@@ -488,8 +492,6 @@ package final class MirrorSession {
   }
 
   private func becomeLive() {
-    delay = options.delays.0
-    reported = []
     set(.live)
     send()
     follow()
@@ -549,7 +551,9 @@ package final class MirrorSession {
       "WRONGPASS", "NOAUTH", "NOPERM", "ERR AUTH", "ERR invalid", "ERR unknown command", "ERR DB",
       "WRONGTYPE",
     ]
-    if fatal.contains(where: { text.hasPrefix($0) }) || text.contains("WRONGTYPE") {
+    if fatal.contains(where: { text.hasPrefix($0) }) || text.contains("WRONGTYPE")
+      || text.contains("executing the script can't")
+    {
       return fail("the server \(address.name) refuses it: \(text)", isFinal: true)
     }
     // Tried again: a full disk may get room, and a server that loads its data comes to an end.
@@ -629,6 +633,7 @@ package final class MirrorSession {
       isFollowing = false
       unanswered.follower = 0
       guard check(reply) else { return }
+      if pending == 0 { noteSuccess() }
       do {
         let entries = try (reply.list.first?.list.last?.list ?? []).map(Entry.init)
         // After a gap, joining goes on.
@@ -739,44 +744,46 @@ package final class MirrorSession {
       throw MirrorError(
         "the journal '\(options.journal ?? "")' belongs to a state that the server no longer has")
     }
+    if !epoch.isEmpty, !isSame {
+      tree?.report(
+        MirrorError(
+          "the mirror '\(name)' was published anew on the server \(address.name): "
+            + "what this process had is replaced"))
+    }
     epoch = newEpoch
-    // What the server has of this process is in the snapshot, unless it is among the entries.
-    let own = Set(entries.lazy.filter { $0.writer == self.writer }.map(\.number))
-    var problem: (any Error)?
+    let newest = try folded(snapshot, entries, from: at)
     let step = document.change { step in
-      let dropped = document.pending.prefix { $0.number <= last && !own.contains($0.number) }.count
-      document.dropPending(dropped)
-      document.adopt(
-        snapshot, key: options.key.map { .text($0) }, byName: isSame, in: step)
-      (version, lastEntry) = (at, ("", 0))
-      for entry in entries {
-        guard entry.version == version + 1 else {
-          problem = MirrorError("the stream of the mirror '\(name)' has a gap behind its snapshot")
-          break
-        }
-        do {
-          if entry.writer == writer, let batch = document.pending.first,
-            batch.number == entry.number
-          {
-            document.dropPending(1)
-            document.applyConfirmed(batch, in: step)
-          } else {
-            document.applyConfirmed(try document.batch(from: entry.bytes), in: step)
-          }
-        } catch {
-          problem = malformed(entry, error)
-          break
-        }
-        (version, lastEntry) = (entry.version, (entry.writer, entry.number))
-      }
+      // The server has these.
+      document.dropPending(document.pending.prefix { $0.number <= last }.count)
+      document.adopt(newest, key: options.key.map { .text($0) }, byName: isSame, in: step)
       if let journal { restore(journal, after: last) }
     }
+    version = at + entries.count
+    lastEntry = entries.last.map { ($0.writer, $0.number) } ?? ("", 0)
     // Numbers go on from what the server knows.
     renumber(after: last)
     perform(step, from: "")
-    if let problem { throw problem }
     if state == .stopped { return }
     becomeLive()
+  }
+
+  /// The state after the batches behind a snapshot.
+  private func folded(
+    _ snapshot: MirrorSnapshot, _ entries: [Entry], from at: Int
+  ) throws -> MirrorSnapshot {
+    if entries.isEmpty { return snapshot }
+    let scratch = MirrorDocument()
+    defer { scratch.end() }
+    scratch.begin(with: snapshot)
+    for (place, entry) in entries.enumerated() {
+      guard entry.version == at + place + 1 else {
+        throw MirrorError("the stream of the mirror '\(name)' has a gap behind its snapshot")
+      }
+      do { scratch.apply(try scratch.batch(from: entry.bytes)) } catch {
+        throw malformed(entry, error)
+      }
+    }
+    return try MirrorSnapshot(from: scratch.stateBytes())
   }
 
   /// Takes the batches of an earlier process from the journal.
@@ -796,7 +803,8 @@ package final class MirrorSession {
 
   /// Publishes a new snapshot if one is due; `at` is the version of the last one.
   private func publish(_ newest: Int, _ at: Int) {
-    guard newest >= at, newest - at >= options.snapshot, version - at >= options.snapshot / 2, version > at,
+    guard newest >= at, newest - at >= options.snapshot, version - at >= options.snapshot / 2,
+      version > at,
       !isSnapshotUnderWay, let commands, let script = scripts[.snapshot]
     else { return }
     isSnapshotUnderWay = true

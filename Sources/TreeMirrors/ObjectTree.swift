@@ -8,6 +8,7 @@ internal import Observables
 final class ObjectTree: MirroredTree {
   let follower: TreeFollower
   private let root: AnyObject
+  private let name: String
   var session: MirrorSession!
   private(set) var handles: [TreeEntry: Int] = [:]
   private var objects: [Int: AnyObject] = [:]
@@ -23,7 +24,7 @@ final class ObjectTree: MirroredTree {
   var onWarning: (String) -> Void = { _ in }
 
   init(_ model: some KeyPathObservable, in loop: Loop?, name: String) throws {
-    root = model as AnyObject
+    (root, self.name) = (model as AnyObject, name)
     let handle = CollectHandle()
     follower = try TreeFollower(model, in: loop, name: "mirror \(name)") { handle.tree?.collect() }
     handle.tree = self
@@ -45,7 +46,9 @@ final class ObjectTree: MirroredTree {
   func begin() throws {
     var operations = Operations(self)
     let items = follower.all
-    for (entry, contents) in items { operations.make(entry, contents, isRoot: entry === items[0].entry) }
+    for (entry, contents) in items {
+      operations.make(entry, contents, isRoot: entry === items[0].entry)
+    }
     for (entry, contents) in items { operations.fill(entry, contents) }
     if let obstacle = operations.obstacle { throw MirrorError(obstacle.description) }
     session.begin(with: operations.all)
@@ -278,7 +281,7 @@ final class ObjectTree: MirroredTree {
       do { try body() } catch { failure = failure ?? "\(error)" }
     }
     for node in step.came { claim(node) }
-    follower.batch {
+    follower.batch(RemoteOrigin(name: name)) {
       for node in step.came {
         if let object = objects[node.handle] { attempt { try bring(node, object) } }
       }
@@ -359,7 +362,8 @@ final class ObjectTree: MirroredTree {
     let writing = TreeWriting(object)
     switch node.kind {
     case .set:
-      try writing.setMembers(node.fields.keys.map { ChangeValue(MirrorValue($0)) ?? .boolean(true) })
+      try writing.setMembers(
+        node.fields.keys.map { ChangeValue(MirrorValue($0)) ?? .boolean(true) })
     case .array:
       let elements = try node.list.enumerated().map { index, value in
         try self.value(value, under: .index(index + 1), writing)

@@ -1,3 +1,4 @@
+import Glibc
 public import Observables
 
 /// Keeps a model or collection, and everything below it, equal to the trees of other processes,
@@ -55,7 +56,7 @@ public final class TreeMirror: ObservableModel {
   }
 
   /// Called with own changes that did not fit into what others have made of the tree, and were left
-  /// out (A4).
+  /// out (A4); by default, each is a warning.
   public var onRejected: (([RejectedChange]) -> Void)?
   /// Called with errors that have no caller; by default, the loop reports them.
   public var onError: ((MirrorError) -> Void)?
@@ -116,12 +117,20 @@ public final class TreeMirror: ObservableModel {
     do {
       tree.session = try MirrorSession(of: tree, named: name, at: url, inner, on: loop)
       tree.onStatus = { [unowned self] in update() }
-      tree.onRejected = { [unowned self] in onRejected?($0) }
+      tree.onRejected = { [unowned self] changes in
+        if let onRejected { return onRejected(changes) }
+        for change in changes {
+          let path = change.path.map(\.description).joined(separator: ".")
+          tree.onWarning("the change of '\(path)' did not fit any more, and was dropped")
+        }
+      }
       tree.onError = { [unowned self] error in
         if let onError { onError(error) } else { self.loop.report(error) }
       }
       tree.onWarning = { [unowned self] text in
-        if let onWarning { onWarning(text) } else { self.loop.report(MirrorError(text)) }
+        if let onWarning { return onWarning(text) }
+        var line = "warning: \(text)\n"
+        _ = line.withUTF8 { writeAll(UnsafeRawBufferPointer($0), to: STDERR_FILENO) }
       }
       try tree.begin()
     } catch {

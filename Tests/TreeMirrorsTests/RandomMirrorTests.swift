@@ -11,7 +11,6 @@ import Testing
     return first..<(first + (Int(environment["OBS_SEEDS"] ?? "") ?? 12))
   }()
 
-
   @Test(arguments: seeds) func `all copies become equal, and equal to the fold of the stream`(
     seed: Int
   ) throws {

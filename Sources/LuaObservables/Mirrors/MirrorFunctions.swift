@@ -27,6 +27,13 @@ final class MirrorFunctions: ModuleSlice {
           return 0
         }
       ),
+      .init(
+        "warn_mirror",
+        { [self] L in
+          mirror(L)?.warn(state.text(at: 2, of: L))
+          return 0
+        }
+      ),
       .init("mirror_status", status), .init("mirror_refusal", refusal),
       .init(
         "fail_mirror",
@@ -87,8 +94,8 @@ final class MirrorFunctions: ModuleSlice {
     return 1
   }
 
-  /// mirror_status(number) → state, pending, version, peers, whether others' batches may come before
-  /// own ones, and why it has failed or nil.
+  /// mirror_status(number) → state, pending, version, peers, whether others' batches may come
+  /// before own ones, and why it has failed or nil.
   private func status(_ L: LuaStack) throws -> CInt {
     guard let session = mirror(L)?.session else { return 0 }
     try state.push(text: session.state.rawValue, to: L)

@@ -6,6 +6,7 @@ internal import TreeMirrors
 final class TableMirror: MirroredTree {
   private let host: HostReference
   private let site: String
+  private var name = ""
   private let functions: [LuaFunction]
   private(set) var session: MirrorSession!
 
@@ -15,6 +16,7 @@ final class TableMirror: MirroredTree {
 
   func connect(_ name: String, at url: String, _ options: MirrorOptions) throws {
     guard let loop = host.host?.loop else { return }
+    self.name = name
     session = try MirrorSession(of: self, named: name, at: url, options, on: loop)
   }
 
@@ -39,10 +41,12 @@ final class TableMirror: MirroredTree {
   func collect() { call(0) }
 
   func perform(_ step: MirrorStep, from writer: String) {
+    let sources = host.host?.sources
+    sources?.enter(writer: "mirror \(name)" + (writer.isEmpty ? "" : ", writer \(writer)"))
+    defer { sources?.enter(writer: nil) }
     call(1) { state, L throws(LuaError) in
       try state.push(bytes: step.bytes, to: L)
-      try state.push(text: writer, to: L)
-      return 2
+      return 1
     }
   }
 

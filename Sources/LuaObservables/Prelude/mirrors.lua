@@ -494,8 +494,8 @@ local function rejected(self, bytes)
     if self.on_rejected then
       self.on_rejected({ path = path, kind = names[kind], old = old, new = new }, now)
     else
-      core.report(format("the change of '%s' did not fit any more, and was dropped",
-        path_text(path)), "", "handler", "obs.mirror", self.site)
+      core.warn_mirror(self.number, format(
+        "the change of '%s' did not fit any more, and was dropped (see on_rejected)", path_text(path)))
     end
   end
 end
@@ -512,6 +512,13 @@ local function state_of(mirror, name)
       mirror == nil and "no value" or type(mirror)))
   end
   return state
+end
+
+-- Writes inside a transaction may be taken back, so they cannot be sent yet.
+local function check_outside(name)
+  if trees.is_in_transaction() then
+    core.raise(format("the method '%s' of a mirror was called inside a transaction", name))
+  end
 end
 
 -- Lets go of everything after the mirror has ended.
@@ -556,6 +563,7 @@ function methods:synced(timeout)
   if timeout ~= nil and (type(timeout) ~= "number" or not (timeout >= 0)) then
     bad_argument(2, "synced", format("seconds expected, got %s", trees.shown(timeout)))
   end
+  check_outside "synced"
   collect(state)
   update(state)
   local status, pending, _, _, _, failure = core.mirror_status(state.number)
@@ -569,6 +577,7 @@ end
 function methods:stop()
   local state = state_of(self, "stop")
   if state.is_stopped then return end
+  check_outside "stop"
   collect(state)
   core.stop_mirror(state.number)
   update(state)

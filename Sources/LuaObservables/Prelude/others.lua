@@ -233,7 +233,7 @@ function trees.report_kept(kept, what, site)
   local object, key = next(kept)
   if object == nil then return end
   local more = next(kept, object) ~= nil and ", among others" or ""
-  report_error(string_format("another script has written '%s' of %s since, so its value stays%s",
+  report_error(string_format("others have written '%s' of %s since, so its value stays%s",
     tostring(key), trees.shown(object), more), "", "watcher", what, site)
 end
 

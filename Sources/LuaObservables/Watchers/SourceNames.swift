@@ -6,6 +6,9 @@ internal import Observables
 struct Site {
   var source: Int32 = 0
   var line: Int32 = 0
+
+  /// The line of a source that has no lines.
+  static let none: Int32 = -1
 }
 
 /// The names of sources, each kept once.
@@ -69,6 +72,11 @@ final class SourceNames: PlaceSource {
   /// Sets the line of a prompt that runs from now on; nil for no line.
   func enter(_ place: (source: String, line: Int)?) {
     entry = place.map { Site(source: $0.source.withCString(intern), line: CInt($0.line)) } ?? Site()
+  }
+
+  /// Sets what writes from now on although no script does; nil for nothing.
+  func enter(writer: String?) {
+    entry = writer.map { Site(source: $0.withCString(intern), line: Site.none) } ?? Site()
   }
 
   /// The innermost running Lua function, and its current line.
@@ -142,8 +150,9 @@ final class SourceNames: PlaceSource {
 
   /// "file:line", or "?" if no Lua function was running.
   func text(_ site: Site) -> String {
-    guard site.line > 0 else { return "?" }
-    let name = names[Int(site.source)].dropLast().map { UInt8(bitPattern: $0) }
-    return "\(String(decoding: name, as: UTF8.self)):\(site.line)"
+    guard site.line != 0 else { return "?" }
+    let bytes = names[Int(site.source)].dropLast().map { UInt8(bitPattern: $0) }
+    let name = String(decoding: bytes, as: UTF8.self)
+    return site.line == Site.none ? name : "\(name):\(site.line)"
   }
 }

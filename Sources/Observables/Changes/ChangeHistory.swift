@@ -123,6 +123,7 @@ public final class ChangeHistory: ObservableModel {
       }
     ) { engine, record in try engine.wiring.add([Path.everything], to: record) }
     try watcher?.beginShadow(of: model, in: engine, goesIntoTables: false, handle)
+    handle.shadow?.skipsRemote = true
   }
 
   deinit { watcher?.stop() }

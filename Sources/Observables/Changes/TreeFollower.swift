@@ -66,11 +66,13 @@ package final class TreeFollower {
   /// The entry of an object of the tree.
   package func entry(of object: AnyObject) -> TreeEntry? { watcher?.shadow?.entry(of: object) }
 
-  /// Makes several writes as one operation.
-  package func batch(_ body: () -> Void) {
+  /// Makes several writes as one operation, of an origin if one is given.
+  package func batch(_ origin: RemoteOrigin? = nil, _ body: () -> Void) {
     engine.immediates.beginBatch()
     defer { engine.immediates.endBatch() }
+    if let origin { engine.origins.begin(origin) }
     body()
+    if origin != nil { engine.origins.end(isMade: true) }
   }
 }
 

@@ -10,6 +10,8 @@ final class TreeShadow: TransactionWitness {
   private var isDirty: Set<TreeEntry> = []
   /// The origin whose changes are left out, if there is one.
   private let skip: AnyHashable?
+  /// Whether changes that mirrors receive are left out.
+  var skipsRemote = false
   /// The other origins that have written since the last delivery.
   private(set) var origins: [AnyHashable] = []
   /// The current application of changes with an origin.
@@ -229,19 +231,23 @@ extension TreeShadow: ChangeOrigins.Listener {
     let deliveries: Int
   }
 
+  private func skips(_ origin: AnyHashable) -> Bool {
+    origin == skip || skipsRemote && origin.base is RemoteOrigin
+  }
+
   package func willApply(from origin: AnyHashable) {
     note(takeWritten())
     apply = Apply(
-      origin: origin, former: origin == skip ? present(dirty) : [:], deliveries: deliveries)
+      origin: origin, former: skips(origin) ? present(dirty) : [:], deliveries: deliveries)
   }
 
   package func didApply(isMade: Bool) {
     guard let apply else { return }
     self.apply = nil
     let entries = takeWritten().filter { walk.contains($0) }
-    guard isMade, apply.origin == skip, apply.deliveries == deliveries else {
+    guard isMade, skips(apply.origin), apply.deliveries == deliveries else {
       note(entries)
-      if isMade, !entries.isEmpty, apply.origin != skip, !origins.contains(apply.origin) {
+      if isMade, !entries.isEmpty, !skips(apply.origin), !origins.contains(apply.origin) {
         noteAdoption(entries, [:])
         origins.append(apply.origin)
       }
@@ -305,4 +311,12 @@ extension TreeShadow: ChangeOrigins.Listener {
 /// The shadow of a watcher; the callback owns it, so both end together.
 final class ShadowHandle {
   var shadow: TreeShadow?
+}
+
+/// The origin of changes that a mirror receives: they are no steps of a history (A9).
+package struct RemoteOrigin: Hashable {
+  /// The name of the mirror.
+  package let name: String
+
+  package init(name: String) { self.name = name }
 }

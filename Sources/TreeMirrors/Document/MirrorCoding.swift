@@ -126,15 +126,17 @@ struct MirrorWriter {
   }
 
   fileprivate enum Tag {
-    static let (nothing, no, yes, integer, number, text, node): (
-      UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8
-    ) = (0, 1, 2, 3, 4, 5, 6)
+    static let (nothing, no, yes, integer, number, text, node):
+      (
+        UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8
+      ) = (0, 1, 2, 3, 4, 5, 6)
   }
 
   fileprivate enum Code {
-    static let (make, contents, set, insert, remove, replace, move, list, left): (
-      UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8
-    ) = (1, 2, 3, 4, 5, 6, 7, 8, 9)
+    static let (make, contents, set, insert, remove, replace, move, list, left):
+      (
+        UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8
+      ) = (1, 2, 3, 4, 5, 6, 7, 8, 9)
   }
 }
 

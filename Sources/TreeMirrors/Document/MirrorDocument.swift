@@ -63,6 +63,19 @@ final class MirrorDocument {
     for node in nodes.values { node.isInTree = node.isReachable }
   }
 
+  /// Takes on a published state, in a document without a tree.
+  func begin(with snapshot: MirrorSnapshot) {
+    root = snapshot.root
+    for (node, _, _) in snapshot.objects { nodes[node.id] = node }
+    for (node, list, fields) in snapshot.objects { _ = node.setContents(list, fields) }
+  }
+
+  /// Applies a batch to a document without a tree.
+  func apply(_ batch: MirrorBatch) {
+    var undo: [MirrorNode.Undo] = []
+    _ = apply(batch.operations, &undo)
+  }
+
   // MARK: Applying
 
   /// Makes the changes of a batch, in order, and returns the indices of those that do not fit (A4).
@@ -349,8 +362,8 @@ final class MirrorDocument {
 }
 
 extension MirrorNode {
-  /// The index of an element that was at an index: of the same object, wherever it is now, or of the
-  /// same value (T5) at this index.
+  /// The index of an element that was at an index: of the same object, wherever it is now, or of
+  /// the same value (T5) at this index.
   fileprivate func index(of value: MirrorValue, near index: Int) -> Int? {
     if list.indices.contains(index), list[index].isSame(value) { return index }
     return value.node == nil ? nil : list.firstIndex(of: value)
@@ -528,9 +541,12 @@ struct MirrorSnapshot {
         continue
       }
       let others = keyed(known.list, key) { $0.fields[key] }
-      for (name, value) in keyed(list, key, { node in
-        contents[ObjectIdentifier(node)].flatMap { objects[$0].fields[key] }
-      }) {
+      for (name, value) in keyed(
+        list, key,
+        { node in
+          contents[ObjectIdentifier(node)].flatMap { objects[$0].fields[key] }
+        })
+      {
         pair(value, others[name])
       }
     }

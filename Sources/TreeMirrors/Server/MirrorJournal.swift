@@ -3,8 +3,8 @@ import Glibc
 /// A file with the batches of this process that the server has not acknowledged: a later process
 /// sends them under the same writer and numbers, so that each is taken once.
 ///
-/// The file is written when a batch is made, and is emptied when all are acknowledged. It outlives a
-/// process that is killed; it is not flushed to the disk.
+/// The file is written when a batch is made, and is emptied when all are acknowledged. It outlives
+/// a process that is killed; it is not flushed to the disk.
 final class MirrorJournal {
   typealias Record = (number: Int, bytes: [UInt8])
 
@@ -29,7 +29,8 @@ final class MirrorJournal {
     // A pipe must not block here.
     descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0o600)
     guard descriptor >= 0 else {
-      throw MirrorError("the journal '\(path)' cannot be opened: \(String(cString: strerror(errno)))")
+      throw MirrorError(
+        "the journal '\(path)' cannot be opened: \(String(cString: strerror(errno)))")
     }
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {

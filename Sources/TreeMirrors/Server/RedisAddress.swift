@@ -40,7 +40,9 @@ struct RedisAddress: Equatable {
         }
         switch pair.before {
         case "db":
-          guard let number = Int(value), number >= 0 else { throw refuse("'\(value)' is no number") }
+          guard let number = Int(value), number >= 0 else {
+            throw refuse("'\(value)' is no number")
+          }
           database = number
         case "cacert": authorities = value
         case "cert": certificate = value
@@ -63,7 +65,9 @@ struct RedisAddress: Equatable {
       if !password.isEmpty { self.password = password }
     }
     if kind == 2 {
-      guard tail.count > 1, authority.isEmpty else { throw refuse("the path of a socket is missing") }
+      guard tail.count > 1, authority.isEmpty else {
+        throw refuse("the path of a socket is missing")
+      }
       path = tail
       return
     }
@@ -93,7 +97,8 @@ struct RedisAddress: Equatable {
     }
   }
 
-  private static func cut(_ text: String, at separator: String) -> (before: String, after: String)? {
+  private static func cut(_ text: String, at separator: String) -> (before: String, after: String)?
+  {
     var index = text.startIndex
     while index < text.endIndex {
       if text[index...].hasPrefix(separator) {
@@ -125,10 +130,12 @@ struct RedisAddress: Equatable {
 
   /// The address for messages, which do not tell the password.
   static func withoutPassword(_ url: String) -> String {
-    guard let scheme = cut(url, at: "://"), let at = scheme.after.lastIndex(of: "@"),
+    let scheme = cut(url, at: "://") ?? (before: "", after: url)
+    guard let at = scheme.after.lastIndex(of: "@"),
       let login = cut(String(scheme.after[..<at]), at: ":")
     else { return url }
-    return "\(scheme.before)://\(login.before):…\(scheme.after[at...])"
+    let before = scheme.before.isEmpty ? "" : "\(scheme.before)://"
+    return "\(before)\(login.before):…\(scheme.after[at...])"
   }
 
   /// The server for messages.

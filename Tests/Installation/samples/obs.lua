@@ -30,13 +30,22 @@ end
 
 local function inspector() return assert(obs.inspect {}) end
 
+local mirrors = 0
+-- No server is at this address.
+local function mirror(options)
+  mirrors = mirrors + 1
+  options = options or {}
+  options.url = options.url or "redis://127.0.0.1:1"
+  return obs.mirror(person(), "m" .. mirrors, options)
+end
+
 -- Instances, whose methods are compared with the declarations of their class.
 samples.instances = {
   ["obs.Watcher"] = watcher(), ["obs.Timer"] = obs.next_turn(noop),
   ["obs.Scope"] = obs.scope(noop), ["obs.Task"] = obs.task(noop),
   ["obs.Handler"] = handler(), ["obs.History"] = obs.history(person()),
   ["obs.Array"] = obs.array { 1 }, ["obs.Set"] = obs.set_of { 1 },
-  ["obs.Recording"] = recording(), ["obs.Inspector"] = inspector(),
+  ["obs.Recording"] = recording(), ["obs.Inspector"] = inspector(), ["obs.Mirror"] = mirror(),
 }
 
 --- Whether a table is of a class that has no name at run time.
@@ -187,6 +196,9 @@ calls["obs.abort"] = function()
 end
 method("obs.Recording", "stop", recording)
 method("obs.Inspector", "stop", inspector)
+method("obs.Mirror", "stop", mirror)
+method("obs.Mirror", "synced", mirror, 0.01)
+call("mirror", function() return person(), "m", { url = "redis://127.0.0.1:1" } end)
 local function history() return obs.history(person()) end
 for _, name in ipairs { "undo", "redo", "begin", "clear", "stop" } do
   method("obs.History", name, history)
@@ -267,6 +279,8 @@ function samples.tables.Event()
   return events
 end
 
+function samples.tables.Mirror() return { mirror() } end
+
 function samples.tables.Limits() return { obs.limits() } end
 
 function samples.tables.Stats() return { obs.stats() } end
@@ -323,6 +337,13 @@ samples.options = {
   ["obs.HistoryOptions"] = {
     pass = function(options) obs.history(person(), options):stop() end,
     values = { limit = 10, group = 0.5 },
+  },
+  ["obs.MirrorOptions"] = {
+    pass = function(options) mirror(options):stop() end,
+    values = {
+      url = "redis://127.0.0.1:1", write = false, on_rejected = noop, check = true, key = "id",
+      journal = os.tmpname(), snapshot = 10, keep = 10,
+    },
   },
   ["obs.Limits"] = {
     pass = function(settings) obs.limits(settings) end,

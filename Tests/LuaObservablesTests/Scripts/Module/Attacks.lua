@@ -44,7 +44,8 @@ local makers = {
 
 -- Functions that would end or stop the script, or write to the outside.
 local left_out = {
-  break_on_change = true, inspect = true, on_exit = true, none = true, start_recording = true,
+  break_on_change = true, inspect = true, mirror = true, on_exit = true, none = true,
+  start_recording = true,
 }
 
 local random = math.random
