@@ -149,7 +149,9 @@ public final class TreeMirror: ObservableModel {
     tree.stop()
   }
 
-  /// Ends the mirror; the tree stays as it is. Does nothing if it has ended.
+  /// Ends the mirror; the tree stays as it is.
+  ///
+  /// Does nothing if it has ended.
   public func stop() {
     if state == .stopped { return }
     tree.collect()

@@ -26,7 +26,7 @@ final class CuttingProxy: @unchecked Sendable {
     listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     var yes: Int32 = 1
     setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, 4)
-    _ = CuttingProxy.withAddress(port) { bind(listener, $0, $1) }
+    _ = withLoopbackAddress(port) { bind(listener, $0, $1) }
     listen(listener, 64)
     Thread.detachNewThread { [self] in accept() }
   }
@@ -39,20 +39,6 @@ final class CuttingProxy: @unchecked Sendable {
     Foundation.close(listener)
   }
 
-  private static func withAddress(
-    _ port: Int, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
-  ) -> Int32 {
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = UInt16(port).bigEndian
-    address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-    return withUnsafePointer(to: &address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        body($0, socklen_t(MemoryLayout<sockaddr_in>.size))
-      }
-    }
-  }
-
   private func accept() {
     while true {
       let client = Foundation.accept(listener, nil, nil)
@@ -62,7 +48,7 @@ final class CuttingProxy: @unchecked Sendable {
         return count
       }
       let other = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-      guard CuttingProxy.withAddress(server, { connect(other, $0, $1) }) == 0 else {
+      guard withLoopbackAddress(server, { connect(other, $0, $1) }) == 0 else {
         Foundation.close(client)
         Foundation.close(other)
         continue

@@ -218,6 +218,6 @@ import Testing
     try run(loop) { try wrong.state.state == "failed" }
     #expect(wrong.errors.first?.contains("WRONGPASS") == true)
     let right = try Replica(on: loop, name: "b", at: "redis://:secret@127.0.0.1:\(server.port)/3")
-    try settle([right])
+    try run(loop) { try right.state.state == "live" }
   }
 }

@@ -72,6 +72,42 @@ final class RedisServer {
   }
 }
 
+/// Whether the server has no newer version: an acknowledged batch may still be on its way back.
+func isNewest(_ version: Int, of name: String, at url: String) -> Bool {
+  let parts = url.split(separator: ":").last?.split(separator: "/").first ?? ""
+  guard let port = Int(parts) else { return true }
+  let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+  defer { close(descriptor) }
+  guard withLoopbackAddress(port, { connect(descriptor, $0, $1) }) == 0 else { return false }
+  let login = url.contains("@") ? "AUTH secret\r\n" : ""
+  let command = Array("\(login)HGET obs:{\(name)}:m v\r\nQUIT\r\n".utf8)
+  guard send(descriptor, command, command.count, Int32(MSG_NOSIGNAL)) == command.count else {
+    return false
+  }
+  var (text, buffer) = ("", [UInt8](repeating: 0, count: 256))
+  while true {
+    let count = recv(descriptor, &buffer, buffer.count, 0)
+    if count <= 0 { break }
+    text += String(decoding: buffer[..<count], as: UTF8.self)
+  }
+  return text.contains("\r\n\(version)\r\n")
+}
+
+/// Calls `body` with the address of a port on the loopback device.
+func withLoopbackAddress(
+  _ port: Int, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
+) -> Int32 {
+  var address = sockaddr_in()
+  address.sin_family = sa_family_t(AF_INET)
+  address.sin_port = UInt16(port).bigEndian
+  address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+  return withUnsafePointer(to: &address) {
+    $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+      body($0, socklen_t(MemoryLayout<sockaddr_in>.size))
+    }
+  }
+}
+
 /// A port that was free a moment ago.
 func freePort() throws -> Int {
   let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)

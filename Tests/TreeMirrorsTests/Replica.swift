@@ -8,6 +8,7 @@ import Testing
 final class Replica {
   let host: LuaHost
   let loop: Loop
+  let (name, url): (String, String)
   private(set) var errors: [String] = []
   private static let script = try! String(
     contentsOfFile: #filePath.replacingOccurrences(
@@ -17,7 +18,7 @@ final class Replica {
     on loop: Loop, seed: Int = 1, name: String = "tree", at url: String, _ options: String = "{}",
     delays: (Double, Double)? = nil
   ) throws {
-    self.loop = loop
+    (self.loop, self.name, self.url) = (loop, name, url)
     host = try LuaHost(loop: loop)
     if let delays { host.mirrorDelays = delays }
     host.onError = { [unowned self] in errors.append("\($0)") }
@@ -64,7 +65,7 @@ func settle(_ replicas: [Replica]) throws {
     let states = try replicas.map { try $0.state }
     return states.allSatisfy {
       $0.state == "live" && $0.pending == 0 && $0.version == states[0].version
-    }
+    } && isNewest(states[0].version, of: replicas[0].name, at: replicas[0].url)
   }
 }
 

@@ -7,6 +7,7 @@ import Testing
 /// A copy of a document that Swift code writes.
 private final class Copy {
   let document = Document()
+  let url: String
   let mirror: TreeMirror
   private(set) var errors: [String] = []
 
@@ -15,6 +16,7 @@ private final class Copy {
     with body: (Document) -> Void = { _ in }
   ) throws {
     body(document)
+    self.url = url
     mirror = try TreeMirror(of: document, named: "tree", at: url, options, in: loop)
     mirror.onError = { [unowned self] in errors.append("\($0)") }
     mirror.onWarning = { _ in }
@@ -54,6 +56,7 @@ extension ObjectTree {
 private func settle(_ copies: [Copy], on loop: Loop) throws {
   try run(loop) {
     copies.allSatisfy { $0.hasEverything && $0.mirror.version == copies[0].mirror.version }
+      && isNewest(copies[0].mirror.version, of: "tree", at: copies[0].url)
   }
 }
 

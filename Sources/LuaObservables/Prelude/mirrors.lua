@@ -494,8 +494,8 @@ local function rejected(self, bytes)
     if self.on_rejected then
       self.on_rejected({ path = path, kind = names[kind], old = old, new = new }, now)
     else
-      core.warn_mirror(self.number, format(
-        "the change of '%s' did not fit any more, and was dropped (see on_rejected)", path_text(path)))
+      core.warn_mirror(self.number, format("the change of '%s' did not fit any more, and was "
+        .. "dropped (see on_rejected)", path_text(path)))
     end
   end
 end

@@ -76,8 +76,9 @@ package final class TreeFollower {
   }
 }
 
-/// Writes to an object of a tree, whatever its class. Each throws a sentence for a value that the
-/// object cannot have.
+/// Writes to an object of a tree, whatever its class.
+///
+/// Each throws a sentence for a value that the object cannot have.
 package struct TreeWriting {
   private let access: TreeAccess
 

@@ -43,7 +43,9 @@ final class MirrorDocument {
     handles[handle] = node
   }
 
-  /// The object of a name in a received batch. One that is unknown here is one that has left.
+  /// The object of a name in a received batch.
+  ///
+  /// One that is unknown here is one that has left.
   func node(named id: NodeID) -> MirrorNode { nodes[id] ?? MirrorNode(id, .plain) }
 
   func known(_ id: NodeID) -> MirrorNode? { nodes[id] }
@@ -494,8 +496,9 @@ package final class MirrorStep {
   }
 }
 
-/// A published state: all objects with their contents, the root first. The objects are linked by
-/// `MirrorDocument.adopt`.
+/// A published state: all objects with their contents, the root first.
+///
+/// `MirrorDocument.adopt` links the objects.
 struct MirrorSnapshot {
   let objects: [(node: MirrorNode, list: [MirrorValue], fields: [MirrorKey: MirrorValue])]
 

@@ -121,7 +121,9 @@ final class MirrorNode {
   }
 }
 
-/// The objects that hold an object, each with the number of places. Nearly all have one owner.
+/// The objects that hold an object, each with the number of places.
+///
+/// Nearly all have one owner.
 private struct Owners {
   // Owners live as long as the document has them, and let go of their children before they end.
   unowned(unsafe) var first: MirrorNode?

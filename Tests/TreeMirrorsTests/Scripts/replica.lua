@@ -14,8 +14,11 @@ local Point = obs.model("Point", { x = 0, y = 0, next = obs.none })
 
 root = options.root or { a = { 1, 2, 3 }, b = { n = 0 } }
 options.url, options.root = url, nil
-local rejected = 0
-options.on_rejected = function() rejected = rejected + 1 end
+local rejections = 0
+options.on_rejected = options.on_rejected or function(change)
+  rejections, last_rejected = rejections + 1, change
+end
+function rejected() return rejections end
 mirror = obs.mirror(root, name, options)
 local history = options.history and obs.history(root)
 
