@@ -301,10 +301,11 @@ end
 
 -- The changes of others --------------------------------------------------------------------------
 
--- Calls the functions of `visit` for the operations in bytes. `object_of` returns the object of a
+-- Calls the functions of `visit` for the operations in bytes from a place on, up to the first one
+-- that it has no function for; returns the place of that one. `object_of` returns the object of a
 -- handle.
-local function read(bytes, object_of, visit)
-  local place, length = 1, #bytes
+local function read(bytes, place, object_of, visit)
+  local length = #bytes
   local function number(layout)
     local value
     value, place = unpack(layout, bytes, place)
@@ -320,9 +321,10 @@ local function read(bytes, object_of, visit)
     return tag == 2
   end
   while place <= length do
-    local code, handle = number "B", number "<i8"
+    local start, code, handle = place, number "B", number "<i8"
+    if not visit[code] then return start end
     if code == MAKE then
-      visit.make(handle, number "B", number "<s4")
+      visit[MAKE](handle, number "B", number "<s4")
     elseif code == CONTENTS then
       local list, fields, n = {}, {}, number "<I4"
       for i = 1, n do list[i] = value() end
@@ -330,16 +332,16 @@ local function read(bytes, object_of, visit)
         local key = value()
         fields[key] = value()
       end
-      visit.contents(handle, list, n, fields)
+      visit[CONTENTS](handle, list, n, fields)
     elseif code == SET then
       local key = value()
-      visit.set(handle, key, value())
+      visit[SET](handle, key, value())
     elseif code == LIST then
       local list, n = {}, number "<I4"
       for i = 1, n do list[i] = value() end
-      visit.list(handle, list, n)
+      visit[LIST](handle, list, n)
     elseif code == LEFT then
-      visit.left(handle)
+      visit[LEFT](handle)
     end
   end
 end
@@ -347,10 +349,9 @@ end
 local function nothing() end
 
 -- Makes the instances among new objects, from their values that are not objects.
-local function make_instances(self, bytes, models, made)
-  read(bytes, nothing, {
-    make = nothing, set = nothing, list = nothing, left = nothing,
-    contents = function(handle, _, _, fields)
+local function make_instances(self, bytes, place, models, made)
+  read(bytes, place, nothing, {
+    [CONTENTS] = function(handle, _, _, fields)
       local model = models[handle]
       if not model then return end
       made[#made + 1] = core.models[model] and trees.instance(model, fields) or {}
@@ -395,9 +396,8 @@ local function perform(self, bytes)
   local objects, models, is_new, writes, made = self.objects, {}, {}, {}, {}
   self.plans = {}
   local function object_of(handle) return objects[handle] end
-  read(bytes, nothing, {
-    contents = nothing, set = nothing, list = nothing, left = nothing,
-    make = function(handle, kind, model)
+  local place = read(bytes, 1, nothing, {
+    [MAKE] = function(handle, kind, model)
       local known = objects[handle]
       local owner = known and self.handles[known]
       if known and (owner == nil or owner == handle) then
@@ -413,10 +413,10 @@ local function perform(self, bytes)
       end
     end,
   })
-  if next(models) then make_instances(self, bytes, models, made) end
-  read(bytes, object_of, {
-    make = nothing,
-    contents = function(handle, list, n, fields)
+  if next(models) then make_instances(self, bytes, place, models, made) end
+  if not place then return end
+  read(bytes, place, object_of, {
+    [CONTENTS] = function(handle, list, n, fields)
       local object = objects[handle]
       if is_new[handle] and not models[handle] and kind_of(object) == nil then
         for i = 1, n do rawset(object, i, list[i]) end
@@ -433,8 +433,8 @@ local function perform(self, bytes)
       replace_list(to, list, n)
       for key, value in next, fields do to.map[key] = value end
     end,
-    list = function(handle, list, n) replace_list(wanted(self, objects[handle]), list, n) end,
-    set = function(handle, key, value)
+    [LIST] = function(handle, list, n) replace_list(wanted(self, objects[handle]), list, n) end,
+    [SET] = function(handle, key, value)
       local object = objects[handle]
       if self.plans[object] or kind_of(object) == "set" then
         wanted(self, object).map[key] = value
@@ -443,7 +443,7 @@ local function perform(self, bytes)
           { number = 0, kind = "set", object = object, key = key, value = value }
       end
     end,
-    left = function(handle)
+    [LEFT] = function(handle)
       local object = objects[handle]
       if object and self.handles[object] == handle then self:let_go(object) end
     end,

@@ -389,6 +389,8 @@ package final class MirrorStep {
   }
 
   private func note(_ node: MirrorNode, _ body: (inout Former) -> Void) {
+    // What comes is told with all its contents.
+    guard node.isInTree else { return }
     body(&written[ObjectIdentifier(node), default: Former(node: node)])
   }
 
