@@ -1,0 +1,17 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+let package = Package(
+  name: "fleet",
+  dependencies: [.package(name: "obs-lua", path: "../..")],
+  targets: [
+    .executableTarget(
+      name: "fleet",
+      dependencies: [
+        .product(name: "Observables", package: "obs-lua"),
+        .product(name: "TreeMirrors", package: "obs-lua"),
+      ],
+      swiftSettings: [.swiftLanguageMode(.v6)])
+  ]
+)
