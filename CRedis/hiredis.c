@@ -209,7 +209,6 @@ static void end_quiet(const quiet *state) {
   pthread_sigmask(SIG_SETMASK, &state->former, NULL);
 }
 
-/* Replies may use other connections in between, whose calls are complete by then. */
 static int happened_in(void (*function)(credis_context *), credis_context *context) {
   quiet state = begin_quiet();
   call.happened = 0;

@@ -28,14 +28,14 @@ bool credis_hastls(void);
 /// Starts to connect; `path` is the path of a socket, or NULL for a host and a port. NULL if memory
 /// runs out.
 credis_context *credis_connect(const char *path, const char *host, int port);
-/// Begins encryption; returns NULL, or what is wrong. The names may be NULL.
+/// Begins encryption; returns NULL, or the reason why it failed. The names may be NULL.
 const char *credis_encrypt(credis_context *context, const char *authorities,
                            const char *certificate, const char *key, const char *server);
 /// Sends a command; `data` is passed to `replied`, which is called once, with NULL if the
 /// connection ended. Returns false if nothing was sent, and `replied` will not be called.
 bool credis_send(credis_context *context, credis_onreply *replied, void *data, int count,
                  const char *const *arguments, const size_t *lengths);
-/// Reads, and calls those whose replies are complete.
+/// Reads, and calls `replied` for each complete reply.
 int credis_read(credis_context *context);
 /// Goes on to connect, or writes.
 int credis_write(credis_context *context);

@@ -1,7 +1,7 @@
 internal import DequeModule
 package import Observables
 
-/// Where a mirror stands.
+/// The state of a mirror.
 public enum MirrorState: String, Sendable {
   /// The server has not answered yet.
   case connecting
@@ -9,7 +9,7 @@ public enum MirrorState: String, Sendable {
   case live
   /// The server has batches that the tree does not have yet.
   case behind
-  /// The connection was lost; it is tried again and again.
+  /// The connection is lost, and the mirror tries to connect again.
   case offline
   /// Writes are refused: too much waits for the server, or the mirror cannot go on.
   case failed
@@ -46,7 +46,7 @@ package protocol MirroredTree: AnyObject {
   func collect()
   /// Makes the changes of others in the tree, as the writes of `writer`.
   func perform(_ step: MirrorStep, from writer: String)
-  /// Tells which of its own changes did not fit.
+  /// Receives changes of this process that were dropped (A4).
   func rejected(_ rejections: MirrorRejections)
   /// Called after `state`, `pending`, `version` or `peers` has changed.
   func statusDidChange()
@@ -56,7 +56,9 @@ package protocol MirroredTree: AnyObject {
   func warn(_ text: String)
 }
 
-/// Keeps a tree equal to those of other processes, by batches that a server puts into one order.
+/// Keeps a tree equal in several processes.
+///
+/// The server puts their batches into one order.
 ///
 /// Used on the loop's thread.
 package final class MirrorSession {
@@ -98,6 +100,8 @@ package final class MirrorSession {
   private var looks = (version: -1, count: 0)
   private var isSnapshotUnderWay = false
   private var isJoining = false
+  /// The version that the server had when this process joined.
+  private var newest = 0
   private var isFollowing = false
   /// How often the server was looked at since it last answered, on each connection.
   private var unanswered = (commands: 0, follower: 0)
@@ -105,7 +109,7 @@ package final class MirrorSession {
   private var reported: Set<String> = []
   private var journal: MirrorJournal?
 
-  /// - Throws: `MirrorError` for an address that is none, a missing library, or a bad journal.
+  /// - Throws: `MirrorError` for an invalid address, a missing library, or a bad journal.
   package init(
     of tree: any MirroredTree, named name: String, at url: String, _ options: MirrorOptions,
     on loop: Loop
@@ -244,7 +248,7 @@ package final class MirrorSession {
     while sent < lastNumber, sent - acknowledged < MirrorSession.mostSent {
       let index = sent + 1 - first
       guard document.pending.indices.contains(index) else {
-        return reconnect("the server \(address.name) has forgotten batches of this process")
+        return lost("it has forgotten batches of this process")
       }
       let batch = document.pending[index]
       sent = batch.number
@@ -271,7 +275,7 @@ package final class MirrorSession {
       }
     case ("base"?, _): giveBack(from: batch.number)
     case ("gap"?, _), ("lost"?, _):
-      reconnect("the server \(address.name) has forgotten batches of this process")
+      lost("it has forgotten batches of this process")
     case (_, .error(let text)): refuse(text)
     default: break
     }
@@ -282,7 +286,6 @@ package final class MirrorSession {
     acknowledged = number
     noteSuccess()
     if pending == 0 {
-      pendingBytes = 0
       try? journal?.clear()
     } else if journal?.isLarge == true {
       keepAll()
@@ -297,7 +300,7 @@ package final class MirrorSession {
     tree?.statusDidChange()
   }
 
-  /// After the next failure, the server is asked again soon, and the reader of a log is told.
+  /// Resets the delay and the reported reasons after a success.
   private func noteSuccess() { (delay, reported) = (options.delays.0, []) }
 
   /// Gives back batches that others have preceded (`check`).
@@ -305,7 +308,10 @@ package final class MirrorSession {
     tree?.collect()
     let refused = document.pending.filter { $0.number >= number }
     if refused.isEmpty { return }
-    for batch in refused { batch.isWithdrawn = true }
+    for batch in refused {
+      batch.isWithdrawn = true
+      pendingBytes -= batch.size
+    }
     lastNumber = number - 1
     sent = min(sent, lastNumber)
     let rejections = document.rejections(of: refused.flatMap(\.operations))
@@ -348,11 +354,11 @@ package final class MirrorSession {
     }
   }
 
-  /// Looks at the server, and teaches it the scripts.
+  /// Checks the server's settings, and loads the scripts.
   private func prepare(_ connection: RedisConnection) {
     connection.send(["INFO".bytes]) { [weak self] reply in
       guard let self, check(reply), let text = reply.text else { return }
-      look(at: text)
+      checkSettings(text)
     }
     var left = ServerScript.allCases.count
     for script in ServerScript.allCases {
@@ -365,7 +371,7 @@ package final class MirrorSession {
     }
   }
 
-  private func look(at info: String) {
+  private func checkSettings(_ info: String) {
     var facts: [Substring: Substring] = [:]
     for line in info.split(whereSeparator: { $0 == "\r\n" || $0 == "\n" || $0 == "\r" }) {
       if let colon = line.firstIndex(of: ":") {
@@ -441,8 +447,7 @@ package final class MirrorSession {
         throw strange("its counters are no numbers")
       }
       try goOn(after: last)
-      becomeLive()
-      if newest > version { set(.behind) }
+      becomeLive(newest: newest)
     case "state": try takeState(reply)
     case "empty" where journal?.writer != nil:
       throw MirrorError(
@@ -469,8 +474,8 @@ package final class MirrorSession {
     guard last <= lastNumber else {
       throw strange("it has batches that this process did not send")
     }
-    acknowledge(upTo: last)
     sent = last
+    acknowledge(upTo: last)
     if let first = document.pending.first, first.number > last + 1 {
       tree?.report(
         MirrorError(
@@ -484,15 +489,20 @@ package final class MirrorSession {
 
   private func renumber(after last: Int) {
     (acknowledged, lastNumber, sent) = (last, last, last)
-    for batch in document.pending {
+    pendingBytes = 0
+    for (place, batch) in document.pending.enumerated() {
       lastNumber += 1
-      batch.number = lastNumber
+      (batch.number, batch.base) = (lastNumber, version + place)
+      pendingBytes += batch.size
     }
     keepAll()
   }
 
-  private func becomeLive() {
-    set(.live)
+  private func becomeLive(newest: Int = 0) {
+    // A callback may have ended the mirror.
+    if state == .stopped || commands == nil { return }
+    self.newest = newest
+    set(newest > version ? .behind : .live)
     send()
     follow()
     if looking == nil {
@@ -502,7 +512,7 @@ package final class MirrorSession {
   }
 
   private func set(_ state: MirrorState) {
-    if self.state == .failed, failure != nil { return }
+    if self.state == .stopped || self.state == .failed && failure != nil { return }
     self.state = state
     tree?.statusDidChange()
   }
@@ -511,7 +521,7 @@ package final class MirrorSession {
     guard let commands, let script = scripts[.look], !epoch.isEmpty else { return }
     // The follower waits for five seconds at most.
     if unanswered.commands > 3 || unanswered.follower > 5 {
-      return lost("the server does not answer")
+      return lost("it does not answer")
     }
     unanswered = (unanswered.commands + 1, unanswered.follower + 1)
     let version = version
@@ -523,12 +533,12 @@ package final class MirrorSession {
         peers = others
         tree?.statusDidChange()
       }
-      // A stream that was cut or replaced says nothing.
+      // If the stream was deleted or replaced, XREAD waits without an error.
       let isStuck = list[1].integer != self.version && looks.version == self.version
       looks = (self.version, isStuck ? looks.count + 1 : 0)
       if list[0].text != epoch || list[1].integer ?? 0 < version || looks.count > 2 {
         looks.count = 0
-        lost("the server has another state")
+        lost("it has another state")
       }
     }
   }
@@ -549,7 +559,6 @@ package final class MirrorSession {
   private func refuse(_ text: String) {
     let fatal = [
       "WRONGPASS", "NOAUTH", "NOPERM", "ERR AUTH", "ERR invalid", "ERR unknown command", "ERR DB",
-      "WRONGTYPE",
     ]
     if fatal.contains(where: { text.hasPrefix($0) }) || text.contains("WRONGTYPE")
       || text.contains("executing the script can't")
@@ -557,20 +566,16 @@ package final class MirrorSession {
       return fail("the server \(address.name) refuses it: \(text)", isFinal: true)
     }
     // Tried again: a full disk may get room, and a server that loads its data comes to an end.
-    reconnect("the server \(address.name) refuses it for now: \(text)")
-  }
-
-  private func reconnect(_ reason: String) {
-    if reported.insert(reason).inserted {
-      tree?.warn("mirror '\(name)': \(reason)")
-    }
-    lost(reason)
+    lost("it refuses for now: \(text)")
   }
 
   /// The connection was lost.
   private func lost(_ reason: String) {
     disconnect()
     guard state != .stopped, failureIsFinal != true else { return }
+    if reported.insert(reason).inserted {
+      tree?.warn("mirror '\(name)', server \(address.name): \(reason)")
+    }
     if state != .connecting { set(.offline) }
     let wait = delay * Double.random(in: 0.5...1)
     delay = min(2 * delay, options.delays.1)
@@ -597,7 +602,11 @@ package final class MirrorSession {
     if failureIsFinal == true || state == .stopped { return }
     (failure, failureIsFinal) = (reason, isFinal)
     state = .failed
-    if isFinal { disconnect() }
+    if isFinal {
+      disconnect()
+      looking?.stop()
+      looking = nil
+    }
     tree?.report(MirrorError("the mirror '\(name)' has failed: \(reason)"))
     tree?.statusDidChange()
   }
@@ -628,7 +637,7 @@ package final class MirrorSession {
     follower.send(
       ["XREAD", "COUNT", "500", "BLOCK", "5000", "STREAMS"].map(\.bytes)
         + [keys[0], "\(version)-1".bytes]
-    ) { [weak self] reply in
+    ) { [weak self, weak follower] reply in
       guard let self, self.follower === follower else { return }
       isFollowing = false
       unanswered.follower = 0
@@ -647,7 +656,7 @@ package final class MirrorSession {
   /// Takes batches of the stream; false if some before them are missing.
   private func take(_ entries: [Entry]) throws -> Bool {
     if entries.isEmpty { return true }
-    // With much of its own to apply again, they are applied together.
+    // With many own batches, apply the others in one step: each step applies all own ones again.
     let isTogether = document.pending.count > 100
     var rest = entries.drop { $0.version <= version }
     while let entry = rest.first {
@@ -663,7 +672,13 @@ package final class MirrorSession {
         rest = rest.dropFirst()
         continue
       }
-      let group = isTogether ? rest.prefix { $0.writer != writer } : rest.prefix(1)
+      var next = version
+      let group =
+        isTogether
+        ? rest.prefix { entry in
+          next += 1
+          return entry.writer != writer && entry.version == next
+        } : rest.prefix(1)
       var problem: (any Error)?
       let step = document.change { step in
         for entry in group {
@@ -680,7 +695,7 @@ package final class MirrorSession {
       if state == .stopped { return false }
       rest = rest.dropFirst(group.count)
     }
-    if state == .behind { set(.live) }
+    if state == .behind, version >= newest { set(.live) }
     tree?.statusDidChange()
     return true
   }
@@ -700,7 +715,7 @@ package final class MirrorSession {
     }
     document.sweep()
     let batch = document.confirm()
-    pendingBytes = max(0, pendingBytes - batch.size)
+    pendingBytes -= batch.size
     acknowledge(upTo: batch.number)
     if !batch.dropped.isEmpty {
       tree?.rejected(document.rejections(of: batch.dropped.map { batch.operations[$0] }))
@@ -750,12 +765,13 @@ package final class MirrorSession {
           "the mirror '\(name)' was published anew on the server \(address.name): "
             + "what this process had is replaced"))
     }
+    if state == .stopped { return }
     epoch = newEpoch
-    let newest = try folded(snapshot, entries, from: at)
+    let present = try folded(snapshot, entries, from: at)
     let step = document.change { step in
       // The server has these.
       document.dropPending(document.pending.prefix { $0.number <= last }.count)
-      document.adopt(newest, key: options.key.map { .text($0) }, byName: isSame, in: step)
+      document.adopt(present, key: options.key.map { .text($0) }, byName: isSame, in: step)
       if let journal { restore(journal, after: last) }
     }
     version = at + entries.count
@@ -790,12 +806,7 @@ package final class MirrorSession {
   private func restore(_ journal: MirrorJournal, after last: Int) {
     let records = journal.takeRecords().filter { $0.number > last }
     do {
-      document.prepend(
-        try records.map { record in
-          let batch = try document.batch(from: record.bytes)
-          batch.bytes = record.bytes
-          return batch
-        })
+      try document.prepend(records.map(\.bytes))
     } catch {
       tree?.report(MirrorError("the journal of the mirror '\(name)' is damaged; it is left out"))
     }

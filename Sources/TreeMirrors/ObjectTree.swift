@@ -95,6 +95,13 @@ final class ObjectTree: MirroredTree {
       case .plain(let value): value
       }
     }
+    // An object that comes back gets another entry.
+    var left: [ObjectIdentifier: Int] = [:]
+    for entry in written.left {
+      if let object = entry.object, let handle = handles.removeValue(forKey: entry) {
+        left[ObjectIdentifier(object)] = handle
+      }
+    }
     follower.batch {
       for (entry, old, new) in written.changed {
         guard let object = entry.object else { continue }
@@ -109,7 +116,9 @@ final class ObjectTree: MirroredTree {
         }
       }
     }
-    _ = follower.take()
+    for (entry, _) in follower.take()?.came ?? [] {
+      handles[entry] = entry.object.flatMap { left[ObjectIdentifier($0)] }
+    }
   }
 
   /// Operations that make local writes, as they are collected.
@@ -206,13 +215,13 @@ final class ObjectTree: MirroredTree {
       for step in script.steps {
         switch step {
         case .insert(let at, let index):
-          guard let value = value(new.list[index], of: new, "\(index + 1)") else { continue }
+          guard let value = value(new.list[index], of: new, "\(index + 1)") else { return }
           all.append(.insert(node, at: at == present.count ? MirrorOperation.end : at, value))
           present.insert(value, at: at)
         case .remove(let at, _):
           all.append(.remove(node, at: at, old: present.remove(at: at)))
         case .replace(let at, _, let index):
-          guard let value = value(new.list[index], of: new, "\(index + 1)") else { continue }
+          guard let value = value(new.list[index], of: new, "\(index + 1)") else { return }
           all.append(.replace(node, at: at, old: present[at], with: value))
           present[at] = value
         }
@@ -333,7 +342,8 @@ final class ObjectTree: MirroredTree {
       }
     }
     for entry in written.left where handles[entry] != nil { forget(entry) }
-    // What an initializer has made in addition is a change of this process.
+    if session.refusal != nil { return }
+    // Objects and values that `init(from:)` added are changes of this process.
     var operations = Operations(self)
     for (entry, contents) in unknown { operations.make(entry, contents) }
     for (entry, contents) in unknown { operations.fill(entry, contents) }
@@ -393,7 +403,7 @@ final class ObjectTree: MirroredTree {
     guard let node = value.node else { return ChangeValue(value) ?? .boolean(false) }
     if let object = objects[node.handle] { return object }
     var seen: Set<ObjectIdentifier> = []
-    let made = try writing.made(of: data(of: node, &seen), under: key)
+    let made = try writing.made(of: try data(of: node, &seen, depth: 0), under: key)
     guard !(made is ChangeValue) else { return made }
     var fresh: [(MirrorNode, AnyObject)] = []
     adopt(made as AnyObject, as: node, &fresh)
@@ -422,25 +432,31 @@ final class ObjectTree: MirroredTree {
   }
 
   /// The contents of an object as data, without objects that are here and without cycles.
-  private func data(of node: MirrorNode, _ seen: inout Set<ObjectIdentifier>) -> ChangeValue {
+  private func data(
+    of node: MirrorNode, _ seen: inout Set<ObjectIdentifier>, depth: Int
+  ) throws -> ChangeValue {
+    // Decoding is recursive, and so is the release of objects that own each other.
+    guard depth < 200 else {
+      throw TreeWriting.Refusal(description: "data is nested more than 200 levels deep")
+    }
     seen.insert(ObjectIdentifier(node))
-    func value(_ value: MirrorValue) -> ChangeValue? {
+    func value(_ value: MirrorValue) throws -> ChangeValue? {
       guard let child = value.node else { return ChangeValue(value) }
       if objects[child.handle] != nil || seen.contains(ObjectIdentifier(child)) { return nil }
-      return data(of: child, &seen)
+      return try data(of: child, &seen, depth: depth + 1)
     }
     switch node.kind {
     case .array:
-      // With an element left out, all come later: they are known by their positions.
-      let elements = node.list.map(value)
+      // If an element is left out, `bring` sets the whole list: data is matched by position.
+      let elements = try node.list.map(value)
       return .list(elements.contains { $0 == nil } ? [] : elements.compactMap { $0 })
     case .set: return .list(node.fields.keys.compactMap { ChangeValue(MirrorValue($0)) })
     case .plain where node.fields.isEmpty && !node.list.isEmpty:
-      return .list(node.list.compactMap(value))
+      return .list(try node.list.compactMap(value))
     case .plain, .dictionary:
       var map: [String: ChangeValue] = [:]
-      for (key, field) in node.fields { map[DeepChange.Key(key).description] = value(field) }
-      for (index, element) in node.list.enumerated() { map["\(index + 1)"] = value(element) }
+      for (key, field) in node.fields { map[DeepChange.Key(key).description] = try value(field) }
+      for (index, element) in node.list.enumerated() { map["\(index + 1)"] = try value(element) }
       return .map(map)
     }
   }

@@ -20,8 +20,9 @@ public import Observables
 /// Tables of scripts are values: scripts mirror their tables with `obs.mirror`. Scripts and Swift
 /// programs can mirror the same tree, where collections of one are collections of the other.
 ///
-/// Use it on the loop's thread, where everything is called back in turns of its own. It keeps the
-/// model alive, and the loop running, until ``stop()``.
+/// Use it on the loop's thread, where everything is called back in separate turns. It keeps the
+/// model alive, and the loop running, until ``stop()``. Keep a reference: releasing the mirror ends
+/// it, too.
 public final class TreeMirror: ObservableModel {
   /// The observable properties: `state`, `pending`, `version`, `peers` and `failure`.
   public static let properties = ModelProperties(for: TreeMirror.self) {
@@ -129,8 +130,7 @@ public final class TreeMirror: ObservableModel {
       }
       tree.onWarning = { [unowned self] text in
         if let onWarning { return onWarning(text) }
-        var line = "warning: \(text)\n"
-        _ = line.withUTF8 { writeAll(UnsafeRawBufferPointer($0), to: STDERR_FILENO) }
+        TreeMirror.write(text)
       }
       try tree.begin()
     } catch {
@@ -140,11 +140,11 @@ public final class TreeMirror: ObservableModel {
   }
 
   deinit {
-    // This object is not there for callbacks any more.
+    // The closures refer to this object, which is being destroyed.
     tree.onStatus = {}
     tree.onRejected = { _ in }
     tree.onError = { _ in }
-    tree.onWarning = { _ in }
+    tree.onWarning = TreeMirror.write
     tree.session?.stop()
     tree.stop()
   }
@@ -168,6 +168,11 @@ public final class TreeMirror: ObservableModel {
     if isDone { return }
     if let problem { throw problem }
     try await withCheckedThrowingContinuation { waiting.append($0) }
+  }
+
+  private static func write(_ warning: String) {
+    var line = "warning: \(warning)\n"
+    _ = line.withUTF8 { writeAll(UnsafeRawBufferPointer($0), to: STDERR_FILENO) }
   }
 
   private var isDone: Bool { pending == 0 && state == .live }

@@ -45,7 +45,9 @@ final class MirrorFunctions: ModuleSlice {
       .init(
         "stop_mirror",
         { [self] L in
+          // Its script is told before it is forgotten.
           mirror(L)?.session.stop()
+          if let number = L.integer(at: 1) { mirrors[Int(number)] = nil }
           return 0
         }
       ),

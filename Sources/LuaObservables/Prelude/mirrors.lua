@@ -567,7 +567,7 @@ function methods:synced(timeout)
   collect(state)
   update(state)
   local status, pending, _, _, _, failure = core.mirror_status(state.number)
-  if status == "stopped" then return nil, "the mirror was stopped" end
+  if not status or status == "stopped" then return nil, "the mirror was stopped" end
   if status == "failed" then return nil, failure end
   if status == "live" and pending == 0 then return true end
   return obs.await(function(done) state.waiting[#state.waiting + 1] = done end, timeout)

@@ -304,14 +304,14 @@ extension MirrorDocument {
       return MirrorBatch(
         try reader.operations { reader in
           let id = try reader.id()
+          let (kind, model) = try reader.kindAndModel()
+          // An object may be left over from before a snapshot was taken.
           let known = known(id)
-          guard made[id] == nil, id.writer != 0, known?.isReachable != true else {
+          let isFree = known.map { $0.kind == kind && $0.model == model && !$0.isReachable } ?? true
+          guard made[id] == nil, id.writer != 0, isFree else {
             throw reader.failure("a new object")
           }
-          let (kind, model) = try reader.kindAndModel()
-          // After older state was taken on, the tree may have the object from before.
-          let isSame = known?.kind == kind && known?.model == model
-          let node = isSame ? known! : MirrorNode(id, kind, model: model)
+          let node = known ?? MirrorNode(id, kind, model: model)
           made[id] = node
           return node
         })

@@ -21,9 +21,6 @@ final class MirrorDocument {
   /// The number of objects that have left since the last sweep.
   private var leftCount = 0
 
-  /// The number of objects, including those that have left and were not forgotten yet.
-  var objectCount: Int { nodes.count }
-
   // MARK: Names
 
   /// The object that the tree of this process names by a number.
@@ -45,12 +42,16 @@ final class MirrorDocument {
 
   /// The object of a name in a received batch.
   ///
-  /// One that is unknown here is one that has left.
+  /// Unknown names belong to objects that have left the tree.
   func node(named id: NodeID) -> MirrorNode { nodes[id] ?? MirrorNode(id, .plain) }
 
   func known(_ id: NodeID) -> MirrorNode? { nodes[id] }
 
-  func isKnown(_ id: NodeID) -> Bool { nodes[id] != nil }
+  /// Makes an object the one of its name; the one before lets go of what it holds.
+  private func register(_ node: MirrorNode) {
+    if let former = nodes[node.id], former !== node { _ = former.setContents([], [:]) }
+    nodes[node.id] = node
+  }
 
   // MARK: The beginning
 
@@ -89,7 +90,7 @@ final class MirrorDocument {
     var known: [ObjectIdentifier: Bool] = [:]
     for case .make(let node) in operations {
       known[ObjectIdentifier(node)] = true
-      nodes[node.id] = node
+      register(node)
     }
     func isThere(_ node: MirrorNode) -> Bool {
       if let known = known[ObjectIdentifier(node)] { return known }
@@ -114,7 +115,7 @@ final class MirrorDocument {
       step?.willApply(operation)
       switch operation {
       case .make(let node):
-        // An object that the state was older than when it was read again.
+        // The object is left over from before a snapshot was taken.
         if !node.isEmpty { undo.append(node.setContents([], [:])) }
       case .contents(let node, let list, let fields):
         undo.append(node.setContents(list.filter(fits), fields.filter { fits($0.value) }))
@@ -206,11 +207,16 @@ final class MirrorDocument {
   func dropPending(_ count: Int) { pending.removeFirst(count) }
 
   /// Adds own batches of an earlier process, which come before all others, inside `change`.
-  func prepend(_ batches: [MirrorBatch]) {
-    for batch in batches {
-      for case .make(let node) in batch.operations { nodes[node.id] = node }
+  func prepend(_ records: [[UInt8]]) throws {
+    var batches = Deque<MirrorBatch>()
+    for bytes in records {
+      let batch = try batch(from: bytes)
+      // Later batches may go into these objects.
+      for case .make(let node) in batch.operations { register(node) }
+      batch.bytes = bytes
+      batches.append(batch)
     }
-    pending = Deque(batches) + pending
+    pending = batches + pending
   }
 
   /// The keys from the root to an object, or to where it was; nil if they are not known any more.
@@ -304,7 +310,7 @@ final class MirrorDocument {
     }
   }
 
-  /// Lets go of all objects, which may hold each other.
+  /// Empties all objects, to break cycles.
   func end() {
     for node in nodes.values { _ = node.setContents([], [:]) }
     (nodes, handles, pending) = ([:], [:], [])
@@ -342,8 +348,7 @@ final class MirrorDocument {
       }
     }
     for (node, _, _) in snapshot.objects {
-      let target = partners[ObjectIdentifier(node)] ?? node
-      nodes[target.id] = target
+      register(partners[ObjectIdentifier(node)] ?? node)
     }
     for (node, list, fields) in snapshot.objects {
       let target = partners[ObjectIdentifier(node)] ?? node
@@ -389,7 +394,7 @@ package final class MirrorStep {
   }
 
   private func note(_ node: MirrorNode, _ body: (inout Former) -> Void) {
-    // What comes is told with all its contents.
+    // Objects that come are written with all their contents.
     guard node.isInTree else { return }
     body(&written[ObjectIdentifier(node), default: Former(node: node)])
   }

@@ -16,10 +16,12 @@ final class MirrorJournal {
   private let path: String
   private var descriptor: Int32 = -1
   private var size = 0
+  /// The size when the file was last written as a whole.
+  private var firstSize = 0
   private var isEmpty: Bool { size == 0 }
 
   /// Whether the file should be written anew, without what was acknowledged.
-  var isLarge: Bool { size > 4 << 20 }
+  var isLarge: Bool { size > max(4 << 20, 2 * firstSize) }
 
   private static let mark = Array("obs-mirror 1\n".utf8)
 
@@ -34,7 +36,7 @@ final class MirrorJournal {
     }
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-      throw MirrorError("the journal '\(path)' is no plain file")
+      throw MirrorError("the journal '\(path)' is not a regular file")
     }
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
       Glibc.close(descriptor)
@@ -84,7 +86,12 @@ final class MirrorJournal {
     var record = MirrorWriter(.ids)
     record.add(Int64(number))
     record.add(text: bytes)
-    try write(record.bytes, to: descriptor)
+    do { try write(record.bytes, to: descriptor) } catch {
+      // Later records must not come behind a part of this one.
+      ftruncate(descriptor, off_t(size))
+      lseek(descriptor, off_t(size), SEEK_SET)
+      throw error
+    }
     size += record.bytes.count
   }
 
@@ -110,7 +117,7 @@ final class MirrorJournal {
       throw error
     }
     Glibc.close(descriptor)
-    (descriptor, size) = (new, text.bytes.count)
+    (descriptor, size, firstSize) = (new, text.bytes.count, text.bytes.count)
   }
 
   private func write(_ bytes: [UInt8], to descriptor: Int32) throws {

@@ -19,7 +19,9 @@ struct RedisAddress: Equatable {
   /// - Throws: `MirrorError` that says what is expected.
   init(_ url: String) throws(MirrorError) {
     func refuse(_ reason: String) -> MirrorError {
-      MirrorError(
+      // A part of the address may be a part of the password.
+      let reason = url.contains("@") && reason.contains("'") ? "a part of it is malformed" : reason
+      return MirrorError(
         "'\(RedisAddress.withoutPassword(url))' is no address of a server: \(reason); expected "
           + "redis://user:password@host:port/database")
     }
@@ -82,7 +84,7 @@ struct RedisAddress: Equatable {
       authority = ""
     }
     if !authority.isEmpty {
-      guard let number = Int(authority.dropFirst()), (1...65535).contains(number) else {
+      guard authority.hasPrefix(":"), let number = Int(authority.dropFirst()), (1...65535).contains(number) else {
         throw refuse("'\(authority.dropFirst())' is no port")
       }
       port = number
@@ -119,8 +121,8 @@ struct RedisAddress: Equatable {
         bytes.append(byte)
         continue
       }
-      guard let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16),
-        rest.count >= 2
+      let digits = String(decoding: rest.prefix(2), as: UTF8.self)
+      guard digits.count == 2, digits.allSatisfy(\.isHexDigit), let value = UInt8(digits, radix: 16)
       else { return nil }
       bytes.append(value)
       rest = rest.dropFirst(2)

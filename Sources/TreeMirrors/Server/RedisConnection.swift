@@ -3,7 +3,7 @@ internal import Observables
 
 /// A connection to a server that speaks the protocol of Redis, on a loop.
 ///
-/// Used on the loop's thread. Everything that it calls is called in a turn of its own.
+/// Used on the loop's thread. Each callback runs in a separate turn.
 final class RedisConnection {
   enum Reply {
     case none
@@ -20,9 +20,7 @@ final class RedisConnection {
   private var reader: DescriptorHandler?
   private var writer: DescriptorHandler?
   private(set) var isConnected = false
-  /// The number of calls of hiredis under way: a connection must not be freed inside of one.
-  private var depth = 0
-  private var isClosing = false
+  private let replies = Replies()
 
   /// Called once, when the connection ends other than by `close`.
   var ended: ((_ reason: String) -> Void)?
@@ -79,10 +77,10 @@ final class RedisConnection {
   /// Ends the connection; outstanding replies are `lost`.
   func close() {
     ended = nil
-    isClosing = true
-    guard depth == 0, let context else { return }
+    guard let context else { return }
     forget()
     credis_free(context)
+    deliver()
   }
 
   private func forget() {
@@ -95,18 +93,26 @@ final class RedisConnection {
   private func call(_ body: (OpaquePointer) -> Int32) {
     guard let context else { return }
     withExtendedLifetime(self) {
-      depth += 1
       let happened = body(context)
-      depth -= 1
       if happened & Int32(CREDIS_ENDED) != 0 {
-        let (reason, ended) = (String(cString: credis_reason()), ended)
+        let reason = String(cString: credis_reason())
         forget()
+        deliver()
+        let ended = ended
         self.ended = nil
         ended?(reason.isEmpty ? "the server closed the connection" : reason)
       } else {
         if happened & Int32(CREDIS_CONNECTED) != 0 { isConnected = true }
-        if isClosing { close() }
+        deliver()
       }
+    }
+  }
+
+  /// Calls those whose replies have come, outside of hiredis.
+  private func deliver() {
+    while !replies.ready.isEmpty {
+      let (waiting, reply) = replies.ready.removeFirst()
+      waiting.body(context == nil ? .lost : reply)
     }
   }
 
@@ -117,8 +123,6 @@ final class RedisConnection {
 
   /// Writes what was sent, as far as this is possible without waiting.
   func write() {
-    // Inside of hiredis, nothing can be written: the handler does it.
-    if depth > 0 { return }
     call(credis_write)
     guard isConnected, let context else { return }
     if credis_hasmore(context) {
@@ -129,21 +133,32 @@ final class RedisConnection {
     }
   }
 
+  /// Replies that hiredis has read.
+  private final class Replies {
+    var ready: [(Waiting, Reply)] = []
+  }
+
   private final class Waiting {
     let body: (Reply) -> Void
-    init(_ body: @escaping (Reply) -> Void) { self.body = body }
+    private let replies: Replies
+
+    init(_ replies: Replies, _ body: @escaping (Reply) -> Void) {
+      (self.replies, self.body) = (replies, body)
+    }
+
+    func take(_ reply: Reply) { replies.ready.append((self, reply)) }
   }
 
   /// Sends a command; `replied` is called once, in a later turn or when the connection ends.
   func send(_ arguments: [[UInt8]], _ replied: @escaping (Reply) -> Void) {
-    guard let context, !isClosing else { return replied(.lost) }
-    let waiting = Unmanaged.passRetained(Waiting(replied))
+    guard let context else { return replied(.lost) }
+    let waiting = Unmanaged.passRetained(Waiting(replies, replied))
     let isSent = withPointers(to: arguments) { pointers, lengths in
       credis_send(
         context,
         { _, reply, data in
           let waiting = Unmanaged<Waiting>.fromOpaque(data!).takeRetainedValue()
-          waiting.body(reply.map { Reply($0) } ?? .lost)
+          waiting.take(reply.map { Reply($0) } ?? .lost)
         }, waiting.toOpaque(), Int32(arguments.count), pointers, lengths)
     }
     if !isSent {
