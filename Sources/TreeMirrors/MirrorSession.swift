@@ -103,6 +103,8 @@ package final class MirrorSession {
   /// The version that the server had when this process joined.
   private var newest = 0
   private var isFollowing = false
+  /// Whether a batch was missing in the stream.
+  private var hasGap = false
   /// How often the server was looked at since it last answered, on each connection.
   private var unanswered = (commands: 0, follower: 0)
   private var hasWarned = false
@@ -446,6 +448,7 @@ package final class MirrorSession {
       guard let newest = reply[2].integer, let last = reply[4].integer else {
         throw strange("its counters are no numbers")
       }
+      if hasGap { throw strange("its stream has a gap behind batch \(version)") }
       try goOn(after: last)
       becomeLive(newest: newest)
     case "state": try takeState(reply)
@@ -481,11 +484,15 @@ package final class MirrorSession {
         MirrorError(
           "the server \(address.name) has lost \(first.number - last - 1) acknowledged batches of "
             + "this process in the mirror '\(name)'"))
-      renumber(after: last)
+      renameWriter()
+      renumber(after: 0)
     } else if document.pending.isEmpty, last < lastNumber {
       renumber(after: last)
     }
   }
+
+  /// Goes on as another writer: others may have batches whose numbers would be given twice.
+  private func renameWriter() { writer = MirrorSession.newName() }
 
   private func renumber(after last: Int) {
     (acknowledged, lastNumber, sent) = (last, last, last)
@@ -501,6 +508,7 @@ package final class MirrorSession {
   private func becomeLive(newest: Int = 0) {
     // A callback may have ended the mirror.
     if state == .stopped || commands == nil { return }
+    hasGap = false
     self.newest = newest
     set(newest > version ? .behind : .live)
     send()
@@ -661,6 +669,7 @@ package final class MirrorSession {
     var rest = entries.drop { $0.version <= version }
     while let entry = rest.first {
       guard entry.version == version + 1 else {
+        hasGap = true
         join()
         return false
       }
@@ -747,7 +756,8 @@ package final class MirrorSession {
       throw MirrorError("the mirror '\(name)' was published by another kind of object")
     }
     let isSame = epoch == newEpoch
-    if isSame, last < acknowledged {
+    let hasLost = isSame && last < acknowledged
+    if hasLost {
       tree?.report(
         MirrorError(
           "the server \(address.name) has lost \(acknowledged - last) acknowledged batches of this "
@@ -772,12 +782,15 @@ package final class MirrorSession {
       // The server has these.
       document.dropPending(document.pending.prefix { $0.number <= last }.count)
       document.adopt(present, key: options.key.map { .text($0) }, byName: isSame, in: step)
+      // Objects have other names now.
+      if !isSame { for batch in document.pending { batch.bytes = nil } }
       if let journal { restore(journal, after: last) }
     }
     version = at + entries.count
     lastEntry = entries.last.map { ($0.writer, $0.number) } ?? ("", 0)
     // Numbers go on from what the server knows.
-    renumber(after: last)
+    if hasLost { renameWriter() }
+    renumber(after: hasLost ? 0 : last)
     perform(step, from: "")
     if state == .stopped { return }
     becomeLive()

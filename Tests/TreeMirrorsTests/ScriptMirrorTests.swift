@@ -66,6 +66,7 @@ import Testing
     ("root.b.deep = { list = { 1, coroutine.create(print) } }", "holds a thread"),
     ("table.insert(root.a, print)", "'a.4' holds a function"),
     ("root.a[2] = obs.opaque {}", "'a.2' holds an opaque table in a list"),
+    ("root.a[1] = nil root.a[3] = print", "'a.3' holds a function"),
   ])
   func `what cannot be mirrored is taken back, and the rest stays`(code: String, text: String)
     throws
@@ -141,7 +142,7 @@ import Testing
     let result = try one.text("root.n .. ' ' .. root.k .. ' ' .. tostring(result)")
     #expect(result == "5 0 true", "\(one.errors)")
     #expect(try one.text("history.can_undo") == "false")
-    #expect(one.errors.first?.contains("others have written 'n'") == true)
+    #expect(one.errors.first?.contains("another process has written 'n'") == true)
     expectSame(try one.text("dump()"), try two.text("dump()"))
   }
 

@@ -161,7 +161,8 @@ local function go(history, state, is_undo)
   pcall(take, state)
   update(history, state)
   if not problem then
-    trees.report_kept(kept, "history", state.site)
+    trees.report_kept(kept, "history", state.site,
+      not state.shadow.others and "another process" or nil)
     return true
   end
   core.report(string_format("a step of the history no longer fits, and was dropped: %s",

@@ -164,8 +164,10 @@ local Refusal = {}
 local function without_obstacles(old, new, self, is_refused)
   local made = { kind = new.kind, model = new.model, map = {}, n = old.n, sparse = old.sparse }
   local are_bad_elements = false
+  local length = old.n > new.n and old.n or new.n
+  local function is_of_list(key) return has_list(new) and is_element(key, length) end
   for key, value in next, new.map do
-    if is_element(key, new.n) and obstacle_at(new, key, value, self, is_refused) then
+    if is_of_list(key) and obstacle_at(new, key, value, self, is_refused) then
       are_bad_elements = true
     end
   end
@@ -174,8 +176,6 @@ local function without_obstacles(old, new, self, is_refused)
       if keeps(key, value) then made.map[key] = value end
     end
   end
-  local length = old.n > new.n and old.n or new.n
-  local function is_of_list(key) return has_list(new) and is_element(key, length) end
   copy(are_bad_elements and old or new, is_of_list)
   copy(new, function(key, value)
     return not is_of_list(key) and not obstacle_at(new, key, value, self, is_refused)
@@ -286,6 +286,7 @@ local function collect(self)
     message = bytes.message
     restore(bytes.objects)
     ok, bytes = pcall(take, self)
+    if not ok then core.fail_mirror(self.number, message .. ", and cannot be taken back") end
   end
   if ok and bytes and bytes ~= "" then
     local is_sent, failure = pcall(core.mirror_wrote, self.number, bytes)
@@ -492,7 +493,9 @@ local function rejected(self, bytes)
     local now
     if object and self.handles[object] == handle then now = trees.stored(object, key) end
     if self.on_rejected then
-      self.on_rejected({ path = path, kind = names[kind], old = old, new = new }, now)
+      local ok, failure = pcall(self.on_rejected,
+        { path = path, kind = names[kind], old = old, new = new }, now)
+      if not ok then core.report(tostring(failure), "", "handler", "on_rejected", self.site) end
     else
       core.warn_mirror(self.number, format("the change of '%s' did not fit any more, and was "
         .. "dropped (see on_rejected)", path_text(path)))
@@ -685,6 +688,7 @@ end
 function obs.mirror(root, name, options)
   check_root(root)
   check_name(name)
+  if trees.is_in_transaction() then core.raise "obs.mirror was called inside a transaction" end
   options = core.check_options(options, 3, "mirror", known)
   local url = check_option(options, "url", "string", "an address such as redis://127.0.0.1:6379/0")
   local write = check_option(options, "write", "boolean", "true or false")

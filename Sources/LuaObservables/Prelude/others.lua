@@ -228,13 +228,13 @@ function Others:wanted(object, present)
 end
 
 --- Reports writes of others that stay although the sandbox had written the same keys before; `kept`
---- has one key for each object.
-function trees.report_kept(kept, what, site)
+--- has one key for each object, and `writer` says who they are.
+function trees.report_kept(kept, what, site, writer)
   local object, key = next(kept)
   if object == nil then return end
   local more = next(kept, object) ~= nil and ", among others" or ""
-  report_error(string_format("others have written '%s' of %s since, so its value stays%s",
-    tostring(key), trees.shown(object), more), "", "watcher", what, site)
+  report_error(string_format("%s has written '%s' of %s since, so its value stays%s",
+    writer or "another script", tostring(key), trees.shown(object), more), "", "watcher", what, site)
 end
 
 function Others:report(what, site) trees.report_kept(self.kept, what, site) end

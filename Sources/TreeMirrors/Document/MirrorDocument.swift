@@ -241,11 +241,13 @@ final class MirrorDocument {
 
   /// Finds out which objects came into the tree, and which have left it.
   private func settle(_ step: MirrorStep) {
+    var lost: Set<ObjectIdentifier> = []
     for child in step.released where child.isInTree && !child.isReachable {
       var work = [child]
       while let node = work.popLast() {
-        guard node.isInTree, !node.isReachable else { continue }
+        guard node.isInTree, !node.isReachable(without: lost) else { continue }
         node.isInTree = false
+        lost.insert(ObjectIdentifier(node))
         leftCount += 1
         step.left.append(node)
         node.forEachChild { work.append($0) }

@@ -163,13 +163,18 @@ private struct Owners {
 
 extension MirrorNode {
   /// Whether a way leads from the root to this object.
-  var isReachable: Bool {
+  var isReachable: Bool { isReachable(without: []) }
+
+  /// Whether a way leads from the root to this object; none leads to the `lost` ones.
+  func isReachable(without lost: Set<ObjectIdentifier>) -> Bool {
     // Most objects have one owner, and few ancestors.
     var node = self
-    for _ in 0..<1000 {
+    for _ in 0..<100_000 {
       if node.isRoot { return true }
       guard node.owners.others.isEmpty else { break }
-      guard let owner = node.owners.first else { return false }
+      guard let owner = node.owners.first, !lost.contains(ObjectIdentifier(owner)) else {
+        return false
+      }
       node = owner
     }
     var seen: Set<ObjectIdentifier> = [ObjectIdentifier(node)]

@@ -233,6 +233,9 @@ attacks["Recording:is_active"] = attacks.start_recording
 
 function attacks.inspect() refused(obs.inspect) end
 attacks["Inspector:stop"] = attacks.inspect
+function attacks.mirror() refused(obs.mirror, {}, "name", { url = "redis://127.0.0.1:1" }) end
+attacks["Mirror:stop"] = attacks.mirror
+attacks["Mirror:synced"] = attacks.mirror
 
 function attacks.break_on_change() refused(obs.break_on_change, shared, "v") end
 
