@@ -95,6 +95,7 @@ public final class TreeMirror: ObservableModel {
   ///   - name: the name of the tree on the server, of letters, digits and `_ . : / -`.
   ///   - url: `redis://user:password@host:port/database`, `rediss:` for TLS, or `unix:` with the
   ///     path of a socket.
+  ///   - options: how the tree is mirrored.
   ///   - loop: by default, the loop of the model.
   /// - Throws: ``MirrorError`` for a bad name or address, a value that a mirror does not carry, and
   ///   if the library hiredis is not installed; `PathError` if another loop observes one of the

@@ -220,4 +220,25 @@ import Testing
     let right = try Replica(on: loop, name: "b", at: "redis://:secret@127.0.0.1:\(server.port)/3")
     try run(loop) { try right.state.state == "live" }
   }
+
+  @Test func `after a server has lost batches, all copies have what it has`() throws {
+    let server = try RedisServer()
+    let (loop, other) = (Loop(), Loop())
+    let writer = try replicas(1, on: loop, at: server.url)[0]
+    let follower = try Replica(on: other, seed: 2, at: server.url, "{ root = {} }")
+    try settle([follower])
+    try server.saveData()
+    try writer.run("count('r0-')")
+    try settle([writer])
+    try settle([follower])
+    server.kill()
+    try server.restoreData()
+    try server.start()
+    // The follower does not run: it meets another batch of the same version later.
+    try run(loop) { writer.errors.contains { $0.contains("has lost 1 acknowledged batch") } }
+    try writer.run("root.k = 'new'")
+    try settle([writer])
+    try run(other) { try follower.text("root.k") == "new" }
+    expectSame(try follower.text("dump()"), try writer.text("dump()"))
+  }
 }

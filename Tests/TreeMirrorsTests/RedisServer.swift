@@ -51,8 +51,16 @@ final class RedisServer {
     self.process = nil
   }
 
-  func signal(_ signal: Int32) {
-    if let process { Foundation.kill(process.processIdentifier, signal) }
+  private var data: URL { folder.appendingPathComponent("appendonlydir") }
+  private var saved: URL { folder.appendingPathComponent("saved") }
+
+  /// Copies the data, for `restoreData`.
+  func saveData() throws { try FileManager.default.copyItem(at: data, to: saved) }
+
+  /// Replaces the data of a server that was killed by the copy, as a failure of the disk would.
+  func restoreData() throws {
+    try FileManager.default.removeItem(at: data)
+    try FileManager.default.copyItem(at: saved, to: data)
   }
 
   /// Runs a command, and returns what redis-cli prints.

@@ -233,8 +233,9 @@ function trees.report_kept(kept, what, site, writer)
   local object, key = next(kept)
   if object == nil then return end
   local more = next(kept, object) ~= nil and ", among others" or ""
-  report_error(string_format("%s has written '%s' of %s since, so its value stays%s",
-    writer or "another script", tostring(key), trees.shown(object), more), "", "watcher", what, site)
+  local text = string_format("%s has written '%s' of %s since, so its value stays%s",
+    writer or "another script", tostring(key), trees.shown(object), more)
+  report_error(text, "", "watcher", what, site)
 end
 
 function Others:report(what, site) trees.report_kept(self.kept, what, site) end

@@ -30,7 +30,8 @@ extension MirrorDocument {
       switch operation {
       case .make, .contents: break
       case .set(_, let key, let value): add(.set, key, nil, value)
-      case .insert(_, let at, let value): add(.insert, position(min(at, operation.target.list.count)), nil, value)
+      case .insert(let node, let at, let value):
+        add(.insert, position(min(at, node.list.count)), nil, value)
       case .remove(_, let at, let old): add(.remove, position(at), old, nil)
       case .replace(_, let at, let old, let value): add(.set, position(at), old, value)
       case .move(_, _, let at, let value): add(.move, position(at), nil, value)

@@ -84,7 +84,9 @@ struct RedisAddress: Equatable {
       authority = ""
     }
     if !authority.isEmpty {
-      guard authority.hasPrefix(":"), let number = Int(authority.dropFirst()), (1...65535).contains(number) else {
+      guard authority.hasPrefix(":"), let number = Int(authority.dropFirst()),
+        (1...65535).contains(number)
+      else {
         throw refuse("'\(authority.dropFirst())' is no port")
       }
       port = number
@@ -122,7 +124,8 @@ struct RedisAddress: Equatable {
         continue
       }
       let digits = String(decoding: rest.prefix(2), as: UTF8.self)
-      guard digits.count == 2, digits.allSatisfy(\.isHexDigit), let value = UInt8(digits, radix: 16)
+      guard digits.count == 2, digits.allSatisfy(\.isHexDigit),
+        let value = UInt8(digits, radix: 16)
       else { return nil }
       bytes.append(value)
       rest = rest.dropFirst(2)
