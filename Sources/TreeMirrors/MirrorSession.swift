@@ -109,6 +109,8 @@ package final class MirrorSession {
   private var unanswered = (commands: 0, follower: 0)
   private var hasWarned = false
   private var reported: Set<String> = []
+  /// The number of lost connections since the last success.
+  private var failures = 0
   private var journal: MirrorJournal?
 
   /// - Throws: `MirrorError` for an invalid address, a missing library, or a bad journal.
@@ -303,7 +305,7 @@ package final class MirrorSession {
   }
 
   /// Resets the delay and the reported reasons after a success.
-  private func noteSuccess() { (delay, reported) = (options.delays.0, []) }
+  private func noteSuccess() { (delay, reported, failures) = (options.delays.0, [], 0) }
 
   /// Gives back batches that others have preceded (`check`).
   private func giveBack(from number: Int) {
@@ -581,7 +583,9 @@ package final class MirrorSession {
   private func lost(_ reason: String) {
     disconnect()
     guard state != .stopped, failureIsFinal != true else { return }
-    if reported.insert(reason).inserted {
+    failures += 1
+    // A short break is not worth a word.
+    if failures > 2, reported.insert(reason).inserted {
       tree?.warn("mirror '\(name)', server \(address.name): \(reason)")
     }
     if state != .connecting { set(.offline) }
