@@ -1379,7 +1379,7 @@ function obs.history(target, options) end
 ---An own change that did not fit what other processes have made of the tree, and was dropped (A4).
 ---@class (exact) obs.RejectedChange
 ---@field path any[]  the keys from the root to the changed key
----@field kind "set"|"insert"|"remove"|"move"
+---@field kind "set"|"insert"|"remove"
 ---@field old? any  the element before, if the change removes or replaces one in a list
 ---@field new? any  the value that the change stores
 

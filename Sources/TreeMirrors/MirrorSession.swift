@@ -56,6 +56,41 @@ package protocol MirroredTree: AnyObject {
   func warn(_ text: String)
 }
 
+/// The connections to a server, and what is under way on them.
+private struct Link {
+  let commands: RedisConnection
+  let follower: RedisConnection
+  /// The names of the scripts that the server has.
+  var scripts: [ServerScript: [UInt8]] = [:]
+  /// Whether the server has all of them.
+  var isReady: Bool { scripts.count == ServerScript.allCases.count }
+  var isJoining = false
+  var isFollowing = false
+  var isSnapshotUnderWay = false
+  /// Whether a batch was missing in the stream.
+  var hasGap = false
+  /// The version that the server had when this process joined.
+  var newest = 0
+  /// How often the server was looked at since it last answered, on each connection.
+  var unanswered = (commands: 0, follower: 0)
+  /// The version of the tree at the last look, and the number of looks since then that found
+  /// another one at the server.
+  var looks = (version: -1, count: 0)
+}
+
+/// Why a mirror has failed.
+private enum Failure {
+  /// Too much waits for the server; this ends when the server has half of it.
+  case full(String)
+  case final(String)
+
+  var reason: String {
+    switch self {
+    case .full(let reason), .final(let reason): reason
+    }
+  }
+}
+
 /// Keeps a tree equal in several processes.
 ///
 /// The server puts their batches into one order.
@@ -91,22 +126,10 @@ package final class MirrorSession {
   /// The number of batches that may be under way at once.
   private static let mostSent = 256
 
-  private var commands: RedisConnection?
-  private var follower: RedisConnection?
-  private var scripts: [ServerScript: [UInt8]] = [:]
+  private var link: Link?
   private var delay: Double
   private var retry: LoopTimer?
   private var looking: LoopTimer?
-  private var looks = (version: -1, count: 0)
-  private var isSnapshotUnderWay = false
-  private var isJoining = false
-  /// The version that the server had when this process joined.
-  private var newest = 0
-  private var isFollowing = false
-  /// Whether a batch was missing in the stream.
-  private var hasGap = false
-  /// How often the server was looked at since it last answered, on each connection.
-  private var unanswered = (commands: 0, follower: 0)
   private var hasWarned = false
   private var reported: Set<String> = []
   /// The number of lost connections since the last success.
@@ -134,20 +157,17 @@ package final class MirrorSession {
     try RedisConnection.check(address)
   }
 
-  /// - Throws: `MirrorError` for a name that keys of the server cannot have.
-  package static func check(name: String) throws(MirrorError) {
-    let isGood = name.utf8.allSatisfy { byte in
-      switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "-")...UInt8(ascii: ":"), UInt8(ascii: "_"):
-        true
-      default: false
+  /// Whether a mirror can have a name: keys of the server contain it.
+  package static func isName(_ name: some Collection<UInt8>) -> Bool {
+    !name.isEmpty && name.count <= 200
+      && name.allSatisfy { byte in
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+          UInt8(ascii: "-")...UInt8(ascii: ":"), UInt8(ascii: "_"):
+          true
+        default: false
+        }
       }
-    }
-    if name.isEmpty || name.utf8.count > 200 || !isGood {
-      throw MirrorError(
-        "a mirror has a name of 1 to 200 letters, digits and any of _ . : / -, not '\(name)'")
-    }
   }
 
   private static func newName() -> String {
@@ -186,14 +206,16 @@ package final class MirrorSession {
   /// Whether the tree may be written, and why not.
   package var refusal: String? {
     if !options.writes { return "the mirror '\(name)' is read-only here" }
-    switch state {
-    case .failed: return "the mirror '\(name)' has failed: \(failure ?? "")"
-    default: return nil
-    }
+    return failure.map { "the mirror '\(name)' has failed: \($0)" }
   }
 
   /// Why the mirror has failed.
-  package private(set) var failure: String?
+  package var failure: String? { cause?.reason }
+  private var cause: Failure?
+  private var isOver: Bool {
+    if case .final? = cause { return true }
+    return state == .stopped
+  }
 
   /// Takes a turn's changes of the tree, by handles.
   package func wrote(_ bytes: [UInt8]) throws {
@@ -213,9 +235,8 @@ package final class MirrorSession {
     pendingBytes += size
     if !epoch.isEmpty { keep(batch) }
     if pending > options.mostBatches || pendingBytes > options.mostBytes {
-      fail(
-        "\(pending) batches of \(pendingBytes) bytes wait for the server, more than a mirror keeps",
-        isFinal: false)
+      let size = "\(pending) batches of \(pendingBytes) bytes"
+      fail(.full("\(size) wait for the server, more than a mirror keeps"))
     }
     send()
   }
@@ -246,8 +267,9 @@ package final class MirrorSession {
   }
 
   private func send() {
-    guard let commands, !epoch.isEmpty, let append = scripts[.append] else { return }
-    guard let first = document.pending.first?.number else { return }
+    guard let link, link.isReady, !epoch.isEmpty, let first = document.pending.first?.number else {
+      return
+    }
     var isSent = false
     while sent < lastNumber, sent - acknowledged < MirrorSession.mostSent {
       let index = sent + 1 - first
@@ -258,14 +280,14 @@ package final class MirrorSession {
       sent = batch.number
       let base = options.check ? "\(batch.base)" : ""
       run(
-        append, .append, on: commands,
+        .append,
         [epoch.bytes, writer.bytes, "\(batch.number)".bytes, base.bytes, encoded(batch)]
       ) { [weak self] reply in
         self?.appended(batch, reply)
       }
       isSent = true
     }
-    if isSent { loop.whenTurnEnds { [weak commands] in commands?.write() } }
+    if isSent { loop.whenTurnEnds { [weak commands = link.commands] in commands?.write() } }
   }
 
   private func appended(_ batch: MirrorBatch, _ reply: RedisConnection.Reply) {
@@ -294,10 +316,10 @@ package final class MirrorSession {
     } else if journal?.isLarge == true {
       keepAll()
     }
-    if state == .failed, failureIsFinal == false, pending < options.mostBatches / 2,
+    if case .full? = cause, pending < options.mostBatches / 2,
       pendingBytes < options.mostBytes / 2 || pending == 0
     {
-      failure = nil
+      cause = nil
       state = .live
     }
     send()
@@ -329,20 +351,20 @@ package final class MirrorSession {
   // MARK: Connecting
 
   private func connect() {
-    guard state != .stopped, failureIsFinal != true else { return }
+    if isOver { return }
     do {
       let commands = try RedisConnection(to: address, on: loop)
       commands.ended = { [weak self] reason in self?.lost(reason) }
       let follower = try RedisConnection(to: address, on: loop)
       follower.ended = { [weak self] reason in self?.lost(reason) }
-      (self.commands, self.follower) = (commands, follower)
+      link = Link(commands: commands, follower: follower)
       logIn(commands)
       logIn(follower)
       prepare(commands)
     } catch let error as ConnectionFailure {
       lost(error.reason)
     } catch {
-      fail("\(error)", isFinal: true)
+      fail("\(error)")
     }
   }
 
@@ -362,66 +384,44 @@ package final class MirrorSession {
   private func prepare(_ connection: RedisConnection) {
     connection.send(["INFO".bytes]) { [weak self] reply in
       guard let self, check(reply), let text = reply.text else { return }
-      checkSettings(text)
+      check(ServerSettings(text))
     }
-    var left = ServerScript.allCases.count
     for script in ServerScript.allCases {
       connection.send(["SCRIPT".bytes, "LOAD".bytes, script.rawValue.bytes]) { [weak self] reply in
         guard let self, check(reply), let name = reply.bytes else { return }
-        scripts[script] = name
-        left -= 1
-        if left == 0 { join() }
+        link?.scripts[script] = name
+        if link?.isReady == true { join() }
       }
     }
   }
 
-  private func checkSettings(_ info: String) {
-    var facts: [Substring: Substring] = [:]
-    for line in info.split(whereSeparator: { $0 == "\r\n" || $0 == "\n" || $0 == "\r" }) {
-      if let colon = line.firstIndex(of: ":") {
-        facts[line[..<colon]] = line[line.index(after: colon)...]
-      }
-    }
-    if let version = facts["redis_version"] {
-      let parts = version.split(separator: ".").map { Int($0) ?? 0 }
-      if (parts.first ?? 0, parts.dropFirst().first ?? 0) < (6, 2) {
-        fail(
-          "the server \(address.name) has version \(version); a mirror needs Redis 6.2 or later",
-          isFinal: true)
-      }
-    }
-    if hasWarned { return }
+  private func check(_ settings: ServerSettings) {
+    if let obstacle = settings.obstacle { fail("the server \(address.name) \(obstacle)") }
+    if hasWarned || settings.risks.isEmpty { return }
     hasWarned = true
-    var reasons: [String] = []
-    if facts["aof_enabled"] == "0" {
-      reasons.append("without an append-only file, it forgets acknowledged writes when it ends")
-    }
-    if let policy = facts["maxmemory_policy"], policy != "noeviction", facts["maxmemory"] != "0" {
-      reasons.append("with maxmemory-policy \(policy), it may drop the whole state")
-    }
-    if !reasons.isEmpty {
-      tree?.warn(
-        "the mirror '\(name)' is not safe on the server \(address.name): "
-          + reasons.joined(separator: "; "))
-    }
+    tree?.warn(
+      "the mirror '\(name)' is not safe on the server \(address.name): "
+        + settings.risks.joined(separator: "; "))
   }
 
+  /// Runs a script that the server has.
   private func run(
-    _ name: [UInt8], _ script: ServerScript, on connection: RedisConnection, _ arguments: [[UInt8]],
+    _ script: ServerScript, _ arguments: [[UInt8]],
     _ replied: @escaping (RedisConnection.Reply) -> Void
   ) {
-    connection.send(["EVALSHA".bytes, name, "5".bytes] + keys + arguments, replied)
+    guard let link, let name = link.scripts[script] else { return }
+    link.commands.send(["EVALSHA".bytes, name, "5".bytes] + keys + arguments, replied)
   }
 
   private lazy var keys = ["s", "m", "w", "d", "p"].map { "obs:{\(name)}:\($0)".bytes }
 
   private func join() {
-    guard let commands, let join = scripts[.join], !isJoining else { return }
-    isJoining = true
+    guard let link, link.isReady, !link.isJoining else { return }
+    self.link?.isJoining = true
     let mayPublish = options.writes && epoch.isEmpty && journal?.writer == nil
     let state = mayPublish ? document.stateBytes() : []
     run(
-      join, .join, on: commands,
+      .join,
       [
         writer.bytes, epoch.bytes, "\(version)".bytes, lastEntry.writer.bytes,
         "\(lastEntry.number)".bytes, mayPublish ? MirrorSession.newName().bytes : [], state,
@@ -429,12 +429,12 @@ package final class MirrorSession {
       ]
     ) { [weak self] reply in
       guard let self else { return }
-      isJoining = false
+      self.link?.isJoining = false
       guard check(reply) else { return }
       do { try joined(reply.list) } catch let error as MirrorError {
-        fail(error.description, isFinal: true)
+        fail(error.description)
       } catch {
-        fail("\(error)", isFinal: true)
+        fail("\(error)")
       }
     }
   }
@@ -450,7 +450,7 @@ package final class MirrorSession {
       guard let newest = reply[2].integer, let last = reply[4].integer else {
         throw strange("its counters are no numbers")
       }
-      if hasGap { throw strange("its stream has a gap behind batch \(version)") }
+      if link?.hasGap == true { throw strange("its stream has a gap behind batch \(version)") }
       try goOn(after: last)
       becomeLive(newest: newest)
     case "state": try takeState(reply)
@@ -474,24 +474,23 @@ package final class MirrorSession {
     MirrorError("the server \(address.name) has no valid mirror '\(name)': \(reason)")
   }
 
-  /// Numbers what waits behind the last number that the server knows.
+  /// Goes on behind the last number of this writer that the server knows.
   private func goOn(after last: Int) throws {
     guard last <= lastNumber else {
       throw strange("it has batches that this process did not send")
     }
-    sent = last
-    acknowledge(upTo: last)
-    if let first = document.pending.first, first.number > last + 1 {
-      tree?.report(
-        MirrorError(
-          "the server \(address.name) has lost \(first.number - last - 1) acknowledged batches of "
-            + "this process in the mirror '\(name)'"))
+    if last < confirmed {
+      // The stream has these batches, but the server has forgotten their numbers.
       renameWriter()
       renumber(after: 0)
-    } else if document.pending.isEmpty, last < lastNumber {
-      renumber(after: last)
+    } else {
+      sent = last
+      acknowledge(upTo: last)
     }
   }
+
+  /// The number of the newest own batch that the stream has brought back.
+  private var confirmed: Int { lastNumber - document.pending.count }
 
   /// Goes on as another writer: others may have batches whose numbers would be given twice.
   private func renameWriter() { writer = MirrorSession.newName() }
@@ -509,9 +508,9 @@ package final class MirrorSession {
 
   private func becomeLive(newest: Int = 0) {
     // A callback may have ended the mirror.
-    if state == .stopped || commands == nil { return }
-    hasGap = false
-    self.newest = newest
+    if state == .stopped || link == nil { return }
+    link?.hasGap = false
+    link?.newest = newest
     set(newest > version ? .behind : .live)
     send()
     follow()
@@ -522,32 +521,35 @@ package final class MirrorSession {
   }
 
   private func set(_ state: MirrorState) {
-    if self.state == .stopped || self.state == .failed && failure != nil { return }
+    if self.state == .stopped || cause != nil { return }
     self.state = state
     tree?.statusDidChange()
   }
 
   private func look() {
-    guard let commands, let script = scripts[.look], !epoch.isEmpty else { return }
+    guard let link, link.isReady, !epoch.isEmpty else { return }
+    let unanswered = link.unanswered
     // The follower waits for five seconds at most.
     if unanswered.commands > 3 || unanswered.follower > 5 {
       return lost("it does not answer")
     }
-    unanswered = (unanswered.commands + 1, unanswered.follower + 1)
+    self.link?.unanswered = (unanswered.commands + 1, unanswered.follower + 1)
     let version = version
-    run(script, .look, on: commands, [writer.bytes]) { [weak self] reply in
-      guard let self, case .list(let list) = reply, list.count == 3 else { return }
-      unanswered.commands = 0
+    run(.look, [writer.bytes]) { [weak self] reply in
+      guard let self, case .list(let list) = reply, list.count == 3, let link = self.link else {
+        return
+      }
+      self.link?.unanswered.commands = 0
       let others = max(0, (list[2].integer ?? 1) - 1)
       if others != peers {
         peers = others
         tree?.statusDidChange()
       }
       // If the stream was deleted or replaced, XREAD waits without an error.
-      let isStuck = list[1].integer != self.version && looks.version == self.version
-      looks = (self.version, isStuck ? looks.count + 1 : 0)
-      if list[0].text != epoch || list[1].integer ?? 0 < version || looks.count > 2 {
-        looks.count = 0
+      let isStuck = list[1].integer != self.version && link.looks.version == self.version
+      let count = isStuck ? link.looks.count + 1 : 0
+      self.link?.looks = (self.version, count)
+      if list[0].text != epoch || list[1].integer ?? 0 < version || count > 2 {
         lost("it has another state")
       }
     }
@@ -573,7 +575,7 @@ package final class MirrorSession {
     if fatal.contains(where: { text.hasPrefix($0) }) || text.contains("WRONGTYPE")
       || text.contains("executing the script can't")
     {
-      return fail("the server \(address.name) refuses it: \(text)", isFinal: true)
+      return fail("the server \(address.name) refuses it: \(text)")
     }
     // Tried again: a full disk may get room, and a server that loads its data comes to an end.
     lost("it refuses for now: \(text)")
@@ -582,7 +584,7 @@ package final class MirrorSession {
   /// The connection was lost.
   private func lost(_ reason: String) {
     disconnect()
-    guard state != .stopped, failureIsFinal != true else { return }
+    if isOver { return }
     failures += 1
     // A short break is not worth a word.
     if failures > 2, reported.insert(reason).inserted {
@@ -596,84 +598,62 @@ package final class MirrorSession {
   }
 
   private func disconnect() {
-    let connections = [commands, follower]
-    (commands, follower) = (nil, nil)
-    scripts = [:]
+    guard let ended = link else { return }
+    link = nil
     sent = acknowledged
-    (isSnapshotUnderWay, isJoining, isFollowing) = (false, false, false)
-    unanswered = (0, 0)
-    for connection in connections { connection?.close() }
+    ended.commands.close()
+    ended.follower.close()
   }
 
-  private var failureIsFinal: Bool?
+  /// Ends the mirror, because it cannot go on.
+  package func fail(_ reason: String) { fail(.final(reason)) }
 
-  /// Ends the mirror because its tree cannot follow.
-  package func fail(_ reason: String) { fail(reason, isFinal: true) }
-
-  private func fail(_ reason: String, isFinal: Bool) {
-    if failureIsFinal == true || state == .stopped { return }
-    (failure, failureIsFinal) = (reason, isFinal)
+  private func fail(_ cause: Failure) {
+    if isOver { return }
+    self.cause = cause
     state = .failed
-    if isFinal {
+    if isOver {
       disconnect()
       looking?.stop()
       looking = nil
     }
-    tree?.report(MirrorError("the mirror '\(name)' has failed: \(reason)"))
+    tree?.report(MirrorError("the mirror '\(name)' has failed: \(cause.reason)"))
     tree?.statusDidChange()
   }
 
   // MARK: Batches of all processes
 
-  private struct Entry {
-    let version: Int
-    let writer: String
-    let number: Int
-    let bytes: [UInt8]
-
-    init(_ reply: RedisConnection.Reply) throws {
-      let parts = reply.list
-      let fields = parts.count == 2 ? parts[1].list : []
-      let id = parts.first?.text ?? "?"
-      guard parts.count == 2, fields.count == 6, id.hasSuffix("-1"),
-        let version = Int(id.dropLast(2)), version < 1 << 53, let writer = fields[1].text,
-        let number = fields[3].integer, let bytes = fields[5].bytes
-      else { throw MirrorError("the entry \(id) of the stream is no batch") }
-      (self.version, self.writer, self.number, self.bytes) = (version, writer, number, bytes)
-    }
-  }
-
   private func follow() {
-    guard let follower, !isFollowing else { return }
-    isFollowing = true
+    guard let follower = link?.follower, link?.isFollowing == false else { return }
+    link?.isFollowing = true
     follower.send(
       ["XREAD", "COUNT", "500", "BLOCK", "5000", "STREAMS"].map(\.bytes)
         + [keys[0], "\(version)-1".bytes]
     ) { [weak self, weak follower] reply in
-      guard let self, self.follower === follower else { return }
-      isFollowing = false
-      unanswered.follower = 0
+      guard let self, link?.follower === follower else { return }
+      link?.isFollowing = false
+      link?.unanswered.follower = 0
       guard check(reply) else { return }
       if pending == 0 { noteSuccess() }
       do {
-        let entries = try (reply.list.first?.list.last?.list ?? []).map(Entry.init)
+        let entries = try (reply.list.first?.list.last?.list ?? []).map(StreamEntry.init)
         // After a gap, joining goes on.
-        if try take(entries), self.follower === follower { self.follow() }
+        if try take(entries), link?.follower === follower { follow() }
       } catch {
-        fail("\(error)", isFinal: true)
+        fail("\(error)")
       }
     }
   }
 
   /// Takes batches of the stream; false if some before them are missing.
-  private func take(_ entries: [Entry]) throws -> Bool {
+  private func take(_ entries: [StreamEntry]) throws -> Bool {
     if entries.isEmpty { return true }
     // With many own batches, apply the others in one step: each step applies all own ones again.
     let isTogether = document.pending.count > 100
     var rest = entries.drop { $0.version <= version }
     while let entry = rest.first {
       guard entry.version == version + 1 else {
-        hasGap = true
+        link?.hasGap = true
         join()
         return false
       }
@@ -697,7 +677,7 @@ package final class MirrorSession {
         for entry in group {
           if problem != nil { break }
           do {
-            document.applyConfirmed(try document.batch(from: entry.bytes), in: step)
+            document.apply(try document.batch(from: entry.bytes), in: step)
             version = entry.version
             lastEntry = (entry.writer, entry.number)
           } catch { problem = malformed(entry, error) }
@@ -708,12 +688,12 @@ package final class MirrorSession {
       if state == .stopped { return false }
       rest = rest.dropFirst(group.count)
     }
-    if state == .behind, version >= newest { set(.live) }
+    if state == .behind, let link, version >= link.newest { set(.live) }
     tree?.statusDidChange()
     return true
   }
 
-  private func malformed(_ entry: Entry, _ error: any Error) -> MirrorError {
+  private func malformed(_ entry: StreamEntry, _ error: any Error) -> MirrorError {
     var reason = ""
     if let error = error as? MirrorFormatError {
       reason = " at byte \(error.place): \(error.expected) expected"
@@ -721,7 +701,7 @@ package final class MirrorSession {
     return MirrorError("batch \(entry.version) of writer \(entry.writer) is malformed\(reason)")
   }
 
-  private func confirm(_ entry: Entry) throws {
+  private func confirm(_ entry: StreamEntry) throws {
     (version, lastEntry) = (entry.version, (entry.writer, entry.number))
     guard let first = document.pending.first, first.number == entry.number else {
       throw MirrorError("batch \(entry.version) has a number that this process did not give")
@@ -749,7 +729,7 @@ package final class MirrorSession {
       let at = reply[3].integer, let bytes = reply[5].bytes
     else { throw strange("its answer is incomplete") }
     tree?.collect()
-    let entries = try reply[6].list.map(Entry.init)
+    let entries = try reply[6].list.map(StreamEntry.init)
     let snapshot: MirrorSnapshot
     do { snapshot = try MirrorSnapshot(from: bytes) } catch let error as MirrorFormatError {
       throw MirrorError(
@@ -760,11 +740,12 @@ package final class MirrorSession {
       throw MirrorError("the mirror '\(name)' was published by another kind of object")
     }
     let isSame = epoch == newEpoch
+    // Acknowledged batches that did not come back yet are sent again.
     let hasLost = isSame && last < acknowledged
-    if hasLost {
+    if isSame, last < confirmed {
       tree?.report(
         MirrorError(
-          "the server \(address.name) has lost \(acknowledged - last) acknowledged batches of this "
+          "the server \(address.name) has lost \(confirmed - last) acknowledged batches of this "
             + "process in the mirror '\(name)'"))
     }
     if let journal, journal.writer != nil, let known = journal.epoch, known != newEpoch,
@@ -802,7 +783,7 @@ package final class MirrorSession {
 
   /// The state after the batches behind a snapshot.
   private func folded(
-    _ snapshot: MirrorSnapshot, _ entries: [Entry], from at: Int
+    _ snapshot: MirrorSnapshot, _ entries: [StreamEntry], from at: Int
   ) throws -> MirrorSnapshot {
     if entries.isEmpty { return snapshot }
     let scratch = MirrorDocument()
@@ -831,17 +812,16 @@ package final class MirrorSession {
 
   /// Publishes a new snapshot if one is due; `at` is the version of the last one.
   private func publish(_ newest: Int, _ at: Int) {
-    guard newest >= at, newest - at >= options.snapshot, version - at >= options.snapshot / 2,
-      version > at,
-      !isSnapshotUnderWay, let commands, let script = scripts[.snapshot]
+    guard newest - at >= options.snapshot, version - at >= options.snapshot / 2, version > at,
+      link?.isSnapshotUnderWay == false
     else { return }
-    isSnapshotUnderWay = true
+    link?.isSnapshotUnderWay = true
     run(
-      script, .snapshot, on: commands,
+      .snapshot,
       [epoch.bytes, "\(version)".bytes, document.stateBytes(), "\(options.keep)".bytes]
     ) { [weak self] reply in
       guard let self else { return }
-      isSnapshotUnderWay = false
+      link?.isSnapshotUnderWay = false
       check(reply)
     }
   }

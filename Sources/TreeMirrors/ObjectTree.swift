@@ -50,7 +50,7 @@ final class ObjectTree: MirroredTree {
       operations.make(entry, contents, isRoot: entry === items[0].entry)
     }
     for (entry, contents) in items { operations.fill(entry, contents) }
-    if let obstacle = operations.obstacle { throw MirrorError(obstacle.description) }
+    if let obstacle = operations.obstacle { throw MirrorError(obstacle) }
     session.begin(with: operations.all)
   }
 
@@ -67,7 +67,7 @@ final class ObjectTree: MirroredTree {
     if let obstacle = operations.obstacle {
       for (entry, _) in written.came { forget(entry) }
       restore(written)
-      return onError(MirrorError("\(obstacle.description); the write was taken back"))
+      return onError(MirrorError("\(obstacle); the write was taken back"))
     }
     for entry in written.left { forget(entry) }
     session.wrote(operations.all, size: 40 * operations.all.count)
@@ -127,11 +127,7 @@ final class ObjectTree: MirroredTree {
     private var document: MirrorDocument { tree.session.document }
     private(set) var all: [MirrorOperation] = []
     /// The first value that cannot be mirrored.
-    private(set) var obstacle: Obstacle?
-
-    struct Obstacle {
-      let description: String
-    }
+    private(set) var obstacle: String?
 
     init(_ tree: ObjectTree) { self.tree = tree }
 
@@ -273,8 +269,7 @@ final class ObjectTree: MirroredTree {
     ) -> MirrorValue? {
       if obstacle == nil {
         let owner = if case .model(let name) = contents.shape { name } else { "a collection" }
-        obstacle = Obstacle(
-          description: "'\(key)' of \(owner) holds \(what), which a mirror does not carry")
+        obstacle = "'\(key)' of \(owner) holds \(what), which a mirror does not carry"
       }
       return nil
     }
@@ -483,7 +478,6 @@ final class ObjectTree: MirroredTree {
           case .set: .set
           case .insert: .insert
           case .remove: .remove
-          case .move: .move
           }
         let now = objects[rejection.node.handle].flatMap {
           TreeWriting($0).value(DeepChange.Key(rejection.key))

@@ -105,7 +105,10 @@ public final class TreeMirror: ObservableModel {
     of model: some KeyPathObservable, named name: String, at url: String,
     _ options: Options = Options(), in loop: Loop? = nil
   ) throws {
-    try MirrorSession.check(name: name)
+    guard MirrorSession.isName(name.utf8) else {
+      throw MirrorError(
+        "a mirror has a name of 1 to 200 letters, digits and any of _ . : / -, not '\(name)'")
+    }
     guard let loop = try loop ?? model.loopOfMirror() else {
       throw MirrorError("a mirror needs a loop: none was made on this thread")
     }

@@ -14,6 +14,13 @@ final class MirrorFunctions: ModuleSlice {
     [
       .init("begin_mirror", begin),
       .init(
+        "is_mirror_name",
+        { [state] L in
+          L.push(MirrorSession.isName(state.bytes(at: 1, of: L)))
+          return 1
+        }
+      ),
+      .init(
         "start_mirror",
         { [self] L in
           try mirror(L)?.session.begin(with: state.bytes(at: 2, of: L))

@@ -22,9 +22,10 @@ local states = setmetatable({}, { __mode = "k" })
 
 -- The numbers of the format ----------------------------------------------------------------------
 
-local MAKE, CONTENTS, SET, INSERT, REMOVE, MOVE, LIST, LEFT = 1, 2, 3, 4, 5, 7, 8, 9
+local MAKE, CONTENTS, SET, INSERT, REMOVE, REPLACE, LIST, LEFT = 1, 2, 3, 4, 5, 6, 7, 8
 -- The position behind the last element, however many there are.
 local END = 0xffffffff
+local edits = { insert = INSERT, remove = REMOVE, replace = REPLACE }
 local kinds = { [false] = 0, array = 1, dictionary = 2, set = 3 }
 local makers = { [0] = function() return {} end, array, dictionary, set_of }
 
@@ -135,15 +136,10 @@ function Mirroring:add_differences(parts, object, old, new)
       -- What is added at the end stays behind what others add there first.
       local is_end = kind == "insert" and position > count
       if kind == "insert" then count = count + 1 elseif kind == "remove" then count = count - 1 end
-      local head = pack("<i8I4", handle, is_end and END or position - 1)
-      if kind == "insert" then
-        parts[#parts + 1] = "\4" .. head .. self:bytes_of(new.map[to])
-      elseif kind == "remove" then
-        parts[#parts + 1] = "\5" .. head .. self:bytes_of(old.map[from])
-      else
-        parts[#parts + 1] =
-          "\6" .. head .. self:bytes_of(old.map[from]) .. self:bytes_of(new.map[to])
-      end
+      parts[#parts + 1] =
+        pack("<Bi8I4", edits[kind], handle, is_end and END or position - 1)
+      if from then parts[#parts + 1] = self:bytes_of(old.map[from]) end
+      if to then parts[#parts + 1] = self:bytes_of(new.map[to]) end
     end)
   end
   local keys = differing_keys(old.map, new.map, length)
@@ -302,11 +298,10 @@ end
 
 -- The changes of others --------------------------------------------------------------------------
 
--- Calls the functions of `visit` for the operations in bytes from a place on, up to the first one
--- that it has no function for; returns the place of that one. `object_of` returns the object of a
--- handle.
-local function read(bytes, place, object_of, visit)
-  local length = #bytes
+-- Returns three functions for bytes from a place on: they read a number in a layout of
+-- `string.unpack`, read a value, and return the place of what comes next. `object_of` returns the
+-- object of a handle.
+local function reader(bytes, place, object_of)
   local function number(layout)
     local value
     value, place = unpack(layout, bytes, place)
@@ -321,8 +316,15 @@ local function read(bytes, place, object_of, visit)
     if tag == 0 then return nil end
     return tag == 2
   end
-  while place <= length do
-    local start, code, handle = place, number "B", number "<i8"
+  return number, value, function() return place end
+end
+
+-- Calls the functions of `visit` for the operations in bytes from a place on, up to the first one
+-- that it has no function for; returns the place of that one.
+local function read(bytes, place, object_of, visit)
+  local number, value, next_place = reader(bytes, place, object_of)
+  while next_place() <= #bytes do
+    local start, code, handle = next_place(), number "B", number "<i8"
     if not visit[code] then return start end
     if code == MAKE then
       visit[MAKE](handle, number "B", number "<s4")
@@ -464,25 +466,12 @@ end
 
 -- Rejections -------------------------------------------------------------------------------------
 
-local names = { [SET] = "set", [INSERT] = "insert", [REMOVE] = "remove", [MOVE] = "move" }
+local names = { [SET] = "set", [INSERT] = "insert", [REMOVE] = "remove" }
 
 local function rejected(self, bytes)
-  local place = 1
-  local function number(layout)
-    local value
-    value, place = unpack(layout, bytes, place)
-    return value
-  end
-  local function value()
-    local tag = number "B"
-    if tag == 3 then return number "<i8" end
-    if tag == 5 then return number "<s4" end
-    if tag == 4 then return number "<d" end
-    if tag == 6 then return self.objects[number "<i8"] end
-    if tag == 0 then return nil end
-    return tag == 2
-  end
-  while place <= #bytes do
+  local number, value, next_place =
+    reader(bytes, 1, function(handle) return self.objects[handle] end)
+  while next_place() <= #bytes do
     local kind, handle = number "B", number "<i8"
     local path = {}
     for i = 1, number "<I4" do path[i] = value() end
@@ -634,7 +623,7 @@ local function check_name(name)
   if type(name) ~= "string" then
     bad_argument(2, "mirror", "name expected, got " .. (name == nil and "no value" or type(name)))
   end
-  if name == "" or #name > 200 or string.find(name, "[^%w_.:/-]") then
+  if not core.is_mirror_name(name) then
     bad_argument(2, "mirror", format("a name has 1 to 200 letters, digits and any of _ . : / -, "
       .. "not %s", trees.shown(name)))
   end

@@ -113,17 +113,8 @@ public final class ChangeHistory: ObservableModel {
     self.engine = engine
     let inbox = engine.inbox
     clock = { inbox.loop?.now ?? 0 }
-    let handle = ShadowHandle()
-    watcher = try model.register(
-      in: loop, WatcherOptions(name: "history"), [.recording, .probing], #fileID, #line,
-      { [weak self] _, _ in
-        // The callback owns the shadow.
-        withExtendedLifetime(handle) { self?.record() }
-        engine.delivery.noteIdleCall()
-      }
-    ) { engine, record in try engine.wiring.add([Path.everything], to: record) }
-    try watcher?.beginShadow(of: model, in: engine, goesIntoTables: false, handle)
-    handle.shadow?.skipsRemote = true
+    watcher = try model.followTree(in: loop, name: "history") { [weak self] in self?.record() }
+    watcher?.shadow?.skipsRemote = true
   }
 
   deinit { watcher?.stop() }

@@ -109,12 +109,7 @@ struct ChangePlan {
         switch slot {
         case .value(let value): return value
         case .later(let path, let index):
-          return try checked(index) {
-            guard let element = list.array.fit([try object(path)]) else {
-              throw Misfit(reason: "the array has elements of type \(list.array.elementType)")
-            }
-            return element
-          }
+          return try checked(index) { try list.array.element(for: try object(path)) }
         }
       }
       arrays.append((list.array, elements))
@@ -197,10 +192,7 @@ struct ChangePlan {
       guard let value = try value(change, index, access, key) else {
         throw Misfit(reason: "no value is given")
       }
-      guard let element = array.fit((value as? ChangeValue)?.candidates ?? [value]) else {
-        throw Misfit(reason: "the array has elements of type \(array.elementType)")
-      }
-      return .value(element)
+      return .value(try array.element(for: value))
     }
     if change.kind == .set || change.kind == .remove, case .value(let value) = list.slots[position]
     {
@@ -311,4 +303,16 @@ extension ChangePlan.List {
 
 extension [DeepChange.Key] {
   fileprivate var endsInPosition: Bool { if case .index? = last { true } else { false } }
+}
+
+extension DynamicArray {
+  /// The element that a value of a change, or an object, is in this array.
+  ///
+  /// - Throws: `ChangePlan.Misfit` for a value of another type.
+  func element(for value: Any) throws -> Any {
+    guard let element = fit((value as? ChangeValue)?.candidates ?? [value]) else {
+      throw ChangePlan.Misfit(reason: "the array has elements of type \(elementType)")
+    }
+    return element
+  }
 }

@@ -13,7 +13,6 @@ package final class TreeFollower {
 
   private let engine: Engine
   private var watcher: Watcher?
-  private let root: AnyObject
 
   /// Calls `didWrite` in each flush with writes.
   ///
@@ -22,19 +21,8 @@ package final class TreeFollower {
     _ model: some KeyPathObservable, in loop: Loop?, name: String,
     didWrite: @escaping () -> Void
   ) throws {
-    root = model as AnyObject
-    let engine = try model.engine(of: loop)
-    self.engine = engine
-    let handle = ShadowHandle()
-    watcher = try model.register(
-      in: loop, WatcherOptions(name: name), [.recording, .probing], #fileID, #line,
-      { _, _ in
-        // The callback owns the shadow.
-        withExtendedLifetime(handle) { didWrite() }
-        engine.delivery.noteIdleCall()
-      }
-    ) { engine, record in try engine.wiring.add([Path.everything], to: record) }
-    try watcher?.beginShadow(of: model, in: engine, goesIntoTables: false, handle)
+    engine = try model.engine(of: loop)
+    watcher = try model.followTree(in: loop, name: name, didWrite: didWrite)
   }
 
   deinit { stop() }
@@ -127,10 +115,7 @@ package struct TreeWriting {
       throw Refusal(description: "\(type(of: access.object)) has no elements")
     }
     let elements = try values.map { value in
-      guard let element = array.fit((value as? ChangeValue)?.candidates ?? [value]) else {
-        throw Refusal(description: "the array has elements of type \(array.elementType)")
-      }
-      return element
+      try checked { try array.element(for: value) }
     }
     array.dynamicSet(elements)
   }

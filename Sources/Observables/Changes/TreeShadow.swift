@@ -313,6 +313,30 @@ final class ShadowHandle {
   var shadow: TreeShadow?
 }
 
+extension KeyPathObservable {
+  /// Registers a watcher for a tool that takes the writes below this object from its shadow.
+  ///
+  /// `didWrite` is called in each flush with writes. Tables of scripts are values.
+  ///
+  /// - Throws: ``PathError`` if another loop observes one of the objects.
+  func followTree(
+    in loop: Loop?, name: String, didWrite: @escaping () -> Void
+  ) throws -> Watcher {
+    let engine = try engine(of: loop)
+    let handle = ShadowHandle()
+    let watcher = try register(
+      in: loop, WatcherOptions(name: name), [.recording, .probing], #fileID, #line,
+      { _, _ in
+        // The callback owns the shadow.
+        withExtendedLifetime(handle) { didWrite() }
+        engine.delivery.noteIdleCall()
+      }
+    ) { engine, record in try engine.wiring.add([Path.everything], to: record) }
+    try watcher.beginShadow(of: self, in: engine, goesIntoTables: false, handle)
+    return watcher
+  }
+}
+
 /// The origin of changes that a mirror receives: they are no steps of a history (A9).
 package struct RemoteOrigin: Hashable {
   /// The name of the mirror.

@@ -103,12 +103,6 @@ struct MirrorWriter {
       add(index(at))
       add(old)
       add(value)
-    case .move(let node, let from, let at, let value):
-      add(byte: Code.move)
-      add(node)
-      add(index(from))
-      add(index(at))
-      add(value)
     }
   }
 
@@ -126,17 +120,25 @@ struct MirrorWriter {
   }
 
   fileprivate enum Tag {
-    static let (nothing, no, yes, integer, number, text, node):
-      (
-        UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8
-      ) = (0, 1, 2, 3, 4, 5, 6)
+    static let nothing: UInt8 = 0
+    static let no: UInt8 = 1
+    static let yes: UInt8 = 2
+    static let integer: UInt8 = 3
+    static let number: UInt8 = 4
+    static let text: UInt8 = 5
+    static let node: UInt8 = 6
   }
 
   fileprivate enum Code {
-    static let (make, contents, set, insert, remove, replace, move, list, left):
-      (
-        UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8
-      ) = (1, 2, 3, 4, 5, 6, 7, 8, 9)
+    static let make: UInt8 = 1
+    static let contents: UInt8 = 2
+    static let set: UInt8 = 3
+    static let insert: UInt8 = 4
+    static let remove: UInt8 = 5
+    static let replace: UInt8 = 6
+    // These two are for the tree of this process only.
+    static let list: UInt8 = 7
+    static let left: UInt8 = 8
   }
 }
 
@@ -258,9 +260,6 @@ struct MirrorReader {
       case MirrorWriter.Code.replace:
         operations.append(
           .replace(target, at: try index(&self), old: try present(), with: try present()))
-      case MirrorWriter.Code.move:
-        operations.append(
-          .move(target, from: try index(&self), at: try index(&self), try present()))
       default: throw failure("an operation")
       }
     }

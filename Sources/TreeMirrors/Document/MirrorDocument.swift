@@ -73,12 +73,6 @@ final class MirrorDocument {
     for (node, list, fields) in snapshot.objects { _ = node.setContents(list, fields) }
   }
 
-  /// Applies a batch to a document without a tree.
-  func apply(_ batch: MirrorBatch) {
-    var undo: [MirrorNode.Undo] = []
-    _ = apply(batch.operations, &undo)
-  }
-
   // MARK: Applying
 
   /// Makes the changes of a batch, in order, and returns the indices of those that do not fit (A4).
@@ -104,10 +98,7 @@ final class MirrorDocument {
       if !isThere(operation.target) || operation.stored.map({ !isThere($0) }) == true {
         dropped.append(index)
       }
-      if case .contents(_, let list, let fields) = operation {
-        for value in list { if let node = value.node { _ = isThere(node) } }
-        for value in fields.values { if let node = value.node { _ = isThere(node) } }
-      }
+      operation.forEachStored { _ = isThere($0) }
     }
     func fits(_ value: MirrorValue) -> Bool { value.node.map { isThere($0) } ?? true }
     let unfit = Set(dropped)
@@ -131,10 +122,6 @@ final class MirrorDocument {
         guard let index = node.index(of: old, near: at) else { dropped.append(index); continue }
         undo.append(node.remove(at: index))
         undo.append(node.insert(value, at: index))
-      case .move(let node, let from, let at, let value):
-        guard let index = node.index(of: value, near: from) else { dropped.append(index); continue }
-        undo.append(node.remove(at: index))
-        undo.append(node.insert(value, at: min(at, node.list.count)))
       }
     }
     return dropped
@@ -197,8 +184,8 @@ final class MirrorDocument {
     return step
   }
 
-  /// Applies a batch of another process to the confirmed state, inside `change`.
-  func applyConfirmed(_ batch: MirrorBatch, in step: MirrorStep) {
+  /// Applies a batch to the confirmed state: inside `change`, in its step, if there is a tree.
+  func apply(_ batch: MirrorBatch, in step: MirrorStep? = nil) {
     var undo: [MirrorNode.Undo] = []
     _ = apply(batch.operations, &undo, in: step)
   }
@@ -276,31 +263,12 @@ final class MirrorDocument {
     leftCount = 0
     var kept: Set<ObjectIdentifier> = []
     var work = [root]
-    func keep(_ value: MirrorValue?) { if let node = value?.node { work.append(node) } }
     for batch in pending {
       for operation in batch.operations {
         work.append(operation.target)
-        if let stored = operation.stored { work.append(stored) }
-        if case .contents(_, let list, let fields) = operation {
-          for value in list { keep(value) }
-          for value in fields.values { keep(value) }
-        }
+        operation.forEachStored { work.append($0) }
       }
-      for change in batch.undo {
-        switch change {
-        case .field(let node, _, let value):
-          work.append(node)
-          keep(value)
-        case .insert(let node, _, let value):
-          work.append(node)
-          keep(value)
-        case .remove(let node, _): work.append(node)
-        case .contents(let node, let list, let fields):
-          work.append(node)
-          for value in list { keep(value) }
-          for value in fields.values { keep(value) }
-        }
-      }
+      for change in batch.undo { change.forEachNode { work.append($0) } }
     }
     while let node = work.popLast() {
       if kept.insert(ObjectIdentifier(node)).inserted { node.forEachChild { work.append($0) } }
@@ -467,7 +435,6 @@ package final class MirrorStep {
       noteList(node)
       release(old)
       gain(value)
-    case .move(let node, _, _, _): noteList(node)
     }
   }
 

@@ -10,7 +10,6 @@ enum MirrorOperation {
   case insert(MirrorNode, at: Int, MirrorValue)
   case remove(MirrorNode, at: Int, old: MirrorValue)
   case replace(MirrorNode, at: Int, old: MirrorValue, with: MirrorValue)
-  case move(MirrorNode, from: Int, at: Int, MirrorValue)
 
   /// The index behind the last element, however many there are: what is added at the end stays
   /// behind what others add there first.
@@ -19,8 +18,7 @@ enum MirrorOperation {
   var target: MirrorNode {
     switch self {
     case .make(let node), .contents(let node, _, _), .set(let node, _, _),
-      .insert(let node, _, _), .remove(let node, _, _), .replace(let node, _, _, _),
-      .move(let node, _, _, _):
+      .insert(let node, _, _), .remove(let node, _, _), .replace(let node, _, _, _):
       node
     }
   }
@@ -29,9 +27,18 @@ enum MirrorOperation {
   var stored: MirrorNode? {
     switch self {
     case .set(_, _, let value): value?.node
-    case .insert(_, _, let value), .replace(_, _, _, let value), .move(_, _, _, let value):
-      value.node
+    case .insert(_, _, let value), .replace(_, _, _, let value): value.node
     case .make, .contents, .remove: nil
+    }
+  }
+
+  /// Calls `body` with each object that the change stores.
+  func forEachStored(_ body: (MirrorNode) -> Void) {
+    if case .contents(_, let list, let fields) = self {
+      for value in list { value.node.map(body) }
+      for value in fields.values { value.node.map(body) }
+    } else {
+      stored.map(body)
     }
   }
 }

@@ -1,7 +1,7 @@
 /// Own changes that did not fit into what others have made of the tree, and were left out (A4).
 package struct MirrorRejections {
   struct Rejection {
-    enum Kind: UInt8 { case set = 3, insert, remove, move = 7 }
+    enum Kind: UInt8 { case set = 3, insert, remove }
     let kind: Kind
     let node: MirrorNode
     /// The keys to the object, as far as they are known.
@@ -34,7 +34,6 @@ extension MirrorDocument {
         add(.insert, position(min(at, node.list.count)), nil, value)
       case .remove(_, let at, let old): add(.remove, position(at), old, nil)
       case .replace(_, let at, let old, let value): add(.set, position(at), old, value)
-      case .move(_, _, let at, let value): add(.move, position(at), nil, value)
       }
     }
     return rejections

@@ -203,6 +203,23 @@ extension MirrorNode {
     case insert(MirrorNode, at: Int, MirrorValue)
     case remove(MirrorNode, at: Int)
     case contents(MirrorNode, [MirrorValue], [MirrorKey: MirrorValue])
+
+    /// Calls `body` with the changed object, and each object that comes back.
+    func forEachNode(_ body: (MirrorNode) -> Void) {
+      switch self {
+      case .field(let node, _, let value):
+        body(node)
+        value?.node.map(body)
+      case .insert(let node, _, let value):
+        body(node)
+        value.node.map(body)
+      case .remove(let node, _): body(node)
+      case .contents(let node, let list, let fields):
+        body(node)
+        for value in list { value.node.map(body) }
+        for value in fields.values { value.node.map(body) }
+      }
+    }
   }
 
   private func link(_ value: MirrorValue?) {

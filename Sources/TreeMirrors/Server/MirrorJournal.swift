@@ -1,4 +1,5 @@
 import Glibc
+internal import Observables
 
 /// A file with the batches of this process that the server has not acknowledged: a later process
 /// sends them under the same writer and numbers, so that each is taken once.
@@ -121,13 +122,7 @@ final class MirrorJournal {
   }
 
   private func write(_ bytes: [UInt8], to descriptor: Int32) throws {
-    var rest = bytes[...]
-    while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-      if count < 0, errno == EINTR { continue }
-      if count < 0 { throw failure() }
-      rest = rest.dropFirst(count)
-    }
+    guard bytes.withUnsafeBytes({ writeAll($0, to: descriptor) }) else { throw failure() }
   }
 
   private func failure() -> MirrorError { MirrorError(String(cString: strerror(errno))) }

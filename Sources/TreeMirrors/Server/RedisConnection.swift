@@ -172,17 +172,14 @@ final class RedisConnection {
     to arguments: [[UInt8]],
     _ body: (UnsafePointer<UnsafePointer<CChar>?>, UnsafePointer<Int>) -> Result
   ) -> Result {
-    var bytes: [CChar] = []
-    bytes.reserveCapacity(arguments.reduce(0) { $0 + $1.count })
-    for argument in arguments { for byte in argument { bytes.append(CChar(bitPattern: byte)) } }
     let lengths = arguments.map(\.count)
-    return bytes.withUnsafeBufferPointer { all in
-      // The address of an empty buffer may be nil.
-      withUnsafePointer(to: CChar(0)) { nothing in
+    // The first argument is the name of the command, so there are bytes.
+    return Array(arguments.joined()).withUnsafeBytes { bytes in
+      bytes.withMemoryRebound(to: CChar.self) { all in
         var pointers: [UnsafePointer<CChar>?] = []
         var place = 0
         for length in lengths {
-          pointers.append(all.baseAddress.map { $0 + place } ?? nothing)
+          pointers.append(all.baseAddress.map { $0 + place })
           place += length
         }
         return body(pointers, lengths)
