@@ -1,4 +1,5 @@
 import Observables
+import Synchronization
 
 final class Item: ObservableModel, Codable {
   static let properties = ModelProperties(for: Item.self) {
@@ -16,6 +17,7 @@ final class Item: ObservableModel, Codable {
   init(_ name: String, tags: [String] = [], parts: [Item] = []) {
     (self.name, self.tags) = (name, tags)
     self.parts = ObservableArray(parts)
+    note()
   }
 
   private enum CodingKeys: CodingKey { case name, tags, link, parts }
@@ -26,6 +28,31 @@ final class Item: ObservableModel, Codable {
     tags = try container.decodeIfPresent([String].self, forKey: .tags) ?? []
     link = try container.decodeIfPresent(Item.self, forKey: .link)
     parts = try container.decodeIfPresent(ObservableArray<Item>.self, forKey: .parts) ?? []
+    note()
+  }
+
+  /// The items that were made since the last call of `endAll`, which may own each other.
+  ///
+  /// Nothing here keeps them alive, so mirrors have to.
+  private static let made = Mutex<[Made]>([])
+
+  private struct Made: @unchecked Sendable { weak var item: Item? }
+
+  private func note() {
+    let item = Made(item: self)
+    Item.made.withLock { $0.append(item) }
+  }
+
+  /// Breaks the cycles of all items, when the mirrors of a test have ended.
+  static func endAll() {
+    let all = made.withLock { made in
+      defer { made = [] }
+      return made
+    }
+    for made in all {
+      made.item?.link = nil
+      made.item?.parts.removeAll()
+    }
   }
 
   func encode(to encoder: any Encoder) throws {}

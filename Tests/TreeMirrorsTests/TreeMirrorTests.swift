@@ -63,6 +63,7 @@ private func settle(_ copies: [Copy], on loop: Loop) throws {
 @Suite(.serialized) struct `Mirrors of Swift objects` {
   // A1, A2, A5
   @Test func `objects arrive as objects, and keep their identity`() throws {
+    defer { Item.endAll() }
     let server = try RedisServer()
     let loop = Loop()
     let one = try Copy(on: loop, at: server.url) {
@@ -154,6 +155,7 @@ private func settle(_ copies: [Copy], on loop: Loop) throws {
 
   // A2
   @Test(arguments: seeds) func `random programs make all copies equal`(seed: Int) throws {
+    defer { Item.endAll() }
     let server = try RedisServer()
     let loop = Loop()
     var random = SeededGenerator(seed: seed)
