@@ -1,6 +1,6 @@
 import Foundation
 
-/// Passes bytes between clients and a server, and cuts each connection as its test wants.
+/// Passes bytes between clients and a server, and cuts or stalls connections as its test wants.
 final class CuttingProxy: @unchecked Sendable {
   let port: Int
   /// How many bytes of the server a connection passes before it is cut, by its number; nil to pass
@@ -8,20 +8,34 @@ final class CuttingProxy: @unchecked Sendable {
   private let limit: @Sendable (_ connection: Int) -> Int?
   /// How many bytes are passed at once.
   private let portion: Int
-  private let server: Int
   private let listener: Int32
   // Guarded by the lock.
-  private let lock = NSLock()
+  private let lock = NSCondition()
   private var count = 0
-  private var isClosed = false
+  private var current: (server: Int, isStalled: Bool)
 
   var connections: Int { lock.withLock { count } }
+  /// The port to which new connections go.
+  var server: Int {
+    get { lock.withLock { current.server } }
+    set { lock.withLock { current.server = newValue } }
+  }
+  /// Whether bytes wait, as in a network that is down.
+  var isStalled: Bool {
+    get { lock.withLock { current.isStalled } }
+    set {
+      lock.withLock {
+        current.isStalled = newValue
+        lock.broadcast()
+      }
+    }
+  }
 
   init(
     to server: Int, portion: Int = 1 << 16,
     limit: @escaping @Sendable (_ connection: Int) -> Int? = { _ in nil }
   ) throws {
-    (self.server, self.portion, self.limit) = (server, portion, limit)
+    (current, self.portion, self.limit) = ((server, false), portion, limit)
     port = try freePort()
     listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     var yes: Int32 = 1
@@ -34,7 +48,7 @@ final class CuttingProxy: @unchecked Sendable {
   var url: String { "redis://127.0.0.1:\(port)" }
 
   func close() {
-    lock.withLock { isClosed = true }
+    isStalled = false
     shutdown(listener, Int32(SHUT_RDWR))
     Foundation.close(listener)
   }
@@ -69,6 +83,7 @@ final class CuttingProxy: @unchecked Sendable {
     while left > 0 {
       let count = recv(from, &buffer, min(portion, left), 0)
       if count <= 0 { break }
+      lock.withLock { while current.isStalled { lock.wait() } }
       var place = 0
       while place < count {
         let sent = buffer.withUnsafeBytes {

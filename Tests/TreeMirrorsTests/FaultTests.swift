@@ -27,6 +27,11 @@ import Testing
     }
   }
 
+  /// Lets each copy count once.
+  private func count(in replicas: [Replica]) throws {
+    for (number, replica) in replicas.enumerated() { try replica.run("count('r\(number)-')") }
+  }
+
   /// Expects each copy's numbers in order, without one that is missing or doubled.
   private func expectCounts(_ count: Int, in replicas: [Replica]) throws {
     let log = try replicas[0].text("log()").split(separator: " ")
@@ -47,11 +52,11 @@ import Testing
     let replicas = try replicas(2, on: loop, at: server.url)
     for round in 1...5 {
       for _ in 1...10 {
-        for (number, replica) in replicas.enumerated() { try replica.run("count('r\(number)-')") }
+        try count(in: replicas)
         loop.step()
       }
       server.kill()
-      for (number, replica) in replicas.enumerated() { try replica.run("count('r\(number)-')") }
+      try count(in: replicas)
       try run(loop) { try replicas.allSatisfy { try $0.state.state == "offline" } }
       try server.start()
       if round % 2 == 0 { try settle(replicas) }
@@ -240,5 +245,131 @@ import Testing
     try settle([writer])
     try run(other) { try follower.text("root.k") == "new" }
     expectSame(try follower.text("dump()"), try writer.text("dump()"))
+  }
+
+  /// How a server becomes silent, while its connections stay.
+  enum Silence: CaseIterable { case network, server }
+
+  @Test(arguments: Silence.allCases) func `a connection that is silent is given up`(
+    silence: Silence
+  ) throws {
+    let server = try RedisServer()
+    let proxy = try CuttingProxy(to: server.port)
+    defer { proxy.close() }
+    func set(_ isSilent: Bool) {
+      switch silence {
+      case .network: proxy.isStalled = isSilent
+      case .server: server.isPaused = isSilent
+      }
+    }
+    let loop = Loop()
+    let replicas = try replicas(2, on: loop, at: proxy.url)
+    try count(in: replicas)
+    set(true)
+    try count(in: replicas)
+    loop.step()
+    try count(in: replicas)
+    try run(loop) { try replicas.allSatisfy { try $0.state.state == "offline" } }
+    // What the given up connections have sent arrives after all, beside what is sent again.
+    set(false)
+    try settle(replicas)
+    try expectCounts(3, in: replicas)
+    for replica in replicas { #expect(replica.errors == []) }
+  }
+
+  @Test(arguments: [0, 3]) func `a replica that becomes the server may lack the last batches`(
+    missing: Int
+  ) throws {
+    let server = try RedisServer()
+    try server.command("CONFIG", "SET", "repl-diskless-sync-delay", "0")
+    let heir = try RedisServer(["--replicaof", "127.0.0.1 \(server.port)"])
+    let proxy = try CuttingProxy(to: server.port)
+    defer { proxy.close() }
+    let loop = Loop()
+    let replicas = try replicas(2, on: loop, at: proxy.url)
+    for _ in 1...5 {
+      try count(in: replicas)
+      try settle(replicas)
+    }
+    try run(loop) {
+      try heir.command("HGET", "obs:{tree}:m", "v") == "\(replicas[0].state.version)"
+    }
+    try heir.command("REPLICAOF", "NO", "ONE")
+    for _ in 0..<missing {
+      try replicas[0].run("count('r0-')")
+      try settle(replicas)
+    }
+    server.kill()
+    proxy.server = heir.port
+    try count(in: replicas)
+    try run(loop) { try replicas.allSatisfy { try $0.state.state == "live" } }
+    try settle(replicas)
+    expectSame(try replicas[0].text("dump()"), try replicas[1].text("dump()"))
+    #expect(replicas[1].errors == [])
+    if missing == 0 {
+      try expectCounts(6, in: replicas)
+      #expect(replicas[0].errors == [])
+    } else {
+      #expect(replicas[0].errors.count == 1)
+      #expect(replicas[0].errors[0].contains("has lost \(missing) acknowledged batches"))
+    }
+  }
+
+  @Test(
+    .enabled(
+      if: RedisServer.mayHaveDisk,
+      "a disk that only the server sees needs rights that this user has not"))
+  func `a disk that is full is tried again`() throws {
+    let server = try RedisServer(hasDisk: true)
+    let loop = Loop()
+    let replica = try replicas(1, on: loop, at: server.url)[0]
+    let filler = server.disk.appendingPathComponent("filler")
+    try Data().write(to: filler)
+    let file = try FileHandle(forWritingTo: filler)
+    #expect(throws: (any Error).self) {
+      while true { try file.write(contentsOf: Data(count: 4096)) }
+    }
+    try file.close()
+    // The server notices it with the first write, and refuses the next one.
+    try replica.run("root.text = ('x'):rep(10000) count('r0-')")
+    try run(loop) { try replica.state.pending == 0 }
+    try replica.run("count('r0-')")
+    try run(loop) { try replica.state.state == "offline" }
+    try FileManager.default.removeItem(at: filler)
+    try settle([replica])
+    try expectCounts(2, in: [replica])
+    #expect(replica.errors == [])
+  }
+
+  @Test func `two writers of the same keys and lists end with the same tree`() throws {
+    let server = try RedisServer()
+    let loop = Loop()
+    let replicas = try [
+      Replica(on: loop, at: server.url, "{ keep = 100000, snapshot = 100000 }"),
+      Replica(on: loop, seed: 2, at: server.url, "{ root = {} }"),
+    ]
+    try settle(replicas)
+    let writes = """
+      for _ = 1, 5 do
+        n = (n or 0) + 1
+        root.k, root.b.n = n, n
+        table.insert(root.a, n % 3 + 1, n)
+        if #root.a > 20 then table.remove(root.a, n % 7 + 1) end
+        root.a[n % #root.a + 1] = -n
+      end
+      """
+    for _ in 1...500 {
+      for replica in replicas { try replica.run(writes) }
+      loop.step()
+    }
+    try settle(replicas)
+    let last = try Replica(on: loop, at: server.url, "{ root = {}, write = false }")
+    try settle(replicas + [last])
+    let dump = try last.text("dump()")
+    for replica in replicas {
+      expectSame(try replica.text("dump()"), dump)
+      #expect(replica.errors == [])
+    }
+    #expect(try Int(server.command("XLEN", "obs:{tree}:s")) == last.state.version)
   }
 }

@@ -6,12 +6,17 @@ final class RedisServer {
   let folder: URL
   let port: Int
   private let options: [String]
+  private let hasDisk: Bool
   private var process: Process?
 
   var url: String { "redis://127.0.0.1:\(port)" }
 
   /// Starts a server that keeps its data, and waits until it answers.
-  init(_ options: [String] = []) throws {
+  ///
+  /// - Parameter hasDisk: Whether its data is on a disk of its own, of one megabyte, which no other
+  ///   process sees.
+  init(_ options: [String] = [], hasDisk: Bool = false) throws {
+    self.hasDisk = hasDisk
     folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     port = try freePort()
@@ -26,10 +31,12 @@ final class RedisServer {
 
   func start() throws {
     let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/redis-server")
+    process.executableURL = URL(fileURLWithPath: hasDisk ? "/usr/bin/unshare" : "/usr/bin/env")
+    let mount = "mount -t tmpfs -o size=1m tmpfs \(folder.path) && exec \"$@\""
     process.arguments =
-      [
-        "--port", "\(port)", "--bind", "127.0.0.1", "--save", "", "--appendonly", "yes", "--dir",
+      (hasDisk ? ["--map-root-user", "--mount", "sh", "-c", mount, "sh"] : [])
+      + [
+        "redis-server", "--port", "\(port)", "--bind", "127.0.0.1", "--save", "", "--appendonly", "yes", "--dir",
         folder.path, "--logfile", folder.appendingPathComponent("log").path,
       ] + options
     process.standardInput = FileHandle.nullDevice
@@ -41,6 +48,31 @@ final class RedisServer {
       usleep(2000)
     }
   }
+
+  /// Stops the server for a while, or lets it go on.
+  var isPaused = false {
+    didSet {
+      if let process {
+        Foundation.kill(process.processIdentifier, isPaused ? SIGSTOP : SIGCONT)
+      }
+    }
+  }
+
+  /// The folder of a disk of the server's own, as other processes reach it.
+  var disk: URL {
+    URL(fileURLWithPath: "/proc/\(process?.processIdentifier ?? 0)/root\(folder.path)")
+  }
+
+  /// Whether this process may make a disk that only one process sees.
+  static let mayHaveDisk: Bool = {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/unshare")
+    process.arguments = ["--map-root-user", "--mount", "mount", "-t", "tmpfs", "tmpfs", "/tmp"]
+    (process.standardOutput, process.standardError) = (FileHandle.nullDevice, FileHandle.nullDevice)
+    guard (try? process.run()) != nil else { return false }
+    process.waitUntilExit()
+    return process.terminationStatus == 0
+  }()
 
   /// Ends the server as a failure of its machine's power would, except that the system writes what
   /// it has.

@@ -13,14 +13,39 @@ end
 local Point = obs.model("Point", { x = 0, y = 0, next = obs.none })
 
 root = options.root or { a = { 1, 2, 3 }, b = { n = 0 } }
-options.url, options.root = url, nil
+local has_history, has_watchers = options.history, options.watchers
+options.url, options.root, options.history, options.watchers = url, nil, nil, nil
 local rejections = 0
 options.on_rejected = options.on_rejected or function(change)
   rejections, last_rejected = rejections + 1, change
 end
 function rejected() return rejections end
 mirror = obs.mirror(root, name, options)
-local history = options.history and obs.history(root)
+local history = has_history and obs.history(root)
+
+-- What watchers and computed properties made of the tree.
+local seen = {}
+local function number(value) return type(value) == "number" and value == value and value or 0 end
+if has_watchers then
+  obs.computed(root, "sum", function(self) return number(self.k1) + number(self[7]) end)
+  obs.observe(root, "sum", function(root) seen.sum = root.sum end)
+  obs.observe(root, "k2", function(root) root.k3 = root.k2 end)
+  obs.observe(root, "a.*", function(root) seen.a = #(type(root.a) == "table" and root.a or "") end)
+end
+
+-- What is wrong with what the watchers have seen; the empty text if nothing is.
+function wrong()
+  if not has_watchers then return "" end
+  local wrong = {}
+  local function check(name, value, expected)
+    if value ~= expected then
+      wrong[#wrong + 1] = ("%s is %s, not %s"):format(name, value, expected)
+    end
+  end
+  check("sum", seen.sum or 0, number(root.k1) + number(root[7]))
+  check("#a", seen.a, #(type(root.a) == "table" and root.a or ""))
+  return table.concat(wrong, "; ")
+end
 
 local function objects()
   local found, seen = { root }, { [root] = true }
@@ -136,7 +161,7 @@ function act(count)
   end
 end
 
--- The text of the tree, with all sharing, the same for equal trees.
+-- The text of the tree, with all sharing, the same for equal trees; without computed properties.
 function dump()
   local lines, numbers, count = {}, {}, 0
   local function show(value)
@@ -148,7 +173,9 @@ function dump()
     count = count + 1
     numbers[value] = count
     local keys, kind = {}, kind_of(value)
-    for key in pairs(value) do keys[#keys + 1] = key end
+    for key in pairs(value) do
+      if key ~= "sum" then keys[#keys + 1] = key end
+    end
     table.sort(keys, function(a, b)
       if type(a) ~= type(b) then return type(a) < type(b) end
       if type(a) == "boolean" then return a and not b end
