@@ -1,4 +1,6 @@
 import Foundation
+import Lua
+import LuaObservables
 import Observables
 import TestSupport
 import Testing
@@ -116,6 +118,94 @@ private func settle(_ copies: [Copy], on loop: Loop) throws {
     #expect(two.errors == ["the mirror 'tree' is read-only here; the write was taken back"])
     one.mirror.stop()
     two.mirror.stop()
+  }
+
+  // A9, X5
+  @Test func `undo leaves what others have written since`() throws {
+    defer { Item.endAll() }
+    let server = try RedisServer()
+    let loop = Loop()
+    let copies = try (1...2).map { _ in try Copy(on: loop, at: server.url) }
+    let (one, two) = (copies[0].document, copies[1].document)
+    try settle(copies, on: loop)
+    let history = try ChangeHistory(of: one, in: loop)
+    var misfits: [String] = []
+    history.onMisfit = { misfits.append($0) }
+    loop.turn {
+      one.title = "mine"
+      one.count = 5
+      one.items.append(Item("mine"))
+    }
+    try settle(copies, on: loop)
+    loop.turn {
+      two.title = "theirs"
+      two.items.insert(Item("theirs"), at: 0)
+    }
+    try settle(copies, on: loop)
+    #expect(history.undo())
+    #expect(!history.canUndo)
+    try settle(copies, on: loop)
+    #expect(misfits == ["another process has written 'title' of Document since, so its value stays"])
+    #expect(one.dump == two.dump)
+    #expect((one.title, one.count) == ("theirs", 0))
+    #expect(one.items.map(\.name) == ["theirs"])
+    #expect(history.redo())
+    #expect((one.title, one.count) == ("theirs", 5))
+    #expect(Set(one.items.map(\.name)) == ["theirs", "mine"])
+    for copy in copies { copy.mirror.stop() }
+  }
+
+  // A5
+  @Test func `a tree with two mirrors passes on what it receives`() throws {
+    defer { Item.endAll() }
+    let server = try RedisServer()
+    let loop = Loop()
+    let middle = try Copy(on: loop, at: server.url)
+    try settle([middle], on: loop)
+    let second = try TreeMirror(of: middle.document, named: "other", at: server.url, in: loop)
+    let first = try Copy(on: loop, at: server.url)
+    let last = Document()
+    try run(loop) { second.state == .live }
+    let third = try TreeMirror(of: last, named: "other", at: server.url, in: loop)
+    try run(loop) { third.state == .live && first.hasEverything }
+    loop.turn { first.document.items.append(Item("a", parts: [Item("b")])) }
+    try run(loop) { last.items.first?.parts.first?.name == "b" }
+    loop.turn { last.items[0].parts[0].name = "c" }
+    try run(loop) { first.document.items[0].parts[0].name == "c" }
+    #expect(middle.document.dump == last.dump)
+    for mirror in [middle.mirror, first.mirror, second, third] { mirror.stop() }
+  }
+
+  // S8
+  @Test func `scripts in sandboxes change mirrored objects`() throws {
+    defer { Item.endAll() }
+    let server = try RedisServer()
+    let loop = Loop()
+    let copies = try (1...2).map { _ in
+      try Copy(on: loop, at: server.url) { $0.items.append(Item("a")) }
+    }
+    try settle(copies, on: loop)
+    let host = try LuaHost(loop: loop, libraries: .safe)
+    let plugin = try host.sandbox(named: "plugin")
+    try plugin.set("document", to: copies[0].document)
+    try plugin.run(
+      """
+      local obs = require "obs"
+      history = obs.history(document)
+      obs.observe(document, "items.*.name", function() calls = (calls or 0) + 1 end)
+      document.title, document.items[1].name = "new", "b"
+      """)
+    try settle(copies, on: loop)
+    #expect(copies[1].document.dump == copies[0].document.dump)
+    loop.turn { copies[1].document.items[0].name = "theirs" }
+    try settle(copies, on: loop)
+    try plugin.run("history:undo()")
+    try settle(copies, on: loop)
+    #expect(copies[1].document.dump == copies[0].document.dump)
+    #expect(copies[0].document.items[0].name == "theirs")
+    #expect(copies[0].document.title == "")
+    #expect(try plugin.run("return calls")[0].description == "2")
+    for copy in copies { copy.mirror.stop() }
   }
 
   // A6, A7

@@ -32,7 +32,7 @@ public final class ChangeHistory: ObservableModel {
     didSet { observation.didSet(1, from: oldValue, to: canRedo) }
   }
   /// Called with a message on the loop's thread when a step no longer fits the current state and
-  /// was dropped.
+  /// was dropped, or leaves a key that another process has written since.
   public var onMisfit: ((String) -> Void)?
 
   private let limit: Int
@@ -243,22 +243,42 @@ public final class ChangeHistory: ObservableModel {
     update()
   }
 
+  /// The contents of an object that other processes may have written since it had the contents of
+  /// `former`; nil if they have not (A9).
+  private func remote(_ object: AnyObject, unlike former: Snapshot) -> TreeContents? {
+    guard let shadow = watcher?.shadow, shadow.hasSkipped, let entry = shadow.entry(of: object),
+      !TreeContents.areSame(entry.contents, former.contents)
+    else { return nil }
+    return entry.contents
+  }
+
   private func go(isUndo: Bool) -> Bool {
     guard watcher?.activeRecord != nil, let step = isUndo ? done.popLast() : undone.popLast()
     else { return false }
     step.isClosed = true
-    let records = step.records.compactMap { record in
-      record.object.map {
-        isUndo ? ($0, record.new, record.old) : ($0, record.old, record.new)
+    var writes: [(object: AnyObject, from: Snapshot, to: Snapshot)] = []
+    var kept: String?
+    for record in step.records {
+      guard let object = record.object else { continue }
+      var (from, to) = isUndo ? (record.new, record.old) : (record.old, record.new)
+      if let present = remote(object, unlike: from) {
+        let key = TreeContents.differingKeys(from.contents, to.contents).first {
+          !TreeValue.areSame(from.contents.fields[$0], present.fields[$0])
+        }
+        if let key, kept == nil { kept = "'\(key)' of \(type(of: object))" }
+        to = Snapshot(present.rebased(undoing: from.contents, to: to.contents))
+        from = Snapshot(present)
       }
+      if let misfit = from.misfit(of: object, with: to) {
+        onMisfit?("a step of the history no longer fits, and was dropped: \(misfit)")
+        update()
+        return false
+      }
+      writes.append((object, from, to))
     }
-    if let misfit = records.lazy.compactMap({ $1.misfit(of: $0, with: $2) }).first {
-      onMisfit?("a step of the history no longer fits, and was dropped: \(misfit)")
-      update()
-      return false
-    }
+    if let kept { onMisfit?("another process has written \(kept) since, so its value stays") }
     engine.immediates.beginBatch()
-    for (object, from, to) in records { to.write(to: object, over: from) }
+    for (object, from, to) in writes { to.write(to: object, over: from) }
     engine.immediates.endBatch()
     if isUndo { undone.append(step) } else { done.append(step) }
     // The writes of undo and redo are not a separate step.

@@ -12,6 +12,8 @@ final class TreeShadow: TransactionWitness {
   private let skip: AnyHashable?
   /// Whether changes that mirrors receive are left out.
   var skipsRemote = false
+  /// Whether changes were left out.
+  private(set) var hasSkipped = false
   /// The other origins that have written since the last delivery.
   private(set) var origins: [AnyHashable] = []
   /// The current application of changes with an origin.
@@ -254,6 +256,7 @@ extension TreeShadow: ChangeOrigins.Listener {
       return
     }
     if entries.isEmpty { return }
+    hasSkipped = true
     var contents = present(entries)
     for entry in entries {
       guard let before = apply.former[entry], !TreeContents.areSame(before, entry.contents) else {
