@@ -121,7 +121,7 @@ let package = Package(
         .embedInCode("Prelude/transactions.lua"), .embedInCode("Prelude/late.lua"),
         .embedInCode("Prelude/native.lua"), .embedInCode("Prelude/options.lua"),
         .embedInCode("Prelude/mirrors.lua"), .embedInCode("Prelude/recording.lua"),
-        .embedInCode("Prelude/inspecting.lua"),
+        .embedInCode("Prelude/inspecting.lua"), .embedInCode("Prelude/reload.lua"),
         .embedInCode("Outside/luv.lua"),
         .embedInCode("Outside/luvloop.lua"), .embedInCode("Outside/io.lua"),
         .embedInCode("Prelude/finish.lua"), .embedInCode("Printing/printing.lua"),

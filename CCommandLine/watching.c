@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #ifdef __linux__
@@ -65,7 +66,7 @@ void ccl_noteload(const char *name) { (void)name; }
 
 ccl_process ccl_forkwatched(void) {
   int ends[2];
-  if (pipe(ends) != 0) return (ccl_process){-1, -1, -1};
+  if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) return (ccl_process){-1, -1, -1};
   fcntl(ends[0], F_SETFD, FD_CLOEXEC);
   fcntl(ends[1], F_SETFD, FD_CLOEXEC);
   fflush(NULL);

@@ -10,6 +10,17 @@
 
 #include "clua.h"
 
+/// The numbers of modules in a state: each loading of a module gets a new one.
+typedef struct clua_modules {
+  uint32_t running;  ///< of the module whose code runs; 0 for other code
+  uint32_t last;
+} clua_modules;
+
+/// Replaces the global function `require` by one that notes which module's chunk runs. Takes the
+/// library `package` from the stack, and pushes the table of loads: name -> number, and number ->
+/// what the searcher says about the file. [-1, +1, -]
+int clua_try_setrequire(lua_State *L, clua_modules *modules);
+
 /// Set when the process observes its first table: until then the library's functions suffice.
 extern int clua_observing;
 /// The number of unreported writes in all states.

@@ -118,9 +118,12 @@ struct Arguments {
       guard options.watches else { return }
       if script == count || scriptName == nil { throw .needsScript(.watch) }
       if isInteractive { throw .excluded("-i", by: .watch) }
+      // A locked process cannot read the files again.
+      if options.reloads, options.isSandboxed { throw .excluded("--watch=reload", by: .sandbox) }
       return
     }
     if options.isSandboxed { throw .excluded("--sandbox", by: .test) }
+    if options.reloads { throw .excluded("--watch=reload", by: .test) }
     if options.watches, options.testing.resultFile != nil { throw .excluded("--junit", by: .watch) }
     if !steps.isEmpty || isInteractive || asksForVersion {
       throw .excluded("-e, -l, -i, -v or -W", by: .test)

@@ -23,14 +23,16 @@ final class Interpreter {
   /// - Parameters:
   ///   - seed: the seed of a run whose inputs are recorded.
   ///   - replay: the replay that the run belongs to.
+  ///   - reloads: loads changed files again while the script runs.
   /// - Throws: `memory` if there is not enough for a state.
   init(
-    _ arguments: Arguments, name: UnsafePointer<CChar>, seed: UInt64?, _ replay: Replay?
+    _ arguments: Arguments, name: UnsafePointer<CChar>, seed: UInt64?, _ replay: Replay?,
+    _ reloads: ScriptReloads?
   ) throws(LuaError) {
     self.arguments = arguments
     self.replay = replay
     sandboxFiles = SandboxFiles(arguments)
-    host = try ScriptHost(arguments, name: name, seed: seed, replay)
+    host = try ScriptHost(arguments, name: name, seed: seed, replay, reloads)
     L = host.state.stack
     self.name = name
   }
@@ -228,7 +230,7 @@ final class Interpreter {
     if status == LUA_OK {
       let chunk = L.height
       try protect(ccl_scriptarguments, results: CLUA_MULTRET)
-      status = ccl_calltraced(L.pointer, L.height - chunk, CLUA_MULTRET)
+      status = host.runMain { ccl_calltraced(L.pointer, L.height - chunk, CLUA_MULTRET) }
     }
     return report(status)
   }

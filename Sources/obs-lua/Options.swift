@@ -44,9 +44,8 @@ struct Options {
     /// The value after the `=`; nil if the option takes none.
     var value: String? {
       switch self {
-      case .help, .version, .virtualTime, .test, .tap, .failFast, .leaks, .watch,
-        .noInputs:
-        nil
+      case .help, .version, .virtualTime, .test, .tap, .failFast, .leaks, .noInputs: nil
+      case .watch: "reload"
       case .error: "stop|continue"
       case .timeout: "SECONDS"
       case .maxMemory: "BYTES"
@@ -72,7 +71,7 @@ struct Options {
     }
 
     /// Whether the value may be omitted.
-    var isValueOptional: Bool { self == .sandbox || self == .inspect }
+    var isValueOptional: Bool { [.sandbox, .inspect, .watch].contains(self) }
 
     var summary: String {
       switch self {
@@ -92,7 +91,9 @@ struct Options {
       case .jobs: "with --test: run up to N files at once; otherwise as many as cores"
       case .failFast: "with --test: end after the first failure"
       case .leaks: "with --test: watchers, timers and tasks that a case leaves are failures"
-      case .watch: "run again what changes: the script, or with --test its files"
+      case .watch:
+        "run again what changes: the script, or with --test its files; reload: load it again while "
+          + "the program runs"
       case .record: "record the run to FILE, for --report and --replay"
       case .noInputs: "with --record: no inputs such as files and the time, and no replay"
       case .replay: "repeat the run that FILE has recorded, with the same inputs and output"
@@ -128,6 +129,8 @@ struct Options {
   private(set) var needsLock = false
   /// Whether the script runs again when a file has changed.
   private(set) var watches = false
+  /// Whether changed modules are loaded again while the script runs.
+  private(set) var reloads = false
   /// The file to which the run is recorded.
   private(set) var recordFile: String?
   /// Whether inputs are recorded, too.
@@ -180,7 +183,8 @@ struct Options {
       testOption = testOption ?? name
       guard testing.take(name, value ?? "") else { throw .wrongValue(name) }
     case .watch:
-      watches = true
+      guard value == nil || value == "reload" else { throw .wrongValue(name) }
+      (watches, reloads) = (true, value != nil)
     case .record:
       recordFile = try nonEmpty()
     case .recordLast:

@@ -42,8 +42,14 @@ enum Program {
       return TestRunner(arguments, name: String(cString: name)).run()
     }
     if arguments.options.watches, let script = arguments.scriptName {
-      let restarter = ScriptRestarter(String(cString: script), name: String(cString: name))
-      if let status = restarter.run() { return status }
+      let restarter = ScriptRestarter(
+        String(cString: script), name: String(cString: name), reloads: arguments.options.reloads)
+      switch restarter.run() {
+      case .end(let status): return status
+      case .run(let descriptor):
+        let reloads = descriptor.map { ScriptReloads($0, name: String(cString: name)) }
+        return interpret(arguments, name: name, seed: nil, nil, reloads)
+      }
     }
     if arguments.options.replayFile != nil { return replay(arguments, name: name) }
     let seed = arguments.recordsInputs ? record(arguments, name: name) : nil
@@ -83,10 +89,11 @@ enum Program {
   }
 
   private static func interpret(
-    _ arguments: Arguments, name: UnsafePointer<CChar>, seed: UInt64?, _ replay: Replay?
+    _ arguments: Arguments, name: UnsafePointer<CChar>, seed: UInt64?, _ replay: Replay?,
+    _ reloads: ScriptReloads? = nil
   ) -> CInt {
     do {
-      return try Interpreter(arguments, name: name, seed: seed, replay).run()
+      return try Interpreter(arguments, name: name, seed: seed, replay, reloads).run()
     } catch {
       ccl_writeerror(name, "cannot create state: not enough memory")
       return 1

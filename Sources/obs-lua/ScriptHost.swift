@@ -24,6 +24,7 @@ final class ScriptHost {
   /// The seed of a run whose inputs are recorded.
   private let seed: UInt64?
   private let replay: Replay?
+  private let reloads: ScriptReloads?
   /// The host whose recordings `os.exit` finishes.
   // Safe: only the thread of the interpreter uses it.
   nonisolated(unsafe) private static var current: ScriptHost?
@@ -32,7 +33,8 @@ final class ScriptHost {
   ///
   /// - Throws: `memory` if there is not enough for a state.
   init(
-    _ arguments: Arguments, name: UnsafePointer<CChar>, seed: UInt64?, _ replay: Replay?
+    _ arguments: Arguments, name: UnsafePointer<CChar>, seed: UInt64?, _ replay: Replay?,
+    _ reloads: ScriptReloads?
   ) throws(LuaError) {
     // The libraries are opened later: `-E` determines which variables they read.
     let state = try LuaState(libraries: [])
@@ -42,7 +44,7 @@ final class ScriptHost {
     stopsOnError = arguments.options.errorAction == .stop && !arguments.isInteractive
     options = arguments.options
     self.arguments = arguments
-    (self.seed, self.replay) = (seed, replay)
+    (self.seed, self.replay, self.reloads) = (seed, replay, reloads)
     host.loop.outside = Outside.inputs
     host.programName = String(cString: name)
     host.onError = { [unowned self] report in
@@ -97,10 +99,19 @@ final class ScriptHost {
     if let replay { begin(replay) }
     if let port = options.inspectorPort { try inspect(port) }
     host.loop.outerOrigin = .mainChunk
+    if let reloads {
+      do { try reloads.begin(in: host) } catch { throw LuaError("\(error)") }
+    }
     guard runRecording != nil || inspector != nil || replay != nil else { return }
     Self.current = self
     // `os.exit` ends the process without a return to the interpreter.
     ccl_callbeforeexit { ScriptHost.current?.finishRecordings() }
+  }
+
+  /// Runs the main script, which may be loaded again later.
+  func runMain(_ body: () -> CInt) -> CInt {
+    guard reloads != nil, let path = arguments.scriptName else { return body() }
+    return host.runMain(String(cString: path), Array(arguments.operands.dropFirst()), body)
   }
 
   private func finishRecordings() {

@@ -62,6 +62,20 @@ final class DebuggingFunctions: ModuleSlice {
     }
   }
 
+  /// Ends the sink that a module has set.
+  func dropSink(of owner: ScriptOwner) {
+    guard let recorder, recorder.sinkModules[owner.sandbox] == owner.module else { return }
+    use { $0.setSink(nil, of: owner.sandbox) }
+  }
+
+  /// A function that sets the present sink of a sandbox again.
+  func sinkRestorer(of sandbox: UInt32) -> () -> Void {
+    let known = recorder?.sink(of: sandbox)
+    return { [self] in
+      if recorder != nil { use { $0.restore(known, of: sandbox) } }
+    }
+  }
+
   override func end() {
     eventClass = nil
     if let recorder { engine.recording.use(recorder, isNeeded: false) }

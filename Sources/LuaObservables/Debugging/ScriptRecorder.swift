@@ -13,6 +13,8 @@ final class ScriptRecorder: HistoryRecorder {
   unowned(unsafe) let host: LuaHost
   /// The sinks of `obs.log`, by sandbox number.
   private var sinks: [UInt32: LuaFunction] = [:]
+  /// The modules that have set them.
+  private(set) var sinkModules: [UInt32: UInt32] = [:]
   /// The numbers of the sandboxes that have switched the record on.
   private var recording: Set<UInt32> = []
   /// The numbers of the sandboxes whose sinks missed events for lack of memory.
@@ -30,7 +32,18 @@ final class ScriptRecorder: HistoryRecorder {
 
   func setSink(_ sink: LuaFunction?, of sandbox: UInt32) {
     sinks[sandbox] = sink
+    sinkModules[sandbox] = sink == nil ? nil : host.sandboxes.modules.running
     isLogging = !sinks.isEmpty
+  }
+
+  /// The sink of a sandbox, and the module that has set it.
+  func sink(of sandbox: UInt32) -> (sink: LuaFunction, module: UInt32)? {
+    sinks[sandbox].map { ($0, sinkModules[sandbox] ?? 0) }
+  }
+
+  func restore(_ known: (sink: LuaFunction, module: UInt32)?, of sandbox: UInt32) {
+    setSink(known?.sink, of: sandbox)
+    sinkModules[sandbox] = known?.module
   }
 
   func record(_ isOn: Bool, for sandbox: UInt32) {
@@ -204,7 +217,8 @@ final class ScriptRecorder: HistoryRecorder {
     _ event: LoopEvent, to sink: LuaFunction, of sandbox: UInt32, _ payment: Sandboxes.Payment
   ) {
     host.reports.run(
-      sink, .hook, name: "log", site: "", in: sandbox, payment
+      sink, .hook, name: "log", site: "",
+      in: ScriptOwner(sandbox: sandbox, module: sinkModules[sandbox] ?? 0), payment
     ) { L throws(LuaError) in
       try push(event, to: L)
       return 1

@@ -56,6 +56,11 @@ final class LazyFunctions: ModuleSlice {
       L.push(Int(host.sandboxes.current.number))
       try state.setField("sandbox", at: 3, of: L)
     }
+    let module = host.sandboxes.modules.running
+    if given & CInt(CLUA_LAZY_OFMODEL) == 0, module != 0 {
+      L.push(Int(module))
+      try state.setField("module", at: 3, of: L)
+    }
     L.pushCopy(at: 1)
     let root = try host.tables.node(L)
     let table = TableKind.table(root)
@@ -67,6 +72,7 @@ final class LazyFunctions: ModuleSlice {
       if lazy.isComputing {
         throw LuaError("the getter of '\(engine.lazies.name(of: lazy))' redeclared it")
       }
+      try host.module.reloading.willReplace(lazy, L)
       // The new declaration's value is compared with the old declaration's value.
       engine.watchers.stop(lazy)
     }

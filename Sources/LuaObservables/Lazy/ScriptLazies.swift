@@ -301,14 +301,20 @@ final class ScriptLazies: Receiver {
   }
 
   /// The number of the sandbox whose script declared a lazy property; 0 for Swift and other hosts.
-  func sandbox(of lazy: WatcherRef) -> UInt32 {
+  func sandbox(of lazy: WatcherRef) -> UInt32 { number("sandbox", of: lazy) }
+
+  /// The number of the module that declared it; 0 for other code.
+  func module(of lazy: WatcherRef) -> UInt32 { number("module", of: lazy) }
+
+  private func number(_ field: String, of lazy: WatcherRef) -> UInt32 {
     let L = state.stack
     guard isScript(lazy), !isClosed, L.hasRoom(for: 8) else { return 0 }
     let height = L.height
     defer { L.height = height }
     clua_lazy_pushdeclaration(L.pointer, lazy.number)
     guard L.isTable(at: -1),
-      clua_try_getfield(L.pointer, -1, "sandbox", 7) == LUA_OK, let number = L.integer(at: -1)
+      clua_try_getfield(L.pointer, -1, field, field.utf8.count) == LUA_OK,
+      let number = L.integer(at: -1)
     else { return 0 }
     return UInt32(truncatingIfNeeded: number)
   }

@@ -10,7 +10,14 @@ final class LimitFunctions: ModuleSlice {
       .init(.tasks, "recount", recountTasks),
       .init(.tasks, "give_back", giveTaskBack), .init(.tasks, "collect", collect),
       .init("sandbox", pushSandbox),
-      .init(.tasks, "enter_sandbox", enterSandbox),
+      .init(
+        .tasks, "owner",
+        { [self] L in
+          L.push(packed(host.sandboxes.owner))
+          return 1
+        }
+      ),
+      .init(.tasks, "enter", enter),
       .init(
         "writer",
         { [self] L in
@@ -78,8 +85,14 @@ final class LimitFunctions: ModuleSlice {
     return 0
   }
 
+  /// The sandbox's number in a packed owner.
   private func number(at index: CInt, of L: LuaStack) -> UInt32 {
-    UInt32(clamping: L.integer(at: index) ?? 0)
+    UInt32(truncatingIfNeeded: L.integer(at: index) ?? 0)
+  }
+
+  /// An owner as one number for the prelude.
+  private func packed(_ owner: ScriptOwner) -> Int {
+    Int(owner.module) << 32 | Int(owner.sandbox)
   }
 
   // MARK: Sandboxes
@@ -90,15 +103,16 @@ final class LimitFunctions: ModuleSlice {
     return 1
   }
 
-  /// tasks.enter_sandbox(number) → the previous sandbox's number; scripts now run on the account of
-  /// the given one.
-  private func enterSandbox(_ L: LuaStack) -> CInt {
+  /// tasks.enter(owner) → the previous owner; scripts now run as code of the given one, on the
+  /// account of its sandbox.
+  private func enter(_ L: LuaStack) -> CInt {
     let sandboxes = host.sandboxes
-    let outer = sandboxes.current
+    let outer = sandboxes.owner
     let wanted = number(at: 1, of: L)
     state.interrupter.spare()
-    if wanted != outer.number { sandboxes.change(to: sandboxes[wanted]) }
-    L.push(Int(outer.number))
+    if wanted != outer.sandbox { sandboxes.change(to: sandboxes[wanted]) }
+    sandboxes.modules.running = UInt32(truncatingIfNeeded: (L.integer(at: 1) ?? 0) >> 32)
+    L.push(packed(outer))
     return 1
   }
 

@@ -6,12 +6,14 @@ internal import TreeMirrors
 final class TableMirror: MirroredTree {
   private let host: HostReference
   private let site: String
+  private let owner: ScriptOwner
   private var name = ""
   private let functions: [LuaFunction]
   private(set) var session: MirrorSession!
 
   init(_ host: LuaHost, _ site: String, _ functions: [LuaFunction]) {
     (self.host, self.site, self.functions) = (host.reference, site, functions)
+    owner = host.sandboxes.owner
   }
 
   func connect(_ name: String, at url: String, _ options: MirrorOptions) throws {
@@ -34,7 +36,7 @@ final class TableMirror: MirroredTree {
   ) {
     guard !isClosing, let host = host.host else { return }
     host.module.reports.run(
-      functions[index], .handler, name: "obs.mirror", site: site, in: 0
+      functions[index], .handler, name: "obs.mirror", site: site, in: owner
     ) { L throws(LuaError) in try push(host.state, L) }
   }
 

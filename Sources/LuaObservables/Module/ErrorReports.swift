@@ -131,12 +131,12 @@ final class ErrorReports: ModuleSlice {
   /// `pushArguments` returns the number of arguments it pushed.
   func run(
     _ callback: LuaFunction, _ kind: LuaReport.Kind, name: String, site: String,
-    in sandbox: UInt32, _ payment: Sandboxes.Payment = .own,
+    in owner: ScriptOwner, _ payment: Sandboxes.Payment = .own,
     pushArguments: (LuaStack) throws(LuaError) -> CInt = { _ throws(LuaError) in 0 }
   ) {
-    guard !host.isClosed, host.sandboxes.isOpen(sandbox) else { return }
+    guard !host.isClosed, host.sandboxes.isOpen(owner.sandbox) else { return }
     engine.recording.run?.entered(site, isExit: kind == .exit)
-    host.sandboxes.entered(sandbox, payment) {
+    host.sandboxes.entered(owner, payment) {
       if state.interrupter.isStopping { return }
       do throws(LuaError) {
         try state.withStack { L throws(LuaError) in
@@ -162,6 +162,7 @@ final class ErrorReports: ModuleSlice {
       try arguments.checkFunction(at: 1, of: L, "on_error")
       sandbox.errorHook = LuaFunction(pin: try state.pin(at: 1, of: L))
     }
+    sandbox.errorHookModule = host.sandboxes.modules.running
     return 0
   }
 

@@ -4,7 +4,7 @@ internal import Observables
 
 /// Functions that scripts have registered for the end of the program.
 final class ExitHooks: ModuleSlice {
-  private var hooks: [(function: LuaFunction, site: String, sandbox: UInt32)] = []
+  private var hooks: [(function: LuaFunction, site: String, owner: ScriptOwner)] = []
 
   /// Bytes of scripts' memory per function.
   private static let charge = 300
@@ -27,16 +27,18 @@ final class ExitHooks: ModuleSlice {
     try arguments.checkFunction(at: 1, of: L, "on_exit")
     let hook = LuaFunction(pin: try state.pin(at: 1, of: L))
     try state.charge(Self.charge)
-    hooks.append((hook, host.sources.text(host.sources.current(L)), host.sandboxes.current.number))
+    hooks.append((hook, host.sources.text(host.sources.current(L)), host.sandboxes.owner))
     return 0
   }
 
-  /// Drops the functions of a sandbox that closes.
-  func dropAll(of sandbox: LuaSandbox) {
-    let count = hooks.count
-    hooks.removeAll { $0.sandbox == sandbox.number }
-    let share = host.sandboxes.share(of: sandbox.number)
-    state.discharge(Self.charge * (count - hooks.count), from: share)
+  /// Drops the functions of some owners.
+  func dropAll(where isEnding: (ScriptOwner) -> Bool) {
+    for hook in hooks where isEnding(hook.owner) { discharge(hook.owner) }
+    hooks.removeAll { isEnding($0.owner) }
+  }
+
+  private func discharge(_ owner: ScriptOwner) {
+    state.discharge(Self.charge, from: host.sandboxes.share(of: owner.sandbox))
   }
 
   /// Calls the hooks, once each, in order of registration.
@@ -44,9 +46,9 @@ final class ExitHooks: ModuleSlice {
     while !hooks.isEmpty {
       let due = hooks
       hooks = []
-      for hook in due { state.discharge(Self.charge, from: host.sandboxes.share(of: hook.sandbox)) }
-      for (hook, site, sandbox) in due where !clua_ishurried() {
-        host.reports.run(hook, .exit, name: "on_exit", site: site, in: sandbox)
+      for hook in due { discharge(hook.owner) }
+      for (hook, site, owner) in due where !clua_ishurried() {
+        host.reports.run(hook, .exit, name: "on_exit", site: site, in: owner)
       }
     }
   }

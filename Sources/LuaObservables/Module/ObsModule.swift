@@ -33,6 +33,7 @@ final class ObsModule {
   let printing: PrintingFunctions
   let inspectors: InspectorFunctions
   let mirrors: MirrorFunctions
+  let reloading: ReloadFunctions
   private let slices: [ModuleSlice]
 
   /// Finds the modules of scripts.
@@ -74,6 +75,7 @@ final class ObsModule {
     printing = PrintingFunctions(host)
     inspectors = InspectorFunctions(host)
     mirrors = MirrorFunctions(host)
+    reloading = ReloadFunctions(host)
     loader = ModuleLoader(host)
     slices = [
       timers, descriptors, luv, tasks, taskCalls, liveTasks, debugging, inspection, observing,
@@ -81,7 +83,7 @@ final class ObsModule {
       RegisteringFunctions(host), OperatorFunctions(host), CollectionFunctions(host),
       LazyFunctions(host), ModelFunctions(host), GraphFunctions(host),
       ChangeFunctions(host), OriginFunctions(host), transactions, limits, native, printing,
-      RecordingFunctions(host), inspectors, mirrors,
+      RecordingFunctions(host), inspectors, mirrors, reloading,
     ]
   }
 
@@ -111,6 +113,7 @@ final class ObsModule {
       try calls.push(require, to: L)
       return try state.setField("require", of: L)
     }
+    try host.sandboxes.modules.install(state, L)
     try state.pushField("preload", of: L)
     guard L.isTable(at: -1) else { return }
     L.pushCopy(at: height)
@@ -268,6 +271,7 @@ final class ObsModule {
     case "options": [PackageResources.options_lua]
     case "reading": [PackageResources.reading_lua]
     case "recording": [PackageResources.recording_lua]
+    case "reload": [PackageResources.reload_lua]
     case "trees":
       [
         PackageResources.trees_lua, PackageResources.diff_lua, PackageResources.writing_lua,

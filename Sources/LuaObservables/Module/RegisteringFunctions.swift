@@ -173,11 +173,14 @@ final class RegisteringFunctions: ModuleSlice {
       observed.forget(made.key, of: root, L)
     }
     let sandbox = host.sandboxes.current
+    let owner =
+      request.isWait || request.isInternal
+      ? host.sandboxes.owner : try host.sandboxes.registering()
     if request.isInternal { try checkInternals(of: sandbox, on: root) }
     if !request.isInternal { try sandbox.quotas.takeWatcher() }
     let data = UnsafeMutablePointer<ScriptWatcher>.allocate(capacity: 1)
     data.initialize(
-      to: ScriptWatcher(site, root, key: key, sandbox: sandbox.number, request, options))
+      to: ScriptWatcher(site, root, key: key, owner: owner, request, options))
     let watcher = engine.watchers.make(
       root: root, receiver: host.receiver,
       traits: (made.node == nil ? traits(options, root) : options.traits).union(request.traits),

@@ -5,8 +5,8 @@ internal import Observables
 /// Timers, and callbacks of the next turn.
 final class TimerFunctions: ModuleSlice {
   private var timers: [Int: Entry] = [:]
-  /// Callbacks of `next_turn` that were neither called nor stopped, with their sandboxes.
-  private var waitingTurns: [Int: UInt32] = [:]
+  /// Callbacks of `next_turn` that were neither called nor stopped, with their owners.
+  private var waitingTurns: [Int: ScriptOwner] = [:]
   private var lastTimer = 0
 
   /// Bytes of scripts' memory for a timer with its callback.
@@ -14,7 +14,7 @@ final class TimerFunctions: ModuleSlice {
 
   private struct Entry {
     let timer: LoopTimer
-    let sandbox: UInt32
+    let owner: ScriptOwner
     /// The function that made the timer, and the place of the call.
     let function: String
     let site: String
@@ -68,31 +68,31 @@ final class TimerFunctions: ModuleSlice {
       .map { LiveObject(kind: .timer, name: $0.value.function, site: $0.value.site) }
   }
 
-  /// Stops the timers of a sandbox, and drops its callbacks of `next_turn`.
-  func stopAll(of sandbox: LuaSandbox) {
-    for (id, entry) in timers where entry.sandbox == sandbox.number {
+  /// Stops the timers of some owners, and drops their callbacks of `next_turn`.
+  func stopAll(where isEnding: (ScriptOwner) -> Bool) {
+    for (id, entry) in timers where isEnding(entry.owner) {
       entry.timer.stop()
       forget(id)
     }
-    for (id, number) in waitingTurns where number == sandbox.number { takeTurn(id) }
+    for (id, owner) in waitingTurns where isEnding(owner) { takeTurn(id) }
   }
 
   @discardableResult
   private func forget(_ id: Int) -> LoopTimer? {
     guard let entry = timers.removeValue(forKey: id) else { return nil }
-    giveBack(entry.sandbox)
+    giveBack(entry.owner.sandbox)
     return entry.timer
   }
 
-  /// Counts one more timer for the running sandbox, and returns the sandbox's number.
-  private func takeTimer() throws(LuaError) -> UInt32 {
+  /// Counts one more timer for the running sandbox, and returns the timer's owner.
+  private func takeTimer() throws(LuaError) -> ScriptOwner {
     let sandbox = host.sandboxes.current
     try sandbox.quotas.takeTimer()
     do throws(LuaError) { try state.charge(Self.charge) } catch {
       sandbox.quotas.giveTimerBack()
       throw error
     }
-    return sandbox.number
+    return host.sandboxes.owner
   }
 
   private func giveBack(_ sandbox: UInt32) {
@@ -103,8 +103,8 @@ final class TimerFunctions: ModuleSlice {
   /// Removes a callback of `next_turn`; returns false if it was stopped.
   @discardableResult
   private func takeTurn(_ id: Int) -> Bool {
-    guard let number = waitingTurns.removeValue(forKey: id) else { return false }
-    giveBack(number)
+    guard let owner = waitingTurns.removeValue(forKey: id) else { return false }
+    giveBack(owner.sandbox)
     return true
   }
 
@@ -127,7 +127,8 @@ final class TimerFunctions: ModuleSlice {
     try arguments.checkFunction(at: 2, of: L, function)
     let callback = LuaFunction(pin: try state.pin(at: 2, of: L))
     let site = host.sources.text(host.sources.current(L))
-    let number = try takeTimer()
+    if function != "wake_after" { _ = try host.sandboxes.registering() }
+    let owner = try takeTimer()
     lastTimer += 1
     let id = lastTimer
     // Longer delays exceed any clock's range; all count as the same.
@@ -135,10 +136,10 @@ final class TimerFunctions: ModuleSlice {
     let body: () -> Void = { [reference = host.reference] in
       guard let host = reference.host else { return }
       if !repeats { host.module.timers.forget(id) }
-      host.module.timers.call(callback, id, name: function, site: site, number)
+      host.module.timers.call(callback, id, name: function, site: site, owner)
     }
     let timer = repeats ? host.loop.every(max(delay, 1e-6), body) : host.loop.after(delay, body)
-    timers[id] = Entry(timer: timer, sandbox: number, function: function, site: site)
+    timers[id] = Entry(timer: timer, owner: owner, function: function, site: site)
     try state.check(
       clua_try_pushhandle(
         L.pointer, CLUA_HANDLE_TIMER, clua_handle(object: nil, release: nil, index: id, id: 0)), L)
@@ -152,13 +153,14 @@ final class TimerFunctions: ModuleSlice {
     try arguments.checkFunction(at: 1, of: L, "next_turn")
     let callback = LuaFunction(pin: try state.pin(at: 1, of: L))
     let site = host.sources.text(host.sources.current(L))
-    let number = try takeTimer()
+    if isScoped { _ = try host.sandboxes.registering() }
+    let owner = try takeTimer()
     lastTimer += 1
     let id = lastTimer
-    waitingTurns[id] = number
+    waitingTurns[id] = owner
     host.loop.nextTurn { [reference = host.reference] in
       guard let host = reference.host, host.module.timers.takeTurn(id) else { return }
-      host.module.timers.call(callback, id, name: "next_turn", site: site, number)
+      host.module.timers.call(callback, id, name: "next_turn", site: site, owner)
     }
     try state.check(
       clua_try_pushhandle(
@@ -169,13 +171,13 @@ final class TimerFunctions: ModuleSlice {
 
   /// Calls the callback of a timer, or keeps it while its sandbox is paused.
   private func call(
-    _ callback: LuaFunction, _ id: Int, name: String, site: String, _ sandbox: UInt32
+    _ callback: LuaFunction, _ id: Int, name: String, site: String, _ owner: ScriptOwner
   ) {
-    let isHeld = host.sandboxes[sandbox].holds(id) { [reference = host.reference] in
-      reference.host?.module.timers.call(callback, id, name: name, site: site, sandbox)
+    let isHeld = host.sandboxes[owner.sandbox].holds(id) { [reference = host.reference] in
+      reference.host?.module.timers.call(callback, id, name: name, site: site, owner)
     }
     if isHeld { return }
-    host.reports.run(callback, .timer, name: name, site: site, in: sandbox)
+    host.reports.run(callback, .timer, name: name, site: site, in: owner)
   }
 
   private func timer(_ L: LuaStack, _ function: String) throws -> LoopTimer? {

@@ -16,6 +16,7 @@ final class DescriptorFunctions: ModuleSlice {
 
   private struct Entry {
     let handler: DescriptorHandler
+    let owner: ScriptOwner
     /// The function that made the handler, and the place of the call.
     let function: String
     let site: String
@@ -83,6 +84,7 @@ final class DescriptorFunctions: ModuleSlice {
     // The file lives as long as its handler.
     let file = stream == nil ? nil : LuaFile(pin: try state.pin(at: 1, of: L))
     let site = host.sources.text(host.sources.current(L))
+    let owner = try host.sandboxes.registering()
     try state.charge(Self.charge)
     last += 1
     let id = last
@@ -104,7 +106,8 @@ final class DescriptorFunctions: ModuleSlice {
       handler.onClose = { [reference = host.reference] in
         reference.host?.module.descriptors.reportClosed(id)
       }
-      entries[id] = Entry(handler: handler, function: function, site: site)
+      entries[id] = Entry(
+        handler: handler, owner: owner, function: function, site: site)
     } catch {
       state.discharge(Self.charge, from: state.mainShare)
       throw badArgument(1, of: function, "descriptor \(descriptor) is not open")
@@ -165,7 +168,7 @@ final class DescriptorFunctions: ModuleSlice {
       _ = main.holds(-id) { entry.handler.isPaused = false }
       return
     }
-    host.reports.run(callback, .handler, name: name, site: site, in: 0) {
+    host.reports.run(callback, .handler, name: name, site: site, in: entry.owner) {
       [state] L throws(LuaError) in
       if let file { try state.push(file.pin, to: L) } else { L.push(Int(descriptor)) }
       return 1
@@ -220,14 +223,21 @@ final class DescriptorFunctions: ModuleSlice {
     return 1
   }
 
-  /// call_back(callback, name, site, argument): calls a callback of `obs.io`, and reports its
-  /// error.
+  /// Stops the handlers of some owners.
+  func stopAll(where isEnding: (ScriptOwner) -> Bool) {
+    for (id, entry) in entries where isEnding(entry.owner) { stop(id) }
+  }
+
+  /// call_back(callback, name, site, argument, module): calls a callback of `obs.io`, which belongs
+  /// to a module, and reports its error.
   private func callBack(_ L: LuaStack) throws -> CInt {
-    L.height = 4
+    L.height = 5
+    let module = UInt32(truncatingIfNeeded: L.integer(at: 5) ?? 0)
     let (name, site) = (state.text(at: 2, of: L), state.text(at: 3, of: L))
     let argument = state.bytes(at: 4, of: L)
     let callback = LuaFunction(pin: try state.pin(at: 1, of: L))
-    host.reports.run(callback, .handler, name: name, site: site, in: 0) {
+    let owner = ScriptOwner(sandbox: 0, module: module)
+    host.reports.run(callback, .handler, name: name, site: site, in: owner) {
       [state] L throws(LuaError) in
       try state.push(bytes: argument, to: L)
       return 1

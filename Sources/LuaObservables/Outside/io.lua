@@ -14,8 +14,9 @@ local check_timeout, buffered_of, call_back, descriptor_of =
   core.check_timeout, core.io.buffered, core.io.call_back, core.io.descriptor
 local ignore_broken_pipes, restore_signals, is_instance, nearest_name, on_exit =
   core.io.ignore_broken_pipes, core.io.restore_signals, core.is_instance, core.nearest, core.on_exit
-local on_readable, outward, raise, site_of, wait =
-  core.on_readable, core.outward, core.raise, core.site, core.wait
+local note_owned, on_readable, outward, raise, running_owner, site_of, wait =
+  core.note_owned, core.on_readable, core.outward, core.raise, core.tasks.owner, core.site,
+  core.wait
 
 local is_there, uv = pcall(require, "luv")
 if not is_there then
@@ -398,7 +399,7 @@ function io.watch(path, callback)
     bad_argument(1, "watch", "path expected, got " .. (path == "" and "''" or type(path)))
   end
   check_function(callback, 2, "watch")
-  local site = site_of(callback)
+  local site, module = site_of(callback), running_owner() >> 32
   local folder, wanted = folder_of(path)
   local changed, names = {}, {}
   local timer, source = uv.new_timer(), uv.new_fs_event()
@@ -408,7 +409,8 @@ function io.watch(path, callback)
     for i = 1, #found do
       -- The callback may stop the handle, which ends the calls at once.
       if source:is_closing() then return end
-      call_back(callback, "obs.io.watch", site, wanted and path or folder .. "/" .. found[i])
+      call_back(callback, "obs.io.watch", site, wanted and path or folder .. "/" .. found[i],
+        module)
     end
   end
   local started, message = source:start(folder, {}, function(_, name)
@@ -424,7 +426,7 @@ function io.watch(path, callback)
     raise(format("obs.io.watch cannot watch '%s': %s", folder, message))
   end
   timer:unref()
-  return add_to_scope(setmetatable({ source = source, timer = timer }, Handle))
+  return add_to_scope(note_owned(setmetatable({ source = source, timer = timer }, Handle)))
 end
 
 function io.on_signal(name, callback)
@@ -440,15 +442,15 @@ function io.on_signal(name, callback)
     bad_argument(1, "on_signal",
       format("name of a signal expected, got '%s'%s", name, suggest(short, names)))
   end
-  local source, site = uv.new_signal(), site_of(callback)
+  local source, site, module = uv.new_signal(), site_of(callback), running_owner() >> 32
   local started, message = source:start("sig" .. short:lower(), function()
-    call_back(callback, "obs.io.on_signal", site, short)
+    call_back(callback, "obs.io.on_signal", site, short, module)
   end)
   if not started then
     close(source)
     raise(format("obs.io.on_signal cannot handle '%s': %s", name, message))
   end
-  return add_to_scope(setmetatable({ source = source }, Handle))
+  return add_to_scope(note_owned(setmetatable({ source = source }, Handle)))
 end
 
 outward(io)

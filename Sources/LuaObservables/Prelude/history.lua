@@ -325,7 +325,7 @@ function obs.history(target, options)
   }, function() end, { name = "history" })
   state.shadow = Shadow.begin(target, state.watcher, false, core.sandbox() ~= 0)
   trees.skip_remote(state.watcher, state.shadow)
-  return history
+  return core.note_owned(history)
 end
 
 return obs

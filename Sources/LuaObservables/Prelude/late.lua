@@ -27,6 +27,7 @@ local groups = {
   options = {},
   reading = { "get", "set" },
   recording = { "start_recording" },
+  reload = { "on_reload", "reload", "state" },
   trees = { "abort", "apply", "changes", "diff", "history", "invert", "merge", "transaction" },
 }
 
@@ -34,7 +35,7 @@ local groups = {
 local needed = {
   backed = { "lazy" }, collections = { "lazy" }, inspecting = { "options" }, mirrors = { "trees" },
   models = { "lazy" },
-  recording = { "options" }, trees = { "lazy", "options" },
+  recording = { "options" }, reload = { "lazy" }, trees = { "lazy", "options" },
 }
 
 -- The library functions that these slices use, read before any script can replace them.

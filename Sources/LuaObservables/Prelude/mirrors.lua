@@ -731,7 +731,7 @@ function obs.mirror(root, name, options)
     error(problem, 0)
   end
   update(self)
-  return mirror
+  return core.note_owned(mirror)
 end
 
 return obs

@@ -9,7 +9,8 @@ local is_declared, is_instance, kind_of, lazy_keys, make_model, model_of =
   core.is_declared, core.is_instance, core.kind, core.lazy_keys, core.make_model, core.model_of
 local record_of, nearest_name, next, None, own_dependencies, raise =
   core.model_record, core.nearest, core.next, core.none, core.own_dependencies, core.raise
-local set_of = core.set_of
+local forget, lazies_of, running_owner, set_of =
+  core.forget, core.lazies_of, core.tasks.owner, core.set_of
 local string_format, string_sub = string.format, string.sub
 
 -- The latest model of each name, for data that names its model.
@@ -280,6 +281,67 @@ local function added(class, name, value)
   rawset(class, name, value)
 end
 
+-- Completes a class: its metatable, and the constructor of its instances.
+local function complete(class, record, parent)
+  setmetatable(class, {
+    __name = "model " .. record.name, __index = parent, __newindex = added,
+    __call = make_model(class, record),
+  })
+end
+
+-- Gives the fields of a class to another one. Its instances find metamethods in it, so they hear
+-- of the new ones.
+local function copy_fields(from, to)
+  for key in next, copied_map(to) do
+    if from[key] == nil then rawset(to, key, nil) end
+  end
+  for key, value in next, from do rawset(to, key, value) end
+end
+
+-- Gives existing instances the new getters of a model that was defined again (H3).
+local function redeclare(former, record)
+  local names = {}
+  for name, declaration in next, former.declared do
+    if type(declaration) == "table" then names[declaration] = name end
+  end
+  for _, entry in ipairs(lazies_of()) do
+    local instance, name = entry[1], names[entry[3]]
+    if name and model_of(instance) == record then
+      local declaration = record.declared[name]
+      if type(declaration) ~= "table" then
+        forget(instance, name)
+      elseif declaration ~= entry[3] then
+        declare_lazy(instance, name, declaration, declaration.get, declaration.flags)
+      end
+    end
+  end
+end
+
+-- Makes a class that a former loading of its module has defined what this definition says. The
+-- class stays, and so do its instances with their values.
+local function define_again(class, definition, record, parent)
+  local former, fields, meta = record_of(class), copied_map(class), getmetatable(class)
+  core.note_undo(function()
+    setmetatable(class, nil)
+    copy_fields(fields, class)
+    make_model(class, former)
+    setmetatable(class, meta)
+  end)
+  setmetatable(class, nil)
+  copy_fields(definition, class)
+  record.class = class
+  complete(class, record, parent)
+  for _, event in ipairs { "__index", "__newindex" } do rawset(class, event, class[event]) end
+  redeclare(former, record)
+  return class
+end
+
+-- The class with this name that a former loading of the running module has defined.
+local function former_class(name)
+  local class = core.former_module and core.models[name]
+  return class and record_of(class).module == core.former_module and class or nil
+end
+
 function obs.model(name, parent, body)
   if type(name) ~= "string" or name == "" then
     bad_argument(1, "model", "name expected, got " ..
@@ -307,6 +369,7 @@ function obs.model(name, parent, body)
     declared = copied_map(inherited and inherited.declared),
     values = copied_map(inherited and inherited.values),
     templates = copied_map(inherited and inherited.templates),
+    module = running_owner() >> 32,
   }
   -- Lua looks for metamethods in the metatable itself.
   for key, value in next, parent or {} do
@@ -318,10 +381,9 @@ function obs.model(name, parent, body)
   setmetatable(class, { __index = parent })
   finish(record, parent)
   check_dependencies(record, number)
-  setmetatable(class, {
-    __name = "model " .. name, __index = parent, __newindex = added,
-    __call = make_model(class, record),
-  })
+  local former = former_class(name)
+  if former then return define_again(former, class, record, parent) end
+  complete(class, record, parent)
   core.models[name] = class
   return class
 end

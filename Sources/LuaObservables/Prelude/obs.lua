@@ -10,8 +10,8 @@ local exact_path, path_parts, path_text, raise, register, report_error =
   core.path, core.path_parts, core.path_text, core.raise, core.register, core.report
 local run_exit_hooks, current_sandbox, site_of, number_task, collect =
   core.run_exit_hooks, core.sandbox, core.site, core.tasks.began, core.tasks.collect
-local enter_sandbox, give_task_back, is_sandbox_open, later =
-  core.tasks.enter_sandbox, core.tasks.give_back, core.tasks.is_open, core.tasks.later
+local enter, give_task_back, is_sandbox_open, later, running_owner =
+  core.tasks.enter, core.tasks.give_back, core.tasks.is_open, core.tasks.later, core.tasks.owner
 local recount_tasks, count_task, wake_after, traceback =
   core.tasks.recount, core.tasks.take, core.tasks.wake_after, core.traceback
 
@@ -252,6 +252,43 @@ function obs.scope(body)
   return scope
 end
 
+-- Modules --------------------------------------------------------------------------------------
+
+-- Objects with a method `stop`, and objects with a hook of `on_observed` -> the number of the module
+-- that they belong to.
+local owned, hooked = setmetatable({}, { __mode = "k" }), setmetatable({}, { __mode = "k" })
+
+--- Notes that an object with a method `stop` ends with the running module.
+function core.note_owned(member)
+  local module = running_owner() >> 32
+  if module ~= 0 then owned[member] = module end
+  return member
+end
+
+local on_observed = obs.on_observed
+
+function obs.on_observed(target, hook)
+  on_observed(target, hook)
+  local module = running_owner() >> 32
+  hooked[target] = hook ~= nil and module ~= 0 and module or nil
+end
+
+--- Ends what a module has noted.
+function core.stop_owned(module)
+  for member, owner in next, owned do
+    if owner == module then
+      owned[member] = nil
+      member:stop()
+    end
+  end
+  for target, owner in next, hooked do
+    if owner == module then
+      hooked[target] = nil
+      on_observed(target, nil)
+    end
+  end
+end
+
 -- Inspecting watchers ----------------------------------------------------------------------------
 
 obs.observed_keys = core.observed_keys
@@ -276,8 +313,9 @@ local Task = { __name = "obs.Task", __index = {} }
 
 -- Coroutine -> task, while it runs or waits.
 local tasks = setmetatable({}, { __mode = "k" })
--- Task -> the sandbox on whose account it runs.
-local accounts = setmetatable({}, { __mode = "k" })
+-- Task -> the code that started it, which is the number of its sandbox and, in the upper half, that
+-- of its module. The task runs as this code.
+local owners = setmetatable({}, { __mode = "k" })
 -- The value that a waiting task yields; no other code has it.
 local waiting = {}
 
@@ -288,7 +326,7 @@ local function finish(task, ...)
   local ok, results = pcall(pack, ...)
   task.results = ok and results or nil
   task.done = true
-  give_task_back(accounts[task], task.number)
+  give_task_back(owners[task], task.number)
   task.thread = nil
   task.wake = nil
   local waiters = task.waiters
@@ -326,17 +364,17 @@ local function after_step(task, thread, ok, ...)
   if not is_awaited or not pcall(later, report) then report() end
 end
 
-local function leave(sandbox, ...)
-  enter_sandbox(sandbox)
+local function leave(owner, ...)
+  enter(owner)
   return ...
 end
 
 function step(task, ...)
   local thread = task.thread
-  if task.done or not thread or not is_sandbox_open(accounts[task]) then return end
-  -- A task runs on the account of its sandbox, whoever wakes it.
-  local sandbox = enter_sandbox(accounts[task])
-  return leave(sandbox, after_step(task, thread, coroutine_resume(thread, ...)))
+  if task.done or not thread or not is_sandbox_open(owners[task]) then return end
+  -- A task runs as code of its owner, whoever wakes it.
+  local owner = enter(owners[task])
+  return leave(owner, after_step(task, thread, coroutine_resume(thread, ...)))
 end
 
 local function running_task(name)
@@ -405,26 +443,26 @@ end
 
 -- Counts a sandbox's new task. Tasks that wait for ever are collected without notice, so the tasks
 -- are counted again before one is refused.
-local function take_task(sandbox)
-  if count_task(sandbox) then return end
+local function take_task(owner)
+  if count_task(owner) then return end
   collect()
   local count = 0
   for _, task in next, tasks do
-    if not task.done and accounts[task] == sandbox then count = count + 1 end
+    if not task.done and owners[task] & 0xffffffff == owner & 0xffffffff then count = count + 1 end
   end
-  recount_tasks(sandbox, count)
+  recount_tasks(owner, count)
 end
 
 local function make_task(body)
-  local sandbox = current_sandbox()
-  take_task(sandbox)
+  local owner = running_owner()
+  take_task(owner)
   local thread = coroutine_create(type(body) == "function" and body
     or function(...) return body(...) end)
   local task = setmetatable({
     thread = thread, done = false, site = site_of(body), name = "task",
     number = number_task(),
   }, Task)
-  accounts[task] = sandbox
+  owners[task] = owner
   tasks[thread] = task
   core.add_to_scope(task)
   return task
@@ -448,6 +486,23 @@ function core.call_in_task(body, done, ...)
   end }
   step(task, ...)
   return task
+end
+
+--- Cancels the tasks of a module; the running one when it waits.
+function core.stop_tasks(module)
+  local stopped, own = {}, tasks[coroutine_running()]
+  if own and owners[own] >> 32 == module then
+    later(function() own:cancel() end)
+  end
+  for _, task in next, tasks do
+    if not task.done and task ~= own and owners[task] >> 32 == module then
+      stopped[#stopped + 1] = task
+    end
+  end
+  sort(stopped, function(a, b) return a.number < b.number end)
+  for i = 1, #stopped do
+    if not stopped[i].done then stopped[i]:cancel() end
+  end
 end
 
 --- The sites of unfinished tasks that began after task `number`, in order.
@@ -502,10 +557,10 @@ function Task.__index:cancel()
   if coroutine_status(thread) ~= "suspended" then
     raise("a task cannot cancel itself; let it return")
   end
-  -- Its `<close>` variables are closed on the task's account, whoever cancels it.
-  local sandbox = enter_sandbox(accounts[self])
+  -- Its `<close>` variables are closed as the task's code, whoever cancels it.
+  local owner = enter(owners[self])
   local ok, message = coroutine_close(thread)
-  enter_sandbox(sandbox)
+  enter(owner)
   finish(self, false, "the task was cancelled")
   if not ok then report_error(message, "", "task", self.name, self.site) end
 end

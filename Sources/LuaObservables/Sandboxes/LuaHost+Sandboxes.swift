@@ -120,8 +120,8 @@ extension LuaHost {
     receiver.hooks.drop(of: sandbox.number)
     receiver.stopWatchers(of: sandbox)
     if !isClosed { engine.hooks.run() }
-    module.timers.stopAll(of: sandbox)
-    module.exitHooks.dropAll(of: sandbox)
+    module.timers.stopAll { $0.sandbox == sandbox.number }
+    module.exitHooks.dropAll { $0.sandbox == sandbox.number }
     sandboxes.remove(sandbox)
   }
 }

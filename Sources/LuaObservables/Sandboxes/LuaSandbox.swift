@@ -37,6 +37,8 @@ public final class LuaSandbox {
   let number: UInt32
   /// The script's callback for errors.
   @exclusivity(unchecked) var errorHook: LuaFunction?
+  /// The module that has set it.
+  @exclusivity(unchecked) var errorHookModule: UInt32 = 0
   /// Takes back turns in which its scripts met a limit.
   @exclusivity(unchecked) var stoppedTurns: StoppedTurns?
   /// The modules that its scripts have required.

@@ -40,10 +40,25 @@ final class ModuleLoader {
   func load(
     _ module: ScriptModule, _ name: String, _ sandbox: LuaSandbox
   ) throws(LuaError) -> LuaValue {
+    if case .value(let value) = module { return value }
+    let chunk = try chunk(of: module, name, sandbox)
+    let modules = host.sandboxes.modules
+    let number = modules.next()
+    modules.note(name, of: sandbox.number, as: number)
+    let result = try modules.running(number) { () throws(LuaError) in
+      try chunk.callPlainly(arguments: [.string(LuaString(name))]).first ?? .nil
+    }
+    return result == .nil ? .boolean(true) : result
+  }
+
+  /// Loads the chunk of a module that is no value.
+  func chunk(
+    of module: ScriptModule, _ name: String, _ sandbox: LuaSandbox
+  ) throws(LuaError) -> LuaFunction {
     let state = host.state
     let chunk: LuaFunction
     switch module {
-    case .value(let value): return value
+    case .value: throw LuaError("the module '\(name)' is a value of the host program")
     case .text(let text, let title):
       let bytes = Array(text.utf8)
       try sandbox.quotas.checkChunk(bytes.count, name)
@@ -56,7 +71,6 @@ final class ModuleLoader {
       chunk = try state.loadFile(path)
     }
     try host.bind(chunk, to: sandbox)
-    let result = try chunk.callPlainly(arguments: [.string(LuaString(name))]).first ?? .nil
-    return result == .nil ? .boolean(true) : result
+    return chunk
   }
 }

@@ -7,6 +7,7 @@ internal import Observables
 /// Scripts without another sandbox are in `main`.
 final class Sandboxes {
   let main: LuaSandbox
+  let modules = ScriptModules()
   /// The sandbox on whose account scripts run now.
   @exclusivity(unchecked) private(set) var current: LuaSandbox
   /// Whether others caused the running call, so that the allowance for such calls pays for it.
@@ -47,6 +48,7 @@ final class Sandboxes {
 
   func remove(_ sandbox: LuaSandbox) {
     others[sandbox.number] = nil
+    modules.forget(sandbox.number)
     if let share = shares[sandbox.number] { state.close(share) }
   }
 
@@ -76,7 +78,21 @@ final class Sandboxes {
     for sandbox in others.values { sandbox.close() }
     main.errorHook = nil
     main.modules = [:]
+    modules.end()
   }
+
+  /// The owner of a new registration.
+  ///
+  /// - Throws: an error for code that a reload has replaced.
+  func registering() throws(LuaError) -> ScriptOwner {
+    if !modules.retired.isEmpty, modules.retired.contains(modules.running) {
+      throw LuaError("this code was replaced as its module was loaded again: it registers nothing")
+    }
+    return owner
+  }
+
+  /// The code that is running.
+  var owner: ScriptOwner { ScriptOwner(sandbox: current.number, module: modules.running) }
 
   /// The sandbox whose scripts were stopped last.
   var stopped: LuaSandbox {
@@ -136,6 +152,17 @@ final class Sandboxes {
     case allowance
     /// The allowance, whichever code is running.
     case allowanceAlways
+  }
+
+  /// Runs `body` as code of an owner, on the account of its sandbox.
+  @inline(__always)
+  func entered<Result, Failure: Error>(
+    _ owner: ScriptOwner, _ payment: Payment = .own, _ body: () throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    let outer = modules.running
+    modules.running = owner.module
+    defer { modules.running = outer }
+    return try entered(owner.sandbox, payment, body)
   }
 
   /// Runs `body` on the account of a sandbox.

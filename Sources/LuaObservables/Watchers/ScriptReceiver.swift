@@ -114,18 +114,18 @@ final class ScriptReceiver: Receiver {
     let payment = script.pointee.isCausedByOthers ? payment(inFlush: watcher) : .own
     script.pointee.lastTurn = sandboxes.turnNumber
     script.pointee.isCausedByOthers = false
-    sandboxes.entered(script.pointee.sandbox, payment, body)
+    sandboxes.entered(script.pointee.owner, payment, body)
   }
 
   override func deliver(_ watcher: WatcherRef, _ change: ImmediateChange, path: Path) {
-    let sandbox = watcher.script.pointee.sandbox
+    let owner = watcher.script.pointee.owner
     guard watcher.script.pointee.isInternal else {
-      return sandboxes.entered(sandbox, .allowance) { call(watcher, change: (change, path)) }
+      return sandboxes.entered(owner, .allowance) { call(watcher, change: (change, path)) }
     }
     let outer = notedWriter
     defer { notedWriter = outer }
     notedWriter = sandboxes.writer(self)
-    sandboxes.entered(sandbox, .allowance) {
+    sandboxes.entered(owner.sandbox, .allowance) {
       host.module.transactions.exempted { call(watcher, change: (change, path)) }
     }
   }

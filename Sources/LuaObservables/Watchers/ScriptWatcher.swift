@@ -13,8 +13,9 @@ struct ScriptWatcher {
   /// The key under which `root` keeps the callback; the next keys are for the watcher's other
   /// parts.
   let key: Int64
-  /// The sandbox whose script registered the watcher.
-  let sandbox: UInt32
+  /// The code that registered the watcher.
+  let owner: ScriptOwner
+  var sandbox: UInt32 { owner.sandbox }
   /// The turn of its last call in a flush.
   var lastTurn: UInt64 = 0
   /// Whether others made it pending, so that it may have to wait for the next turn.
@@ -32,10 +33,10 @@ struct ScriptWatcher {
   var givesAll = false
 
   init(
-    _ site: Site, _ root: NodeRef, key: Int64, sandbox: UInt32,
+    _ site: Site, _ root: NodeRef, key: Int64, owner: ScriptOwner,
     _ request: RegisteringFunctions.Request, _ options: ObserveOptions
   ) {
-    (self.site, self.root, self.key, self.sandbox) = (site, root, key, sandbox)
+    (self.site, self.root, self.key, self.owner) = (site, root, key, owner)
     (isInternal, isWait) = (request.isInternal, request.isWait)
     if options.hasObserver { parts.insert(.observer) }
   }

@@ -17,14 +17,15 @@ final class FileWatch {
   let descriptor: CInt
 
   /// Changes within this many milliseconds of the last one belong to it, up to `patience` times.
-  private static let settling: CInt = 50
+  private let settling: CInt
   private static let patience = 20
 
   /// The paths of the folders.
   private var paths: [CInt: String] = [:]
 
   /// Starts watching; nil if the system cannot watch files.
-  init?() {
+  init?(settling: CInt = 50) {
+    self.settling = settling
     descriptor = ccl_openwatch()
     if descriptor < 0 { return nil }
   }
@@ -71,7 +72,7 @@ final class FileWatch {
           }, pointer)
       }
       var input = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-      if poll(&input, 1, Self.settling) <= 0 { break }
+      if poll(&input, 1, settling) <= 0 { break }
     }
     return found
   }

@@ -3,37 +3,56 @@ internal import Glibc
 
 /// Runs a script in a separate process, and again whenever the script or a file that it has loaded
 /// changes.
+///
+/// With `reloads`, the process is asked to load the file again while it runs.
 struct ScriptRestarter {
   private let name: String
   private let script: String
+  private let reloads: Bool
 
-  init(_ script: String, name: String) { (self.script, self.name) = (script, name) }
+  init(_ script: String, name: String, reloads: Bool) {
+    (self.script, self.name, self.reloads) = (script, name, reloads)
+  }
 
-  /// Returns nil in each new process, which should run the script.
-  ///
-  /// In this process, returns the exit status when a signal has asked for the end.
-  func run() -> CInt? {
-    guard let watch = FileWatch(), let signals = EndSignals() else {
+  /// What a process has to do after `run`.
+  enum Task {
+    /// Run the script, and load the files again whose paths come from `requests`.
+    case run(requests: CInt?)
+    /// End with a status: a signal has asked for it.
+    case end(CInt)
+  }
+
+  /// The milliseconds in which changes of a file become one: a file that is loaded again should be
+  /// there soon.
+  private var settling: CInt { reloads ? 10 : 50 }
+
+  /// What the process sends instead of a path if it cannot load a file again.
+  static let restart = "\u{1}"
+
+  /// Returns in each new process, and in this one at the end.
+  func run() -> Task {
+    guard let watch = FileWatch(settling: settling), let signals = EndSignals() else {
       ccl_writeerror(name, "the system cannot watch files")
-      return 1
+      return .end(1)
     }
     var retried: Set<WatchedFile> = []
     while true {
       // Files of the last run are kept: a process that fails may load fewer.
-      var files = Set([watch.add(script)].compactMap { $0 })
+      var files: [WatchedFile: String] = [:]
+      if let file = watch.add(script) { files[file] = script }
       let process = ccl_forkwatched()
       if process.id == 0 {
         signals.unblock()
         sendLoads(to: process.records)
-        return nil
+        return .run(requests: reloads ? process.records : nil)
       }
       guard process.id > 0 else {
         ccl_writeerror(name, "no process could be started: \(String(cString: strerror(errno)))")
-        return 1
+        return .end(1)
       }
       let end = wait(for: process, watch, signals, &files, &retried)
       close(process.records)
-      if let end { return end }
+      if let end { return .end(end) }
     }
   }
 
@@ -45,10 +64,11 @@ struct ScriptRestarter {
   /// which it ran again are in `retried`, until another file has changed.
   private func wait(
     for process: ccl_process, _ watch: FileWatch, _ signals: EndSignals,
-    _ files: inout Set<WatchedFile>, _ retried: inout Set<WatchedFile>
+    _ files: inout [WatchedFile: String], _ retried: inout Set<WatchedFile>
   ) -> CInt? {
     var paths: [UInt8] = []
     var isRunning = true
+    var isRefused = false
     var hasFailed = false
     var missed: Set<WatchedFile> = []
     while true {
@@ -57,7 +77,7 @@ struct ScriptRestarter {
       guard poll(&polled, nfds_t(polled.count), -1) > 0 else { continue }
       var hasEnded = false
       if polled[2].revents != 0 {
-        isRunning = read(process.records, &paths, watch, &files)
+        isRunning = read(process.records, &paths, watch, &files, &isRefused)
         // The records end when the process ends.
         hasEnded = !isRunning
         if hasEnded {
@@ -75,10 +95,17 @@ struct ScriptRestarter {
       let changes = polled[0].revents != 0 ? watch.takeChanges() : []
       missed.formUnion(changes.lazy.filter(\.mayBeModule))
       if hasFailed { watch.addFolders(of: missed) }
+      let changed = files.filter { changes.contains($0.key) }.values.sorted()
       if hasEnded, hasFailed, !missed.isSubset(of: retried) {
         retried.formUnion(missed)
-      } else if !changes.isDisjoint(with: files) || hasFailed && !hasEnded && !missed.isEmpty {
+      } else if isRefused || hasFailed && !hasEnded && !missed.isEmpty {
         retried = []
+      } else if !changed.isEmpty {
+        retried = []
+        if reloads, isRunning {
+          for path in changed { _ = write(process.records, path, strlen(path) + 1) }
+          continue
+        }
       } else {
         if !isRunning { missed = [] }
         continue
@@ -102,7 +129,7 @@ struct ScriptRestarter {
   /// Reads the paths of files that the process has loaded; returns false at the end.
   private func read(
     _ descriptor: CInt, _ paths: inout [UInt8], _ watch: FileWatch,
-    _ files: inout Set<WatchedFile>
+    _ files: inout [WatchedFile: String], _ isRefused: inout Bool
   ) -> Bool {
     var bytes = [UInt8](repeating: 0, count: 4096)
     let count = Glibc.read(descriptor, &bytes, bytes.count)
@@ -110,8 +137,11 @@ struct ScriptRestarter {
     guard count > 0 else { return false }
     paths += bytes[..<count]
     while let end = paths.firstIndex(of: 0) {
-      if let file = watch.add(String(decoding: paths[..<end], as: UTF8.self)) {
-        files.insert(file)
+      let path = String(decoding: paths[..<end], as: UTF8.self)
+      if path == Self.restart {
+        isRefused = true
+      } else if let file = watch.add(path) {
+        files[file] = path
       }
       paths.removeSubrange(...end)
     }

@@ -1,0 +1,113 @@
+#include "shape.h"
+#include "clua_modules.h"
+
+/* `require` that knows whose code runs: registrations of a chunk belong to its module (H2).
+   Otherwise the same as the library's, with the same frames in tracebacks. */
+
+/* The upvalues. */
+enum { PACKAGE = 1, LOADS, GUARD, MODULES };
+
+static clua_modules *modules_of(lua_State *L) {
+  return (clua_modules *)lua_touserdata(L, lua_upvalueindex(MODULES));
+}
+
+/* The variable that ends the loading of a module, also after an error. */
+typedef struct guard {
+  clua_modules *modules;
+  uint32_t outer;
+} guard;
+
+static int end_loading(lua_State *L) {
+  const guard *ended = (const guard *)lua_touserdata(L, 1);
+  ended->modules->running = ended->outer;
+  return 0;
+}
+
+/* Pushes the loader of the module at 1, and its data. [-0, +2, e] */
+static void find_loader(lua_State *L) {
+  int base = lua_gettop(L), searchers = base + 1, message = base + 2;
+  if (lua_getfield(L, lua_upvalueindex(PACKAGE), "searchers") != LUA_TTABLE) {
+    luaL_error(L, "'package.searchers' must be a table");
+  }
+  lua_pushliteral(L, "");
+  for (lua_Integer i = 1;; i++) {
+    if (lua_rawgeti(L, searchers, i) == LUA_TNIL) {
+      luaL_error(L, "module '%s' not found:%s", lua_tostring(L, 1), lua_tostring(L, message));
+    }
+    lua_pushvalue(L, 1);
+    lua_call(L, 1, 2);
+    if (lua_isfunction(L, message + 1)) break;
+    if (lua_isstring(L, message + 1)) {
+      lua_pushfstring(L, "%s\n\t%s", lua_tostring(L, message), lua_tostring(L, message + 1));
+      lua_replace(L, message);
+    }
+    lua_settop(L, message);
+  }
+  lua_replace(L, base + 2);
+  lua_replace(L, base + 1);
+}
+
+/* Begins the loading of the module at 1 by a loader with the data at `data`, and pushes the
+   variable that ends it. [-0, +1, m] */
+static void begin_loading(lua_State *L, int data) {
+  clua_modules *modules = modules_of(L);
+  guard *loading = (guard *)lua_newuserdatauv(L, sizeof(guard), 0);
+  *loading = (guard){modules, modules->running};
+  lua_pushvalue(L, lua_upvalueindex(GUARD));
+  lua_setmetatable(L, -2);
+  uint32_t number = ++modules->last;
+  lua_pushvalue(L, data);
+  lua_rawseti(L, lua_upvalueindex(LOADS), number);
+  lua_pushvalue(L, 1);
+  lua_pushinteger(L, number);
+  lua_rawset(L, lua_upvalueindex(LOADS));
+  lua_toclose(L, -1);
+  modules->running = number;
+}
+
+/* (name) -> the module, the loader's data */
+static int require(lua_State *L) {
+  const char *name = luaL_checkstring(L, 1);
+  lua_settop(L, 1);
+  enum { LOADED = 2, LOADER, DATA };
+  lua_getfield(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
+  lua_getfield(L, LOADED, name);
+  if (lua_toboolean(L, -1)) return 1;
+  lua_settop(L, LOADED);
+  find_loader(L);
+  if (lua_isfunction(L, LOADER) && !lua_iscfunction(L, LOADER)) begin_loading(L, DATA);
+  lua_pushvalue(L, LOADER);
+  lua_pushvalue(L, 1);
+  lua_pushvalue(L, DATA);
+  lua_call(L, 2, 1);
+  if (lua_isnil(L, -1)) lua_pop(L, 1);
+  else lua_setfield(L, LOADED, name);
+  if (lua_getfield(L, LOADED, name) == LUA_TNIL) {
+    lua_pushboolean(L, true);
+    lua_copy(L, -1, -2);
+    lua_setfield(L, LOADED, name);
+  }
+  lua_pushvalue(L, DATA);
+  return 2;
+}
+
+/* (the library `package`, light modules) -> the table of loads */
+static int set_require(lua_State *L) {
+  void *modules = lua_touserdata(L, 2);
+  lua_settop(L, 1);
+  lua_createtable(L, 0, 8);
+  lua_pushvalue(L, PACKAGE);
+  lua_pushvalue(L, LOADS);
+  lua_createtable(L, 0, 1);
+  lua_pushcfunction(L, end_loading);
+  lua_setfield(L, -2, "__close");
+  lua_pushlightuserdata(L, modules);
+  lua_pushcclosure(L, require, MODULES);
+  lua_setglobal(L, "require");
+  return 1;
+}
+
+int clua_try_setrequire(lua_State *L, clua_modules *modules) {
+  lua_pushlightuserdata(L, modules);
+  return clua_protect(L, set_require, 2, 1);
+}

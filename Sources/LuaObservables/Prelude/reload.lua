@@ -1,0 +1,389 @@
+-- Loading modules again while the program runs (H1–H5): a slice of the module `obs`.
+--
+-- The new chunk runs first. Only after its success do the former registrations end, and the module's
+-- table gets the new functions. What the chunk changes on the way is noted, so that it can be taken
+-- back.
+local core, obs = ...
+
+local error, getmetatable, ipairs, next, pcall, rawget, rawlen, rawset, setmetatable =
+  error, getmetatable, ipairs, next, pcall, rawget, rawlen, rawset, setmetatable
+local sort, tostring, type, unpack = table.sort, tostring, type, table.unpack
+local format = string.format
+local bad_argument, begin_exempt, call_plainly, check_function, current_sandbox, declare =
+  core.bad_argument, core.begin_exempt, core.call_plainly, core.check_function, core.sandbox,
+  core.declare
+local end_exempt, enter, forget, hooks, is_computing, is_opaque =
+  core.end_exempt, core.tasks.enter, core.forget, core.hooks, core.is_computing, core.is_opaque
+local kind_of, lazies_of, load_module, model_of, model_record, module_value, next_module =
+  core.kind, core.lazies_of, core.load_module, core.model_of, core.model_record,
+  core.module_value, core.next_module
+local loaded_modules, note_replaced = core.loaded_modules, core.note_replaced
+local raise, report, running_owner, set_module, set_upvalue, site, stop_module, upvalue =
+  core.raise, core.report, core.tasks.owner, core.set_module, core.set_upvalue, core.site,
+  core.stop_module, core.upvalue
+
+-- Names ------------------------------------------------------------------------------------------
+
+local function check_name(name, number, of)
+  if type(name) ~= "string" or name == "" then
+    bad_argument(number, of, "name expected, got "
+      .. (name == "" and "an empty one" or name == nil and "no value" or type(name)))
+  end
+end
+
+-- State ------------------------------------------------------------------------------------------
+
+-- The tables of `obs.state` by name, for each sandbox.
+local states = {}
+
+-- Whether a table has nothing but its entries.
+local function is_plain(value)
+  return type(value) == "table" and getmetatable(value) == nil and not kind_of(value)
+    and not is_opaque(value)
+end
+
+-- Takes back what a chunk has done; functions, the latest last. Nil unless a module is being loaded
+-- again.
+local undo
+
+local function note(step)
+  if undo then undo[#undo + 1] = step end
+end
+
+-- Returns a function that restores the fields of a table, except inside of their values.
+local function restorer(table)
+  local fields = {}
+  for key, value in next, table do fields[key] = value end
+  return function()
+    for key, value in next, fields do
+      if rawget(table, key) ~= value then table[key] = value end
+    end
+    local added = {}
+    for key in next, table do
+      if fields[key] == nil then added[#added + 1] = key end
+    end
+    for _, key in ipairs(added) do table[key] = nil end
+  end
+end
+
+-- Adds the keys that a state lacks, also in the tables below it. Lists are values.
+local function add_missing(state, initial, seen)
+  if seen[initial] then return end
+  seen[initial] = true
+  for key, value in next, initial do
+    local present = state[key]
+    if present == nil then
+      state[key] = value
+      note(function() state[key] = nil end)
+    elseif present ~= value and is_plain(value) and is_plain(present) and rawlen(value) == 0 then
+      add_missing(present, value, seen)
+    end
+  end
+end
+
+function obs.state(name, initial)
+  check_name(name, 1, "state")
+  if initial == nil then initial = {} end
+  if type(initial) ~= "table" then
+    bad_argument(2, "state", "table expected, got " .. type(initial))
+  end
+  local sandbox = current_sandbox()
+  local own = states[sandbox] or {}
+  states[sandbox] = own
+  local state = own[name]
+  if not state then
+    own[name] = initial
+    note(function() own[name] = nil end)
+    return initial
+  end
+  if undo then note(restorer(state)) end
+  if state ~= initial then add_missing(state, initial, {}) end
+  return state
+end
+
+-- The last word of the old code ------------------------------------------------------------------
+
+-- The number of a loading -> its functions for the next one.
+local last_words = {}
+
+function obs.on_reload(callback)
+  check_function(callback, 1, "on_reload")
+  local module = running_owner() >> 32
+  if module == 0 then
+    raise "obs.on_reload was called outside of a module's code"
+  end
+  local list = last_words[module] or {}
+  last_words[module] = list
+  list[#list + 1] = { callback = callback, site = site(callback) }
+end
+
+local function say_last_words(module, old)
+  local list = last_words[module]
+  last_words[module] = nil
+  for _, word in ipairs(list or {}) do
+    local ok, message = pcall(call_plainly, word.callback, old)
+    if not ok then report(message, "", "handler", "on_reload", word.site) end
+  end
+end
+
+-- The module's table -----------------------------------------------------------------------------
+
+-- Whether the contents of a table can take the place of another's.
+local function can_merge(value)
+  return type(value) == "table" and not kind_of(value) and not model_record(value)
+    and not model_of(value) and not is_opaque(value)
+end
+
+-- New table -> the old one that stays in its place.
+local function matched(old, new)
+  local stays, found = { [new] = old }, { new }
+  local function match(from, to)
+    if from ~= to and can_merge(from) and can_merge(to) and not stays[to] then
+      stays[to] = from
+      found[#found + 1] = to
+    end
+  end
+  local i = 0
+  while i < #found do
+    i = i + 1
+    local to = found[i]
+    local from = stays[to]
+    match(getmetatable(from), getmetatable(to))
+    for key, value in next, to do match(rawget(from, key), value) end
+  end
+  return stays, found
+end
+
+-- Gives an old table the contents of the new one: its values, and no function that it lacks. Other
+-- keys that only the old table has may be state, and stay, except behind the end of a list.
+local function replace(old, new, stays)
+  for key, value in next, new do
+    value = stays[value] or value
+    if rawget(old, key) ~= value then rawset(old, key, value) end
+  end
+  local removed, length = {}, rawlen(new)
+  for key, value in next, old do
+    local is_surplus = length > 0 and type(key) == "number" and key > length
+    if rawget(new, key) == nil and (type(value) == "function" or is_surplus) then
+      removed[#removed + 1] = key
+    end
+  end
+  for _, key in ipairs(removed) do rawset(old, key, nil) end
+  local meta = getmetatable(new)
+  if meta ~= getmetatable(old) then setmetatable(old, stays[meta] or meta) end
+end
+
+-- Lets new functions refer to the tables that stay. The functions of a chunk share its locals.
+local function rebind(tables, stays)
+  local seen, found = {}, {}
+  local function find(value)
+    if type(value) == "function" and not seen[value] then
+      seen[value] = true
+      found[#found + 1] = value
+    end
+  end
+  for _, new in ipairs(tables) do
+    for _, value in next, new do find(value) end
+  end
+  local i = 0
+  while i < #found do
+    i = i + 1
+    local place = 1
+    while true do
+      local name, value = upvalue(found[i], place)
+      if not name then break end
+      if stays[value] then
+        set_upvalue(found[i], place, stays[value])
+      elseif name ~= "_ENV" then
+        find(value)
+      end
+      place = place + 1
+    end
+  end
+end
+
+local function replace_table(old, new)
+  local stays, tables = matched(old, new)
+  rebind(tables, stays)
+  for _, table in ipairs(tables) do replace(stays[table], table, stays) end
+end
+
+-- Copies of old functions ------------------------------------------------------------------------
+
+-- The functions of a module's value, with their names.
+local function functions_of(value)
+  local names = {}
+  if type(value) == "function" then names[value] = "it" end
+  if type(value) == "table" then
+    for key, field in next, value do
+      if type(field) == "function" then names[field] = tostring(key) end
+    end
+  end
+  return names
+end
+
+-- Texts about functions of other modules that still hold old functions in their locals.
+local function copies_of(old_functions, own)
+  local texts = {}
+  for name, module in next, loaded_modules() do
+    if name ~= own and type(module) == "table" then
+      for key, value in next, module do
+        local place = 1
+        while type(value) == "function" do
+          local variable, held = upvalue(value, place)
+          if not variable then break end
+          local old = old_functions[held]
+          if old then
+            texts[#texts + 1] = format(
+              "the function '%s' of the module '%s' has the old '%s' of '%s' in its local '%s'",
+              tostring(key), name, old, own, variable)
+          end
+          place = place + 1
+        end
+      end
+    end
+  end
+  sort(texts)
+  return texts
+end
+
+-- Loading ----------------------------------------------------------------------------------------
+
+-- The names of the modules that are being loaded again.
+local loading = {}
+
+-- Ends all registrations of a loading, except lazy properties.
+local function stop_all(module, successor)
+  core.stop_owned(module)
+  stop_module(module, successor)
+  core.stop_tasks(module)
+end
+
+-- Takes back what a chunk has registered, declared and changed.
+local function take_back(module, steps, replaced, restore_hooks)
+  note_replaced(nil)
+  stop_all(module, 0)
+  last_words[module] = nil
+  local is_replaced = {}
+  for _, entry in ipairs(replaced) do
+    is_replaced[entry[1]] = is_replaced[entry[1]] or {}
+    is_replaced[entry[1]][entry[2]] = true
+  end
+  for _, entry in ipairs(lazies_of(module)) do
+    local keys = is_replaced[entry[1]]
+    if not (keys and keys[entry[2]]) then forget(entry[1], entry[2]) end
+  end
+  for i = #replaced, 1, -1 do
+    local declaration = replaced[i][3]
+    local outer = enter(current_sandbox() | (declaration.module or 0) << 32)
+    pcall(declare, replaced[i][1], replaced[i][2], declaration, declaration.get, declaration.flags)
+    enter(outer)
+  end
+  for i = #steps, 1, -1 do steps[i]() end
+  restore_hooks()
+end
+
+-- Ends what the former loading has registered and declared.
+local function end_former(module, successor)
+  stop_all(module, successor)
+  for _, entry in ipairs(lazies_of(module)) do forget(entry[1], entry[2]) end
+end
+
+-- Why the new value of a module cannot take the place of the old one; nil if it can.
+local function misfit(name, old, new)
+  if type(old) == "table" and type(new) ~= "table" then
+    return format("the module '%s' returned a table before, and returns %s now", name,
+      new == true and "nothing" or "a " .. type(new))
+  end
+  if type(old) ~= "table" or old == new then return end
+  for _, entry in ipairs(lazies_of()) do
+    if entry[1] == new then
+      return format("the module '%s' declares '%s' on its own table, which a reload replaces: "
+        .. "declare it on a table of obs.state", name, tostring(entry[2]))
+    end
+  end
+  if next(obs.observed_keys(new)) then
+    return format("the module '%s' observes its own table, which a reload replaces: observe a "
+      .. "table of obs.state", name)
+  end
+end
+
+local function run_chunk(chunk, arguments, module)
+  local outer = enter(current_sandbox() | module << 32)
+  local ok, value = pcall(call_plainly, chunk, unpack(arguments))
+  enter(outer)
+  return ok, value
+end
+
+-- The global variables of a chunk.
+local function globals_of(chunk)
+  local name, globals = upvalue(chunk, 1)
+  return name == "_ENV" and globals or {}
+end
+
+-- Runs the chunk of a module, and puts what it makes in place of the former loading.
+local function load_again(name, chunk, arguments, former)
+  local module, old = next_module(), module_value(name)
+  local steps, replaced, restore_hooks = { restorer(globals_of(chunk)) }, {}, hooks()
+  local outer_undo, outer_former = undo, core.former_module
+  undo, core.former_module = steps, former
+  note_replaced(replaced)
+  local ok, new = run_chunk(chunk, arguments, module)
+  local copies
+  begin_exempt()
+  undo, core.former_module = outer_undo, outer_former
+  local problem = not ok and tostring(new)
+  if ok then
+    if new == nil then
+      new = module_value(name)
+      if new == old then new = true end
+    end
+    problem = misfit(name, old, new)
+  end
+  if problem then
+    take_back(module, steps, replaced, restore_hooks)
+  else
+    note_replaced(nil)
+    local functions = functions_of(old)
+    say_last_words(former, old)
+    if type(old) == "table" and old ~= new then
+      replace_table(old, new)
+      new = old
+    end
+    end_former(former, module)
+    set_module(name, module, new)
+    problem = nil
+    copies = copies_of(functions, name)
+  end
+  end_exempt()
+  return copies, problem
+end
+
+--- Takes part in taking back what a chunk has changed.
+core.note_undo = note
+
+--- Returns texts about functions of other modules that hold former functions; or nil and a message.
+function core.reload(name)
+  if is_computing() then raise "obs.reload was called inside a getter" end
+  if core.trees and core.trees.is_in_transaction() then raise "obs.reload was called inside a transaction" end
+  if loading[name] then return nil, format("the module '%s' is being loaded", name) end
+  local chunk, former, arguments = load_module(name)
+  if not chunk then return nil, former end
+  if module_value(name) == nil then
+    return nil, format("the module '%s' is being loaded", name)
+  end
+  loading[name] = true
+  local ok, copies, message = pcall(load_again, name, chunk, arguments, former)
+  loading[name] = nil
+  if not ok then error(copies, 0) end
+  return copies, message
+end
+
+function obs.reload(name)
+  check_name(name, 1, "reload")
+  local copies, message = core.reload(name)
+  if copies then return true end
+  return nil, message
+end
+
+return obs

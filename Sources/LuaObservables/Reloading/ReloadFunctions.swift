@@ -1,0 +1,291 @@
+internal import CLua
+internal import CTables
+internal import Lua
+internal import Observables
+
+/// What `obs.reload` needs from Swift (H1–H5): chunks of modules, and the end of what a module has
+/// registered.
+final class ReloadFunctions: ModuleSlice {
+  /// The list of lazy properties that a loading has replaced, with their former declarations; nil
+  /// while no module is being loaded again.
+  private var replaced: LuaTable?
+
+  private var modules: ScriptModules { host.sandboxes.modules }
+
+  override var functions: [NamedFunction] {
+    [
+      .init("load_module", loadModule), .init("module_value", moduleValue),
+      .init("loaded_modules", loadedModules),
+      .init("set_module", setModule), .init("next_module", nextModule),
+      .init("stop_module", stopModule), .init("lazies_of", pushLazies),
+      .init("note_replaced", noteReplaced), .init("hooks", hooks),
+      .init("upvalue", upvalue), .init("set_upvalue", setUpvalue),
+    ]
+  }
+
+  override func end() { replaced = nil }
+
+  /// Loads a module again.
+  ///
+  /// - Returns: the functions of other modules that hold former functions of this one.
+  /// - Throws: why it cannot be loaded, after which nothing has changed.
+  func reload(_ name: String) throws(LuaError) -> [String] {
+    try state.withStack { L throws(LuaError) in try host.module.loadLate("reload", L) }
+    guard let core = host.module.core else { throw .closed }
+    let reload = try core.get("reload", as: LuaFunction.self)
+    let results = try reload.callPlainly(arguments: [.string(LuaString(name))])
+    guard case .table(let copies)? = results.first else {
+      throw LuaError(results.dropFirst().first?.description ?? "")
+    }
+    var texts: [String] = []
+    try copies.forEach { _, text throws(LuaError) in texts.append(text.description) }
+    return texts.sorted()
+  }
+
+  // MARK: Modules
+
+  /// load_module(name) → the chunk, the number of the last loading, the list of the chunk's
+  /// arguments; or nil and a message.
+  private func loadModule(_ L: LuaStack) throws -> CInt {
+    let name = state.text(at: 1, of: L)
+    do {
+      let (chunk, load) = try chunk(of: name)
+      try state.push(chunk.pin, to: L)
+      L.push(Int(load.number))
+      let arguments = load.arguments ?? [name] + (load.file.map { [$0] } ?? [])
+      try state.pushTable(elements: arguments.count, to: L)
+      for (index, argument) in arguments.enumerated() {
+        try state.push(text: argument, to: L)
+        L.rawSet(index: index + 1, at: -2)
+      }
+      return 3
+    } catch let error as LuaError {
+      if error.isStop { throw error }
+      L.pushNil()
+      try state.push(text: error.message, to: L)
+      return 2
+    }
+  }
+
+  private func chunk(of name: String) throws -> (LuaFunction, ScriptModules.Load) {
+    let sandbox = host.sandboxes.current
+    guard let load = modules.load(of: name, in: sandbox.number) else {
+      let nearest = nearestName(to: name, among: modules.names(in: sandbox.number))
+      throw LuaError(
+        "the module '\(name)' was not required as Lua code"
+          + (nearest.map { " (did you mean '\($0)'?)" } ?? ""))
+    }
+    if !modules.isMain(name), let found = try host.module.loader.find?(name) {
+      return (try host.module.loader.chunk(of: found, name, sandbox), load)
+    }
+    guard let file = load.file, file != ":preload:" else {
+      throw LuaError("the module '\(name)' has no file from which it could be loaded again")
+    }
+    try sandbox.quotas.checkFile(file)
+    return (try state.loadFile(file), load)
+  }
+
+  /// Pushes `package.loaded` of the library. [-0, +1, -]
+  private func pushLoaded(to L: LuaStack) throws(LuaError) {
+    try state.pushField("_LOADED", at: CLUA_REGISTRYINDEX, of: L)
+  }
+
+  /// module_value(name) → what `require` returns; nil while the module is being loaded.
+  private func moduleValue(_ L: LuaStack) throws -> CInt {
+    let (name, sandbox) = (state.text(at: 1, of: L), host.sandboxes.current)
+    if modules.isMain(name) {
+      L.push(true)
+    } else if let value = sandbox.modules[name] {
+      try state.push(value == .boolean(false) ? .nil : value, to: L)
+    } else {
+      try pushLoaded(to: L)
+      try state.pushField(name, of: L)
+    }
+    return 1
+  }
+
+  /// loaded_modules() → a table of the modules that were loaded as Lua code, by name.
+  private func loadedModules(_ L: LuaStack) throws -> CInt {
+    let sandbox = host.sandboxes.current
+    try state.pushTable(fields: 8, to: L)
+    let table = L.height
+    for name in modules.names(in: sandbox.number) where !modules.isMain(name) {
+      if let value = sandbox.modules[name] {
+        try state.push(value, to: L)
+      } else {
+        try pushLoaded(to: L)
+        try state.pushField(name, of: L)
+        L.remove(table + 1)
+      }
+      try state.setField(name, at: table, of: L)
+    }
+    return 1
+  }
+
+  /// set_module(name, number, value): what `require` returns from now on.
+  private func setModule(_ L: LuaStack) throws -> CInt {
+    L.height = 3
+    let (name, sandbox) = (state.text(at: 1, of: L), host.sandboxes.current)
+    modules.note(
+      name, of: sandbox.number, as: UInt32(truncatingIfNeeded: L.integer(at: 2) ?? 0))
+    if modules.isMain(name) { return 0 }
+    if sandbox.modules[name] != nil {
+      sandbox.modules[name] = try state.value(at: 3, of: L)
+    } else {
+      try pushLoaded(to: L)
+      L.pushCopy(at: 3)
+      try state.setField(name, at: 4, of: L)
+    }
+    return 0
+  }
+
+  /// next_module() → a number for a loading.
+  private func nextModule(_ L: LuaStack) -> CInt {
+    L.push(Int(modules.next()))
+    return 1
+  }
+
+  // MARK: Ending
+
+  /// stop_module(module, successor): ends watchers, timers, handlers and functions for the end of
+  /// the program, and hooks for errors and events.
+  ///
+  /// A pending call goes to the successor's watcher of the same name and object.
+  private func stopModule(_ L: LuaStack) throws -> CInt {
+    let sandbox = host.sandboxes.current
+    func owner(_ index: CInt) -> ScriptOwner {
+      ScriptOwner(
+        sandbox: sandbox.number, module: UInt32(truncatingIfNeeded: L.integer(at: index) ?? 0))
+    }
+    let (module, successor) = (owner(1), owner(2))
+    var named: [String: [WatcherID]] = [:]
+    engine.watchers.forEach { watcher in
+      guard host.receiver.isScript(watcher), watcher.script.pointee.owner == successor,
+        watcher.script.pointee.parts.contains(.name)
+      else { return }
+      named[host.receiver.title(of: watcher).name, default: []].append(watcher.identity)
+    }
+    engine.watchers.forEach { watcher in
+      guard host.receiver.isScript(watcher), watcher.script.pointee.owner == module else { return }
+      if watcher.pointee.isPending, watcher.script.pointee.parts.contains(.name) {
+        let name = host.receiver.title(of: watcher).name
+        let heir = named[name]?.lazy.compactMap { self.engine.watchers[$0] }
+          .first { $0.pointee.root == watcher.pointee.root }
+        if let heir { engine.delivery.schedule(heir) }
+      }
+      engine.watchers.stop(watcher)
+    }
+    engine.hooks.run()
+    host.module.timers.stopAll { $0 == module }
+    host.module.descriptors.stopAll { $0 == module }
+    host.module.exitHooks.dropAll { $0 == module }
+    if sandbox.errorHookModule == module.module { sandbox.errorHook = nil }
+    host.module.debugging.dropSink(of: module)
+    host.recorder?.drain()
+    if modules.running == module.module { retireRunning() }
+    return 0
+  }
+
+  /// Lets running code that was replaced register nothing more.
+  private func retireRunning() {
+    modules.retired.insert(modules.running)
+    host.loop.deferToNextTurn { [reference = host.reference] in
+      reference.host?.sandboxes.modules.retired = []
+    }
+  }
+
+  /// hooks() → a function that restores the present callbacks for errors and events.
+  private func hooks(_ L: LuaStack) throws -> CInt {
+    let sandbox = host.sandboxes.current
+    let (hook, module) = (sandbox.errorHook, sandbox.errorHookModule)
+    let restoreSink = host.module.debugging.sinkRestorer(of: sandbox.number)
+    try calls.push(
+      { _ in
+        (sandbox.errorHook, sandbox.errorHookModule) = (hook, module)
+        restoreSink()
+        return 0
+      }, to: L)
+    return 1
+  }
+
+  // MARK: Lazy properties
+
+  /// note_replaced(list): adds {table, key, declaration} to the list for each lazy property that is
+  /// declared again from now on; nil ends this.
+  private func noteReplaced(_ L: LuaStack) throws -> CInt {
+    L.height = 1
+    replaced = L.isNil(at: 1) ? nil : LuaTable(pin: try state.pin(at: 1, of: L))
+    return 0
+  }
+
+  /// Called before the property at (table, key), which are at 1 and 2, gets another declaration.
+  /// [-0, +0, -]
+  func willReplace(_ lazy: WatcherRef, _ L: LuaStack) throws(LuaError) {
+    guard let replaced else { return }
+    try state.push(replaced.pin, to: L)
+    try pushLazy(lazy, L) { L in
+      L.pushCopy(at: 1)
+      L.rawSet(index: 1, at: -2)
+      L.pushCopy(at: 2)
+      L.rawSet(index: 2, at: -2)
+    }
+    L.rawSet(index: L.rawLength(at: -2) + 1, at: -2)
+    L.pop()
+  }
+
+  /// Pushes {…, …, declaration}. [-0, +1, -]
+  private func pushLazy(
+    _ lazy: WatcherRef, _ L: LuaStack, _ fill: (LuaStack) -> Void
+  ) throws(LuaError) {
+    try state.pushTable(elements: 3, to: L)
+    fill(L)
+    clua_lazy_pushdeclaration(L.pointer, lazy.number)
+    L.rawSet(index: 3, at: -2)
+  }
+
+  /// lazies_of(module) → the properties that the module has declared on tables, as
+  /// {table, key, declaration}; without a module, all lazy properties of tables.
+  private func pushLazies(_ L: LuaStack) throws -> CInt {
+    L.height = 1
+    let wanted = L.integer(at: 1).map { Int($0) }
+    try state.pushTable(elements: 0, to: L)
+    var count = 0
+    var failure: LuaError?
+    engine.watchers.forEach { lazy in
+      guard failure == nil, host.lazies.isScript(lazy), let slot = lazy.slot else { return }
+      if let wanted, host.lazies.module(of: lazy) != wanted { return }
+      do throws(LuaError) {
+        try pushLazy(lazy, L) { L in
+          observed.push(slot.pointee.node, to: L)
+          L.rawSet(index: 1, at: -2)
+          TableKind.pushKey(of: slot, to: L)
+          L.rawSet(index: 2, at: -2)
+        }
+        count += 1
+        L.rawSet(index: count, at: 2)
+      } catch { failure = error }
+    }
+    if let failure { throw failure }
+    return 1
+  }
+
+  // MARK: Functions
+
+  /// upvalue(function, place) → its name and value; nothing behind the last one, and for functions
+  /// that are not Lua code.
+  private func upvalue(_ L: LuaStack) throws -> CInt {
+    guard lua_iscfunction(L.pointer, 1) == 0, let place = L.integer(at: 2),
+      let name = lua_getupvalue(L.pointer, 1, CInt(clamping: place))
+    else { return 0 }
+    try state.push(text: String(cString: name), to: L)
+    L.pushCopy(at: -2)
+    return 2
+  }
+
+  /// set_upvalue(function, place, value).
+  private func setUpvalue(_ L: LuaStack) -> CInt {
+    L.height = 3
+    if let place = L.integer(at: 2) { lua_setupvalue(L.pointer, 1, CInt(clamping: place)) }
+    return 0
+  }
+}

@@ -1,0 +1,499 @@
+import Lua
+import LuaObservables
+import Observables
+import TestSupport
+import Testing
+
+/// The kinds of scripts that load modules, each by a `require` of its own.
+enum RequireStyle: CaseIterable {
+  /// With the library `package`.
+  case library
+  /// A host with safe libraries.
+  case safe
+  case sandbox
+}
+
+/// Scripts with modules whose texts a test changes.
+final class ReloadedScripts {
+  let test: TestHost
+  let scripts: any ScriptEnvironment
+  private final class Texts { var all: [String: String] = [:] }
+  private let texts = Texts()
+
+  init(_ style: RequireStyle) throws {
+    test = try TestHost { loop in
+      style == .library ? try LuaHost(loop: loop) : try LuaHost(loop: loop, libraries: .safe)
+    }
+    test.host.modules { [texts] name in texts.all[name].map { .text($0) } }
+    scripts = style == .sandbox ? try test.host.sandbox(named: "plugin") : test.host
+    try scripts.run("log = {} function note(...) log[#log + 1] = table.concat({ ... }, ' ') end")
+  }
+
+  func set(_ name: String, _ text: String) {
+    texts.all[name] = "local obs = require 'obs'\n" + text
+  }
+
+  /// Changes a module, and loads it again; returns the error.
+  func reload(_ name: String, _ text: String) -> String? {
+    set(name, text)
+    do throws(LuaError) { try scripts.reload(name) } catch { return error.message }
+    return nil
+  }
+
+  func run(_ code: String) throws { try scripts.run("local obs = require 'obs' " + code) }
+
+  /// What was noted since the last call.
+  func log() throws -> [String] {
+    let text = try scripts.run(
+      "local text = table.concat(log, '\\n') for i = #log, 1, -1 do log[i] = nil end return text"
+    )[0].text
+    return text.split(separator: "\n").map(String.init)
+  }
+
+  func advance(_ seconds: Double = 0) { test.loop.advance(by: seconds) }
+
+  var reports: [String] { test.reports.map(\.error.message) }
+}
+
+struct ReloadTests {
+  // H2, H4
+  @Test(arguments: RequireStyle.allCases) func `old registrations end, and new ones take over`(
+    style: RequireStyle
+  ) throws {
+    let scripts = try ReloadedScripts(style)
+    func text(_ version: String) -> String {
+      """
+      local state = obs.state("s", { n = 0 })
+      obs.observe(state, "n", function() note("watcher \(version)") end)
+      obs.every(10, function() note("timer \(version)") end)
+      obs.next_turn(function() note("next \(version)") end)
+      obs.task(function() while true do obs.sleep(10) note("task \(version)") end end)
+      obs.bind(obs.state "copy", state, "n")
+      obs.on_observed(state, function() note("hook \(version)") end)
+      """
+    }
+    scripts.set("m", text("1"))
+    try scripts.run("require 'm' state = obs.state 's'")
+    scripts.advance(10)
+    #expect(try scripts.log().sorted() == ["next 1", "task 1", "timer 1"])
+    #expect(scripts.reload("m", text("2")) == nil)
+    try scripts.run("state.n = 1 obs.observe(state, 'other', function() end)")
+    scripts.advance(10)
+    #expect(
+      try scripts.log().sorted() == ["hook 2", "next 2", "task 2", "timer 2", "watcher 2"])
+    #expect(scripts.reload("m", "") == nil)
+    try scripts.run("state.n = 2 obs.observe(state, 'another', function() end)")
+    scripts.advance(100)
+    #expect(try scripts.log() == [])
+    #expect(try scripts.scripts.run("return obs.state 'copy'.n".withObs)[0] == .integer(1))
+    #expect(scripts.reports == [])
+  }
+
+  // H2
+  @Test(arguments: RequireStyle.allCases) func `what callbacks register ends, too`(
+    style: RequireStyle
+  ) throws {
+    let scripts = try ReloadedScripts(style)
+    scripts.set(
+      "m",
+      """
+      local state = obs.state("s", { n = 0, k = 0 })
+      obs.observe(state, "n", function()
+        obs.observe(state, "k", function() note "inner watcher" end)
+        obs.after(1, function() obs.every(1, function() note "inner timer" end) end)
+        obs.task(function() obs.next_change(state, "k") obs.sleep(5) note "inner task" end)
+      end)
+      """)
+    try scripts.run("require 'm' state = obs.state 's' state.n = 1")
+    scripts.advance(2)
+    #expect(try scripts.log() == ["inner timer"])
+    try scripts.run("state.k = 1")
+    scripts.advance(0)
+    _ = try scripts.log()
+    #expect(scripts.reload("m", "") == nil)
+    try scripts.run("state.k, state.n = 2, 2")
+    scripts.advance(20)
+    #expect(try scripts.log() == [])
+    #expect(try scripts.scripts.run("return obs.stats().watchers".withObs)[0] == .integer(0))
+  }
+
+  // H2
+  @Test func `functions of other code stay, whoever calls the module`() throws {
+    let scripts = try ReloadedScripts(.library)
+    scripts.set("m", "return { watch = function(t, f) return obs.observe(t, 'n', f) end }")
+    try scripts.run("t = { n = 0 } require 'm'.watch(t, function() note 'outside' end)")
+    #expect(scripts.reload("m", "return { watch = function() end }") == nil)
+    try scripts.run("t.n = 1")
+    #expect(try scripts.log() == ["outside"])
+  }
+
+  // H2
+  @Test(arguments: RequireStyle.allCases) func `a pending call goes to its heir, or is dropped`(
+    style: RequireStyle
+  ) throws {
+    let scripts = try ReloadedScripts(style)
+    func text(_ version: Int, _ name: String) -> String {
+      """
+      local state = obs.state("s", { n = 0 })
+      obs.observe(state, "n", function() note("\(version)") end, { name = "\(name)" })
+      """
+    }
+    scripts.set("m", text(1, "w"))
+    try scripts.run("require 'm'")
+    scripts.set("m", text(2, "w"))
+    try scripts.run("obs.state 's'.n = 1 assert(obs.reload 'm')")
+    #expect(try scripts.log() == ["2"])
+    scripts.set("m", text(3, "other"))
+    try scripts.run("obs.state 's'.n = 2 assert(obs.reload 'm')")
+    #expect(try scripts.log() == [])
+  }
+
+  // H2
+  @Test func `hooks for errors, events and the end belong to the module that has set them`() throws
+  {
+    let scripts = try ReloadedScripts(.library)
+    let text = """
+      obs.on_error(function(e) note("handled") end)
+      obs.on_exit(function() note "exit" end)
+      obs.log(function() logged = (logged or 0) + 1 end)
+      """
+    scripts.set("m", text)
+    try scripts.run("require 'm' obs.after(1, function() error 'oh' end)")
+    scripts.advance(1)
+    #expect(try scripts.log() == ["handled"])
+    #expect(scripts.reload("m", "error 'no'")?.hasSuffix("no") == true)
+    try scripts.run("obs.after(1, function() error 'oh' end)")
+    scripts.advance(1)
+    #expect(try scripts.log() == ["handled"])
+    #expect(scripts.reload("m", "") == nil)
+    try scripts.run(
+      "logged = 0 obs.after(1, function() error 'oh' end) obs.observe({}, 'k', print)")
+    scripts.advance(1)
+    scripts.test.host.runExitHooks()
+    #expect(try scripts.log() == [])
+    #expect(try scripts.scripts.run("return logged")[0] == .integer(0))
+    #expect(scripts.reports.count == 1)
+  }
+
+  // H1
+  @Test(
+    arguments: RequireStyle.allCases,
+    [
+      ("x = =", "unexpected symbol"), ("error 'at load'", "at load"),
+      ("error({})", "table"), ("", "returned a table before, and returns nothing now"),
+      ("return 1", "returned a table before, and returns a number now"),
+      ("local M = {} obs.observe(M, 'n', print) return M", "observes its own table"),
+      ("local M = {} obs.computed(M, 'n', print) return M", "declares 'n' on its own table"),
+    ])
+  func `a module that fails changes nothing`(
+    style: RequireStyle, failing: (text: String, message: String)
+  ) throws {
+    let scripts = try ReloadedScripts(style)
+    let text = """
+      local state = obs.state("s", { n = 1, list = { 1, 2 } })
+      Point = obs.model("Point", { x = 1, double = obs.computed({ "x" }, function(self)
+        return 2 * self.x
+      end), name = function() return "old" end })
+      kept = "old"
+      obs.computed(state, "twice", { "n" }, function(self) return 2 * self.n end)
+      obs.observe(state, "twice", function(state) note("twice", state.twice) end)
+      obs.every(1, function() note "timer" end)
+      return { version = 1, f = function() return "old" end }
+      """
+    scripts.set("m", text)
+    try scripts.run("module = require 'm' state = obs.state 's' p = Point { x = 3 } p2 = p.double")
+    let changes = """
+      local state = obs.state("s", { n = 5, extra = 1 })
+      obs.state("fresh", {})
+      state.n, state.added, state.list = 7, true, {}
+      kept, other = "new", "new"
+      obs.model("Point", { x = 9, y = 1, double = obs.computed({ "x" }, function(self)
+        return -self.x
+      end), name = function() return "new" end })
+      obs.computed(state, "twice", { "n" }, function(self) return -self.n end)
+      obs.computed(state, "thrice", { "n" }, function(self) return 3 * self.n end)
+      obs.observe(state, "n", function() note "new watcher" end)
+      obs.every(1, function() note "new timer" end)
+      obs.task(function() obs.sleep(1) note "new task" end)
+      """
+    let message = scripts.reload("m", changes + "\n" + failing.text)
+    #expect(message?.contains(failing.message) == true, "\(message ?? "no error")")
+    _ = try scripts.log()
+    scripts.advance(1)
+    #expect(try scripts.log() == ["timer"])
+    try scripts.run(
+      """
+      assert(state.n == 1 and state.extra == nil and state.added == nil and #state.list == 2)
+      assert(kept == "old" and other == nil and module == require "m" and module.f() == "old")
+      assert(p.double == 6 and p:name() == "old" and Point {}.x == 1 and Point {}.double == 2)
+      assert(not pcall(Point, { y = 1 }))
+      assert(state.twice == 2 and state.thrice == nil)
+      state.n = 10
+      """)
+    #expect(try scripts.log() == ["twice 20"])
+    #expect(try scripts.scripts.run("return obs.stats().watchers".withObs)[0] == .integer(1))
+    #expect(scripts.reports == [])
+    #expect(scripts.reload("m", text) == nil)
+    scripts.advance(1)
+    #expect(try scripts.log() == ["timer"])
+  }
+
+  // H3
+  @Test(arguments: RequireStyle.allCases) func `tables keep their identity`(style: RequireStyle)
+    throws
+  {
+    let scripts = try ReloadedScripts(style)
+    scripts.set(
+      "m",
+      """
+      local M = { limit = 1, prices = { tea = 1, cake = 2 }, levels = { 1, 2, 3 } }
+      M.Enemy = { hp = 1 }
+      M.Enemy.__index = M.Enemy
+      function M.Enemy.cry() return "old" end
+      function M.get() return M end
+      function M.gone() end
+      return M
+      """)
+    try scripts.run(
+      """
+      m = require 'm'
+      prices, Enemy, levels = m.prices, m.Enemy, m.levels
+      enemy = setmetatable({}, Enemy)
+      m.window = "kept" m.prices.milk = 3
+      """)
+    let error = scripts.reload(
+      "m",
+      """
+      local M = { limit = 2, prices = { tea = 5, bread = 4 }, levels = { 4 } }
+      M.Enemy = { hp = 7 }
+      M.Enemy.__index = M.Enemy
+      function M.Enemy.cry() return "new", M end
+      function M.get() return M end
+      local function helper() return M end
+      M.through = function() return helper() end
+      M.call = setmetatable({}, { __call = function() return M end })
+      return M
+      """)
+    #expect(error == nil)
+    try scripts.run(
+      """
+      assert(m == require 'm' and m.get() == m and m.through() == m and m.limit == 2)
+      assert(m.gone == nil and m.window == "kept")
+      assert(m.prices == prices and prices.tea == 5 and prices.milk == 3 and prices.bread == 4)
+      assert(m.levels == levels and #levels == 1 and levels[1] == 4)
+      assert(m.Enemy == Enemy and Enemy.__index == Enemy and enemy.hp == 7)
+      local cry, module = enemy.cry()
+      assert(cry == "new" and module == m)
+      """)
+    #expect(scripts.reports == [])
+  }
+
+  // H3
+  @Test(arguments: RequireStyle.allCases) func `models change for their instances`(
+    style: RequireStyle
+  ) throws {
+    let scripts = try ReloadedScripts(style)
+    scripts.set(
+      "m",
+      """
+      local Item = obs.model("Item", { price = 1, count = 2,
+        total = obs.computed({ "price", "count" }, function(self)
+          return self.price * self.count
+        end), name = function() return "old" end })
+      local Tax = obs.model("Taxed", Item, { rate = 1 })
+      function Tax:name2() return "old child" end
+      return { Item = Item, Tax = Tax }
+      """)
+    try scripts.run(
+      """
+      m = require 'm' Item, Tax = m.Item, m.Tax
+      item, unread, child = Item { price = 5 }, Item {}, Tax { price = 2 }
+      obs.observe(item, "total", function(item) note("total", item.total) end)
+      obs.observe(child, "total", function(child) note("child", child.total) end)
+      """)
+    let text = """
+      local Item = obs.model("Item", { price = 3, count = 2, colour = "red",
+        total = obs.computed({ "price", "count" }, function(self)
+          return self.price * self.count + 1
+        end), name = function() return "new" end })
+      Item.__tostring = function() return "an item" end
+      local Tax = obs.model("Taxed", Item, { rate = 2 })
+      function Tax:name2() return "new child" end
+      return { Item = Item, Tax = Tax }
+      """
+    #expect(scripts.reload("m", text) == nil)
+    scripts.advance()
+    #expect(try scripts.log() == ["total 11", "child 5"])
+    try scripts.run(
+      """
+      assert(m.Item == Item and m.Tax == Tax and obs.model)
+      assert(item.price == 5 and item:name() == "new" and tostring(item) == "an item")
+      assert(unread.price == 1 and unread.total == 3)
+      assert(Item {}.price == 3 and Item {}.colour == "red" and Item {}.total == 7)
+      assert(child:name() == "new" and child:name2() == "new child" and Tax {}.rate == 2)
+      item.price = 6
+      """)
+    #expect(try scripts.log() == ["total 13"])
+    #expect(scripts.reports == [])
+  }
+
+  // H4
+  @Test(arguments: RequireStyle.allCases) func `watchers of others hear a new getter once`(
+    style: RequireStyle
+  ) throws {
+    let scripts = try ReloadedScripts(style)
+    func text(_ factor: Int) -> String {
+      """
+      local state = obs.state("s", { n = 2 })
+      obs.computed(state, "value", { "n" }, function(self) return self.n * \(factor) end)
+      """
+    }
+    scripts.set("m", text(2))
+    scripts.set("other", "require 'm' obs.observe(obs.state 's', 'value', function(s) note(tostring(s.value)) end)")
+    try scripts.run("require 'other'")
+    #expect(scripts.reload("m", text(3)) == nil)
+    #expect(try scripts.log() == ["6"])
+    #expect(scripts.reload("m", text(3)) == nil)
+    #expect(try scripts.log() == [])
+    #expect(scripts.reload("m", "") == nil)
+    #expect(try scripts.log() == ["nil"])
+    #expect(try scripts.scripts.run("return obs.state 's'.value".withObs)[0] == .nil)
+  }
+
+  @Test func `the old code has the last word`() throws {
+    let scripts = try ReloadedScripts(.library)
+    scripts.set(
+      "m",
+      """
+      local M = { name = "first" }
+      obs.on_reload(function(old) note("bye", old.name, tostring(old == M)) error "oh" end)
+      return M
+      """)
+    try scripts.run("require 'm'")
+    #expect(scripts.reload("m", "error 'no'") != nil)
+    #expect(try scripts.log() == [])
+    #expect(scripts.reload("m", "return { name = 'second' }") == nil)
+    #expect(try scripts.log() == ["bye first true"])
+    #expect(scripts.reports.count == 1)
+    #expect(scripts.reload("m", "return { name = 'third' }") == nil)
+    #expect(try scripts.log() == [])
+    #expect(
+      scripts.test.message("require 'obs'.on_reload(print)").contains("outside of a module's code"))
+  }
+
+  @Test(arguments: [
+    ("obs.reload()", "bad argument #1 to 'reload' (name expected, got no value)"),
+    ("obs.reload('')", "bad argument #1 to 'reload' (name expected, got an empty one)"),
+    (
+      "error(select(2, obs.transaction({ {} }, function() obs.reload 'm' end)), 0)",
+      "inside a transaction"
+    ),
+    (
+      "local t = {} obs.computed(t, 'k', function() obs.reload 'm' end) obs.force(t)",
+      "inside a getter"
+    ),
+    ("error(select(2, obs.reload 'mm'), 0)", "was not required as Lua code (did you mean 'm'?)"),
+    ("error(select(2, obs.reload 'string'), 0)", "the module 'string' was not required"),
+    ("obs.state()", "bad argument #1 to 'state' (name expected, got no value)"),
+    ("obs.state('s', 1)", "bad argument #2 to 'state' (table expected, got number)"),
+    ("obs.on_reload(1)", "bad argument #1 to 'on_reload' (function expected, got number)"),
+  ])
+  func `misuse is an error`(code: String, message: String) throws {
+    let scripts = try ReloadedScripts(.library)
+    scripts.set("m", "")
+    try scripts.run("require 'm'")
+    let text = scripts.test.message("local obs = require 'obs' " + code)
+    let all = ([text] + scripts.reports).joined(separator: "\n")
+    #expect(all.contains(message), "\(all)")
+  }
+
+  @Test func `circles, and a reload by the module itself`() throws {
+    let scripts = try ReloadedScripts(.library)
+    scripts.set("a", "local A = {} package.loaded.a = A A.b = require 'b' return A")
+    scripts.set("b", "return { a = require 'a' }")
+    try scripts.run("a = require 'a'")
+    #expect(scripts.reload("a", "local A = { v = 2 } A.b = require 'b' return A") == nil)
+    try scripts.run("assert(a.v == 2 and a.b.a == a)")
+    scripts.set("m", "note(tostring(select(2, obs.reload 'm')))")
+    try scripts.run("require 'm'")
+    #expect(try scripts.log() == ["the module 'm' is being loaded"])
+    #expect(scripts.reload("m", "note(tostring(select(2, obs.reload 'm')))") == nil)
+    #expect(try scripts.log() == ["the module 'm' is being loaded"])
+
+    for (kind, start) in [
+      ("watcher", "obs.observe(obs.state('t', { n = 0 }), 'n', reload) obs.state 't'.n = N"),
+      ("timer", "obs.after(1, reload)"), ("task", "obs.task(function() obs.sleep(1) reload() end)"),
+    ] {
+      let scripts = try ReloadedScripts(.library)
+      scripts.set(
+        "m",
+        """
+        local function reload()
+          set_text()
+          assert(obs.reload 'm')
+          note "goes on"
+          note((select(2, pcall(obs.after, 1, function() note "no" end))))
+          if coroutine.isyieldable() then obs.sleep(1) note "no" end
+        end
+        N = (N or 0) + 1
+        \(start)
+        """)
+      try scripts.test.host.set(
+        "set_text", to: scripts.test.host.state.function("set_text") { scripts.set("m", "") })
+      try scripts.run("require 'm'")
+      scripts.advance(10)
+      let log = try scripts.log()
+      #expect(log.count == 2 && log[0] == "goes on" && log[1].contains("replaced"), "\(log)")
+      #expect(scripts.reports == [], "\(kind)")
+    }
+  }
+
+  @Test func `modules that return a function, true or nothing`() throws {
+    let scripts = try ReloadedScripts(.library)
+    for (first, second) in [("return print", "return type"), ("return true", ""), ("", "return 1")]
+    {
+      scripts.set("m", first)
+      try scripts.run("package.loaded.m = nil require 'm'")
+      #expect(scripts.reload("m", second) == nil)
+    }
+    try scripts.run("assert(require 'm' == 1)")
+  }
+
+  // H5
+  @Test func `many reloads leave as much as one`() throws {
+    let scripts = try ReloadedScripts(.library)
+    let text = """
+      local state = obs.state("s", { n = 0 })
+      local M = {}
+      local Point = obs.model("Point", { x = 0, y = obs.computed({ "x" }, function() end) })
+      obs.observe(state, "n", function() end, { name = "w" })
+      obs.every(1, function() end)
+      obs.task(function() obs.sleep(100) end)
+      obs.computed(state, "c", { "n" }, function(self) return self.n end)
+      obs.history(state)
+      obs.on_exit(function() end)
+      obs.on_error(function() end)
+      obs.on_reload(function() end)
+      function M.f() return M, Point end
+      return M
+      """
+    scripts.set("m", text)
+    try scripts.run("require 'm'")
+    func use() throws -> Int {
+      for _ in 1...2 { try scripts.test.host.state.collectGarbage() }
+      return scripts.test.host.state.memoryInUse
+    }
+    for _ in 1...100 { #expect(scripts.reload("m", text) == nil) }
+    let (before, count) = (try use(), scripts.test.loop.statistics.watchers)
+    for _ in 1...Size.of(10_000, light: 1000) { _ = scripts.reload("m", text) }
+    let after = try use()
+    #expect(scripts.test.loop.statistics.watchers == count)
+    #expect(after - before < 20_000, "\(before) \(after)")
+    #expect(scripts.reports == [])
+  }
+}
+
+extension String {
+  /// The code with the module in front of it.
+  fileprivate var withObs: String { "local obs = require 'obs' " + self }
+}
