@@ -260,6 +260,51 @@ function obs.flush() end
 ---@return obs.Watcher
 function obs.bind(destination, source, keys) end
 
+---Loads a module again while the program runs. Then the watchers, timers, tasks and lazy properties of
+---its former code end, and the functions in its table are replaced; tables keep their identity. If
+---the new code does not compile or raises an error, nothing changes. Inside a getter or a transaction
+---this is an error.
+---```lua
+---local file = io.open("rules.lua", "w")
+---file:write "return { gravity = 1 }"; file:close()
+---local rules = require "rules"
+---print(rules.gravity)                      --> 1
+---file = io.open("rules.lua", "w")
+---file:write "return { gravity = 2 }"; file:close()
+---print(obs.reload "rules", rules.gravity)  --> true	2
+---os.remove "rules.lua"
+---```
+---@param name string  as for `require`
+---@return boolean? done  true; nil if nothing has changed
+---@return string? message  why
+function obs.reload(name) end
+
+---Returns the table of this name, which is the same as long as the program runs, whichever modules are
+---loaded again. Keys that it lacks are added from `initial`, also in the tables below it.
+---```lua
+---local world = obs.state("world", { score = 0 })
+---world.score = 5
+---print(obs.state("world", { score = 0, lives = 3 }) == world, world.score, world.lives)
+-----> true	5	3
+---```
+---@generic T: table
+---@param name string
+---@param initial? T  becomes the table if the name is new
+---@return T
+function obs.state(name, initial) end
+
+---Inside the code of a module: calls the function before the module's new code takes over, with what
+---the module has returned.
+---```lua
+---local file = io.open("server.lua", "w")
+---file:write "require 'obs'.on_reload(function() print 'closing' end)"; file:close()
+---require "server"
+---obs.reload "server"                       --> closing
+---os.remove "server.lua"
+---```
+---@param callback fun(old: any)
+function obs.on_reload(callback) end
+
 ---A group of registrations that end together.
 ---@class obs.Scope
 local Scope = {}

@@ -7,7 +7,7 @@ import Testing
   private static func server(_ options: String) -> String {
     """
     redis-server --save '' --appendonly yes --daemonize no --logfile log \(options) &
-    trap 'kill -9 %1' EXIT
+    trap "kill -9 $!" EXIT
     """
   }
 

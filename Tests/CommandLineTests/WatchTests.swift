@@ -7,7 +7,7 @@ import Testing
 struct WatchTests {
   /// `run` starts the program; `until_lines N TEXT` waits until N lines of the output have the
   /// text, and `until_idle` until the process that runs the script has ended.
-  private static let functions = """
+  static let functions = """
     run() { LUA_PATH='./?.lua' $L "$@" >>out 2>&1 & P=$!; }
     until_lines() {
       i=0

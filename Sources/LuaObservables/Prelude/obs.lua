@@ -488,8 +488,9 @@ function core.call_in_task(body, done, ...)
   return task
 end
 
---- Cancels the tasks of a module; the running one when it waits.
-function core.stop_tasks(module)
+--- Lets nothing wake the tasks of a module any more, and returns a function that cancels them. The
+--- running task is cancelled when it waits.
+function core.detach_tasks(module)
   local stopped, own = {}, tasks[coroutine_running()]
   if own and owners[own] >> 32 == module then
     later(function() own:cancel() end)
@@ -501,7 +502,15 @@ function core.stop_tasks(module)
   end
   sort(stopped, function(a, b) return a.number < b.number end)
   for i = 1, #stopped do
-    if not stopped[i].done then stopped[i]:cancel() end
+    local task = stopped[i]
+    local disarm = task.disarm
+    task.wake, task.disarm = nil, nil
+    if disarm then disarm() end
+  end
+  return function()
+    for i = 1, #stopped do
+      if not stopped[i].done then stopped[i]:cancel() end
+    end
   end
 end
 

@@ -9,17 +9,17 @@ local error, getmetatable, ipairs, next, pcall, rawget, rawlen, rawset, setmetat
   error, getmetatable, ipairs, next, pcall, rawget, rawlen, rawset, setmetatable
 local sort, tostring, type, unpack = table.sort, tostring, type, table.unpack
 local format = string.format
-local bad_argument, begin_exempt, call_plainly, check_function, current_sandbox, declare =
-  core.bad_argument, core.begin_exempt, core.call_plainly, core.check_function, core.sandbox,
-  core.declare
+local bad_argument, begin_exempt, call_limited, check_function, run_limited =
+  core.bad_argument, core.begin_exempt, core.call_limited, core.check_function, core.run_limited
+local current_sandbox, declare = core.sandbox, core.declare
 local end_exempt, enter, forget, hooks, is_computing, is_opaque =
   core.end_exempt, core.tasks.enter, core.forget, core.hooks, core.is_computing, core.is_opaque
 local kind_of, lazies_of, load_module, model_of, model_record, module_value, next_module =
   core.kind, core.lazies_of, core.load_module, core.model_of, core.model_record,
   core.module_value, core.next_module
 local loaded_modules, note_replaced = core.loaded_modules, core.note_replaced
-local raise, report, running_owner, set_module, set_upvalue, site, stop_module, upvalue =
-  core.raise, core.report, core.tasks.owner, core.set_module, core.set_upvalue, core.site,
+local raise, reload_data, running_owner, set_module, set_upvalue, site, stop_module, upvalue =
+  core.raise, core.reload_data, core.tasks.owner, core.set_module, core.set_upvalue, core.site,
   core.stop_module, core.upvalue
 
 -- Names ------------------------------------------------------------------------------------------
@@ -32,9 +32,6 @@ local function check_name(name, number, of)
 end
 
 -- State ------------------------------------------------------------------------------------------
-
--- The tables of `obs.state` by name, for each sandbox.
-local states = {}
 
 -- Whether a table has nothing but its entries.
 local function is_plain(value)
@@ -87,13 +84,11 @@ function obs.state(name, initial)
   if type(initial) ~= "table" then
     bad_argument(2, "state", "table expected, got " .. type(initial))
   end
-  local sandbox = current_sandbox()
-  local own = states[sandbox] or {}
-  states[sandbox] = own
-  local state = own[name]
+  local states = reload_data().states
+  local state = states[name]
   if not state then
-    own[name] = initial
-    note(function() own[name] = nil end)
+    states[name] = initial
+    note(function() states[name] = nil end)
     return initial
   end
   if undo then note(restorer(state)) end
@@ -103,26 +98,24 @@ end
 
 -- The last word of the old code ------------------------------------------------------------------
 
--- The number of a loading -> its functions for the next one.
-local last_words = {}
-
 function obs.on_reload(callback)
   check_function(callback, 1, "on_reload")
   local module = running_owner() >> 32
   if module == 0 then
     raise "obs.on_reload was called outside of a module's code"
   end
+  local last_words = reload_data().last_words
   local list = last_words[module] or {}
   last_words[module] = list
   list[#list + 1] = { callback = callback, site = site(callback) }
 end
 
 local function say_last_words(module, old)
+  local last_words = reload_data().last_words
   local list = last_words[module]
   last_words[module] = nil
   for _, word in ipairs(list or {}) do
-    local ok, message = pcall(call_plainly, word.callback, old)
-    if not ok then report(message, "", "handler", "on_reload", word.site) end
+    call_limited(word.callback, old, module, "on_reload", word.site)
   end
 end
 
@@ -253,17 +246,19 @@ end
 local loading = {}
 
 -- Ends all registrations of a loading, except lazy properties.
-local function stop_all(module, successor)
+local function stop_all(module, successor, name)
   core.stop_owned(module)
-  stop_module(module, successor)
-  core.stop_tasks(module)
+  stop_module(module, successor, name)
+  -- Variables of tasks are closed by code of the program.
+  local cancel = core.detach_tasks(module)
+  call_limited(cancel, nil, module, "task", "")
 end
 
 -- Takes back what a chunk has registered, declared and changed.
-local function take_back(module, steps, replaced, restore_hooks)
+local function take_back(module, name, steps, replaced, restore_hooks)
   note_replaced(nil)
-  stop_all(module, 0)
-  last_words[module] = nil
+  stop_all(module, 0, name)
+  reload_data().last_words[module] = nil
   local is_replaced = {}
   for _, entry in ipairs(replaced) do
     is_replaced[entry[1]] = is_replaced[entry[1]] or {}
@@ -284,8 +279,8 @@ local function take_back(module, steps, replaced, restore_hooks)
 end
 
 -- Ends what the former loading has registered and declared.
-local function end_former(module, successor)
-  stop_all(module, successor)
+local function end_former(module, successor, name)
+  stop_all(module, successor, name)
   for _, entry in ipairs(lazies_of(module)) do forget(entry[1], entry[2]) end
 end
 
@@ -308,11 +303,19 @@ local function misfit(name, old, new)
   end
 end
 
-local function run_chunk(chunk, arguments, module)
-  local outer = enter(current_sandbox() | module << 32)
-  local ok, value = pcall(call_plainly, chunk, unpack(arguments))
-  enter(outer)
-  return ok, value
+-- Runs the chunk of a module; returns its value, or nil and why it cannot take the old one's place.
+local function run_chunk(name, chunk, arguments, module)
+  local new, problem
+  local failure = run_limited(function()
+    local old = module_value(name)
+    new = chunk(unpack(arguments))
+    if new == nil then
+      new = module_value(name)
+      if new == old then new = true end
+    end
+    problem = misfit(name, old, new)
+  end, module)
+  return new, failure or problem
 end
 
 -- The global variables of a chunk.
@@ -328,20 +331,13 @@ local function load_again(name, chunk, arguments, former)
   local outer_undo, outer_former = undo, core.former_module
   undo, core.former_module = steps, former
   note_replaced(replaced)
-  local ok, new = run_chunk(chunk, arguments, module)
-  local copies
+  -- A stop halfway would lose the old code or the new one.
   begin_exempt()
+  local new, problem = run_chunk(name, chunk, arguments, module)
+  local copies
   undo, core.former_module = outer_undo, outer_former
-  local problem = not ok and tostring(new)
-  if ok then
-    if new == nil then
-      new = module_value(name)
-      if new == old then new = true end
-    end
-    problem = misfit(name, old, new)
-  end
   if problem then
-    take_back(module, steps, replaced, restore_hooks)
+    take_back(module, name, steps, replaced, restore_hooks)
   else
     note_replaced(nil)
     local functions = functions_of(old)
@@ -350,9 +346,8 @@ local function load_again(name, chunk, arguments, former)
       replace_table(old, new)
       new = old
     end
-    end_former(former, module)
+    end_former(former, module, name)
     set_module(name, module, new)
-    problem = nil
     copies = copies_of(functions, name)
   end
   end_exempt()

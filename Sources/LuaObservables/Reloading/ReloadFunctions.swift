@@ -19,6 +19,8 @@ final class ReloadFunctions: ModuleSlice {
       .init("set_module", setModule), .init("next_module", nextModule),
       .init("stop_module", stopModule), .init("lazies_of", pushLazies),
       .init("note_replaced", noteReplaced), .init("hooks", hooks),
+      .init("reload_data", pushData), .init("call_limited", callLimited),
+      .init("run_limited", runLimited),
       .init("upvalue", upvalue), .init("set_upvalue", setUpvalue),
     ]
   }
@@ -48,6 +50,7 @@ final class ReloadFunctions: ModuleSlice {
   /// arguments; or nil and a message.
   private func loadModule(_ L: LuaStack) throws -> CInt {
     let name = state.text(at: 1, of: L)
+    try countReload()
     do {
       let (chunk, load) = try chunk(of: name)
       try state.push(chunk.pin, to: L)
@@ -64,6 +67,23 @@ final class ReloadFunctions: ModuleSlice {
       L.pushNil()
       try state.push(text: error.message, to: L)
       return 2
+    }
+  }
+
+  /// How often sandboxes have loaded modules again in a turn.
+  private var reloads: (turn: UInt64, counts: [UInt32: Int]) = (0, [:])
+  private static let mostReloads = 100
+
+  /// - Throws: `quota` if a sandbox loads too much again in a turn: its time does not pay for the
+  ///   search for what the modules have registered.
+  private func countReload() throws(LuaError) {
+    let sandbox = host.sandboxes.current.number
+    guard sandbox != 0 else { return }
+    if reloads.turn != host.sandboxes.turnNumber { reloads = (host.sandboxes.turnNumber, [:]) }
+    reloads.counts[sandbox, default: 0] += 1
+    if reloads.counts[sandbox, default: 0] > Self.mostReloads {
+      throw LuaError(
+        .quota, "too many modules were loaded again in a turn: a script may load \(Self.mostReloads)")
     }
   }
 
@@ -147,7 +167,7 @@ final class ReloadFunctions: ModuleSlice {
 
   // MARK: Ending
 
-  /// stop_module(module, successor): ends watchers, timers, handlers and functions for the end of
+  /// stop_module(module, successor, name): ends watchers, timers, handlers and functions for the end of
   /// the program, and hooks for errors and events.
   ///
   /// A pending call goes to the successor's watcher of the same name and object.
@@ -167,12 +187,14 @@ final class ReloadFunctions: ModuleSlice {
     }
     engine.watchers.forEach { watcher in
       guard host.receiver.isScript(watcher), watcher.script.pointee.owner == module else { return }
-      if watcher.pointee.isPending, watcher.script.pointee.parts.contains(.name) {
+      var place = "the reload of '\(state.text(at: 3, of: L))'"
+      if watcher.pointee.isPending {
         let name = host.receiver.title(of: watcher).name
         let heir = named[name]?.lazy.compactMap { self.engine.watchers[$0] }
           .first { $0.pointee.root == watcher.pointee.root }
-        if let heir { engine.delivery.schedule(heir) }
+        if let heir { engine.delivery.schedule(heir) } else { place += ", with a pending call" }
       }
+      host.recorder?.noteStop(of: watcher, at: place)
       engine.watchers.stop(watcher)
     }
     engine.hooks.run()
@@ -192,6 +214,56 @@ final class ReloadFunctions: ModuleSlice {
     host.loop.deferToNextTurn { [reference = host.reference] in
       reference.host?.sandboxes.modules.retired = []
     }
+  }
+
+  /// call_limited(function, argument, module, name, site): calls code of the program as a callback,
+  /// with its limits, and reports its error.
+  private func callLimited(_ L: LuaStack) throws -> CInt {
+    L.height = 5
+    let function = LuaFunction(pin: try state.pin(at: 1, of: L))
+    let argument = try state.value(at: 2, of: L)
+    let owner = ScriptOwner(
+      sandbox: host.sandboxes.current.number,
+      module: UInt32(truncatingIfNeeded: L.integer(at: 3) ?? 0))
+    host.reports.run(
+      function, .handler, name: state.text(at: 4, of: L), site: state.text(at: 5, of: L), in: owner
+    ) { [state] L throws(LuaError) in
+      try state.push(argument, to: L)
+      return 1
+    }
+    return 0
+  }
+
+  /// run_limited(function, module): calls the function as code of a module, with the limits of the
+  /// scripts; returns the message of its error, or nil.
+  private func runLimited(_ L: LuaStack) throws -> CInt {
+    L.height = 2
+    let function = LuaFunction(pin: try state.pin(at: 1, of: L))
+    let owner = ScriptOwner(
+      sandbox: host.sandboxes.current.number,
+      module: UInt32(truncatingIfNeeded: L.integer(at: 2) ?? 0))
+    var failure: LuaError?
+    host.sandboxes.entered(owner) {
+      do throws(LuaError) { _ = try function.callPlainly(arguments: []) } catch { failure = error }
+    }
+    if let failure { try state.push(text: failure.message, to: L) } else { L.pushNil() }
+    return 1
+  }
+
+  /// reload_data() → the running sandbox's tables of `obs.state` and functions of `obs.on_reload`.
+  private func pushData(_ L: LuaStack) throws -> CInt {
+    let sandbox = host.sandboxes.current
+    if let data = sandbox.reloadData {
+      try state.push(data.pin, to: L)
+      return 1
+    }
+    try state.pushTable(fields: 2, to: L)
+    for name in ["states", "last_words"] {
+      try state.pushTable(fields: 0, to: L)
+      try state.setField(name, at: -2, of: L)
+    }
+    sandbox.reloadData = LuaTable(pin: try state.pin(at: -1, of: L))
+    return 1
   }
 
   /// hooks() → a function that restores the present callbacks for errors and events.

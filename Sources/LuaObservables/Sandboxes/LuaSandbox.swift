@@ -43,6 +43,8 @@ public final class LuaSandbox {
   @exclusivity(unchecked) var stoppedTurns: StoppedTurns?
   /// The modules that its scripts have required.
   @exclusivity(unchecked) var modules: [String: LuaValue] = [:]
+  /// What its modules keep while they are loaded again: see `ReloadFunctions`.
+  @exclusivity(unchecked) var reloadData: LuaTable?
   /// Its globals; nil to use the state's globals.
   @exclusivity(unchecked) private(set) var environment: LuaTable?
   /// The host owns it, and outlives it unless it was closed.
@@ -177,6 +179,7 @@ public final class LuaSandbox {
     endStoppedTurns()
     errorHook = nil
     modules = [:]
+    reloadData = nil
     environment = nil
   }
 }

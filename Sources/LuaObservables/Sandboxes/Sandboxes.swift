@@ -77,7 +77,7 @@ final class Sandboxes {
   func closeAll() {
     for sandbox in others.values { sandbox.close() }
     main.errorHook = nil
-    main.modules = [:]
+    (main.modules, main.reloadData) = ([:], nil)
     modules.end()
   }
 

@@ -199,6 +199,15 @@ method("obs.Inspector", "stop", inspector)
 method("obs.Mirror", "stop", mirror)
 method("obs.Mirror", "synced", mirror, 0.01)
 call("mirror", function() return person(), "m", { url = "redis://127.0.0.1:1" } end)
+call("reload", function() return "missing" end)
+call("state", function() return "sample", {} end)
+calls["obs.on_reload"] = function()
+  local chunk = io.open("sampled.lua", "w")
+  chunk:write "return require 'obs'.on_reload(function() end)"
+  chunk:close()
+  require "sampled"
+  os.remove "sampled.lua"
+end
 local function history() return obs.history(person()) end
 for _, name in ipairs { "undo", "redo", "begin", "clear", "stop" } do
   method("obs.History", name, history)

@@ -135,7 +135,8 @@ struct ReloadTests {
     func text(_ version: Int, _ name: String) -> String {
       """
       local state = obs.state("s", { n = 0 })
-      obs.observe(state, "n", function() note("\(version)") end, { name = "\(name)" })
+      obs.record(true)
+      watcher = obs.observe(state, "n", function() note("\(version)") end, { name = "\(name)" })
       """
     }
     scripts.set("m", text(1, "w"))
@@ -144,8 +145,14 @@ struct ReloadTests {
     try scripts.run("obs.state 's'.n = 1 assert(obs.reload 'm')")
     #expect(try scripts.log() == ["2"])
     scripts.set("m", text(3, "other"))
-    try scripts.run("obs.state 's'.n = 2 assert(obs.reload 'm')")
-    #expect(try scripts.log() == [])
+    try scripts.run(
+      """
+      obs.state 's'.n = 2
+      local old = watcher
+      assert(obs.reload 'm')
+      note(select(2, obs.whynot(old)))
+      """)
+    #expect(try scripts.log() == ["w: it was stopped at the reload of 'm', with a pending call"])
   }
 
   // H2

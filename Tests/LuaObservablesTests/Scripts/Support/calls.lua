@@ -247,6 +247,9 @@ function calls.mirror(size)
   local ok, mirror = pcall(obs.mirror, record(size), "calls", { url = "redis://127.0.0.1:1" })
   if ok then mirror:stop() end
 end
+function calls.reload() obs.reload "missing" end
+function calls.state(size) obs.state("calls", record(size)) end
+function calls.on_reload() pcall(obs.on_reload, nothing) end
 function calls.break_on_change(size) obs.break_on_change(record(size), "x") end
 function calls.limits() obs.limits() end
 function calls.stats() obs.stats() end
