@@ -260,10 +260,10 @@ function obs.flush() end
 ---@return obs.Watcher
 function obs.bind(destination, source, keys) end
 
----Loads a module again while the program runs. Then the watchers, timers, tasks and lazy properties of
----its former code end, and the functions in its table are replaced; tables keep their identity. If
----the new code does not compile or raises an error, nothing changes. Inside a getter or a transaction
----this is an error.
+---Loads a module again while the program runs. Then the watchers, timers, tasks and lazy
+---properties of its former code end, and the functions in its table are replaced; tables keep their
+---identity. If the new code does not compile or raises an error, nothing changes. Inside a getter
+---or a transaction this is an error.
 ---```lua
 ---local file = io.open("rules.lua", "w")
 ---file:write "return { gravity = 1 }"; file:close()
@@ -279,8 +279,8 @@ function obs.bind(destination, source, keys) end
 ---@return string? message  why
 function obs.reload(name) end
 
----Returns the table of this name, which is the same as long as the program runs, whichever modules are
----loaded again. Keys that it lacks are added from `initial`, also in the tables below it.
+---Returns the table of this name, which is the same as long as the program runs, whichever modules
+---are loaded again. Keys that it lacks are added from `initial`, also in the tables below it.
 ---```lua
 ---local world = obs.state("world", { score = 0 })
 ---world.score = 5
@@ -293,8 +293,8 @@ function obs.reload(name) end
 ---@return T
 function obs.state(name, initial) end
 
----Inside the code of a module: calls the function before the module's new code takes over, with what
----the module has returned.
+---Inside the code of a module: calls the function before the module's new code takes over, with
+---the result of the old chunk.
 ---```lua
 ---local file = io.open("server.lua", "w")
 ---file:write "require 'obs'.on_reload(function() print 'closing' end)"; file:close()

@@ -92,8 +92,8 @@ struct ReloadingTests {
     #expect(
       outcome.output == """
         data 1
-        ./lua: warning: the function 'go' of the module 'other' has the old 'move' of 'rules' in its \
-        local 'move'
+        ./lua: warning: the function 'go' of the module 'other' has the old 'move' of 'rules' in \
+        its local 'move'
         data 2
         status 143
 

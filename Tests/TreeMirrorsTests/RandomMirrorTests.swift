@@ -3,8 +3,8 @@ import Observables
 import TestSupport
 import Testing
 
-/// A2: random programs in several copies of a tree, which become equal: with transactions, histories,
-/// watchers and computed properties.
+/// A2: random programs in several copies of a tree, which become equal, with transactions,
+/// histories, watchers and computed properties.
 @Suite(.serialized) struct `Mirrors of random programs` {
   private static let seeds = {
     let environment = ProcessInfo.processInfo.environment

@@ -36,7 +36,8 @@ final class RedisServer {
     process.arguments =
       (hasDisk ? ["--map-root-user", "--mount", "sh", "-c", mount, "sh"] : [])
       + [
-        "redis-server", "--port", "\(port)", "--bind", "127.0.0.1", "--save", "", "--appendonly", "yes", "--dir",
+        "redis-server", "--port", "\(port)", "--bind", "127.0.0.1", "--save", "", "--appendonly",
+        "yes", "--dir",
         folder.path, "--logfile", folder.appendingPathComponent("log").path,
       ] + options
     process.standardInput = FileHandle.nullDevice

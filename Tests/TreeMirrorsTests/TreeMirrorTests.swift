@@ -145,7 +145,8 @@ private func settle(_ copies: [Copy], on loop: Loop) throws {
     #expect(history.undo())
     #expect(!history.canUndo)
     try settle(copies, on: loop)
-    #expect(misfits == ["another process has written 'title' of Document since, so its value stays"])
+    #expect(
+      misfits == ["another process has written 'title' of Document since, so its value stays"])
     #expect(one.dump == two.dump)
     #expect((one.title, one.count) == ("theirs", 0))
     #expect(one.items.map(\.name) == ["theirs"])

@@ -254,8 +254,8 @@ end
 
 -- Modules --------------------------------------------------------------------------------------
 
--- Objects with a method `stop`, and objects with a hook of `on_observed` -> the number of the module
--- that they belong to.
+-- Objects with a method `stop`, and objects with a hook of `on_observed`, by which modules' code
+-- made them: object -> number of the module.
 local owned, hooked = setmetatable({}, { __mode = "k" }), setmetatable({}, { __mode = "k" })
 
 --- Notes that an object with a method `stop` ends with the running module.
@@ -273,7 +273,7 @@ function obs.on_observed(target, hook)
   hooked[target] = hook ~= nil and module ~= 0 and module or nil
 end
 
---- Ends what a module has noted.
+--- Stops the noted objects of a module, and removes its hooks.
 function core.stop_owned(module)
   for member, owner in next, owned do
     if owner == module then

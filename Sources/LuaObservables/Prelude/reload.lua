@@ -1,7 +1,7 @@
 -- Loading modules again while the program runs (H1–H5): a slice of the module `obs`.
 --
--- The new chunk runs first. Only after its success do the former registrations end, and the module's
--- table gets the new functions. What the chunk changes on the way is noted, so that it can be taken
+-- The new chunk runs first. Only if it succeeds do the former registrations end, and does the
+-- module's table get the new functions. Each change by the chunk is noted, so that it can be taken
 -- back.
 local core, obs = ...
 
@@ -39,8 +39,8 @@ local function is_plain(value)
     and not is_opaque(value)
 end
 
--- Takes back what a chunk has done; functions, the latest last. Nil unless a module is being loaded
--- again.
+-- Functions that take back the changes by a chunk, the latest last; nil unless a module is being
+-- loaded again.
 local undo
 
 local function note(step)
@@ -254,7 +254,7 @@ local function stop_all(module, successor, name)
   call_limited(cancel, nil, module, "task", "")
 end
 
--- Takes back what a chunk has registered, declared and changed.
+-- Takes back all registrations, declarations and changes of a chunk.
 local function take_back(module, name, steps, replaced, restore_hooks)
   note_replaced(nil)
   stop_all(module, 0, name)
@@ -278,7 +278,7 @@ local function take_back(module, name, steps, replaced, restore_hooks)
   restore_hooks()
 end
 
--- Ends what the former loading has registered and declared.
+-- Ends all registrations and declarations of the former loading.
 local function end_former(module, successor, name)
   stop_all(module, successor, name)
   for _, entry in ipairs(lazies_of(module)) do forget(entry[1], entry[2]) end
@@ -324,7 +324,7 @@ local function globals_of(chunk)
   return name == "_ENV" and globals or {}
 end
 
--- Runs the chunk of a module, and puts what it makes in place of the former loading.
+-- Runs the chunk of a module, and lets its code replace the former one.
 local function load_again(name, chunk, arguments, former)
   local module, old = next_module(), module_value(name)
   local steps, replaced, restore_hooks = { restorer(globals_of(chunk)) }, {}, hooks()
@@ -354,13 +354,17 @@ local function load_again(name, chunk, arguments, former)
   return copies, problem
 end
 
---- Takes part in taking back what a chunk has changed.
+--- Notes a function that takes back a change by the chunk of a module.
 core.note_undo = note
+--- The number of the former loading, while a module is being loaded again.
+core.former_module = false
 
 --- Returns texts about functions of other modules that hold former functions; or nil and a message.
 function core.reload(name)
   if is_computing() then raise "obs.reload was called inside a getter" end
-  if core.trees and core.trees.is_in_transaction() then raise "obs.reload was called inside a transaction" end
+  if core.trees and core.trees.is_in_transaction() then
+    raise "obs.reload was called inside a transaction"
+  end
   if loading[name] then return nil, format("the module '%s' is being loaded", name) end
   local chunk, former, arguments = load_module(name)
   if not chunk then return nil, former end

@@ -3,8 +3,7 @@ internal import CTables
 internal import Lua
 internal import Observables
 
-/// What `obs.reload` needs from Swift (H1–H5): chunks of modules, and the end of what a module has
-/// registered.
+/// Functions for `obs.reload` (H1–H5): they load chunks of modules, and end registrations.
 final class ReloadFunctions: ModuleSlice {
   /// The list of lazy properties that a loading has replaced, with their former declarations; nil
   /// while no module is being loaded again.
@@ -83,7 +82,8 @@ final class ReloadFunctions: ModuleSlice {
     reloads.counts[sandbox, default: 0] += 1
     if reloads.counts[sandbox, default: 0] > Self.mostReloads {
       throw LuaError(
-        .quota, "too many modules were loaded again in a turn: a script may load \(Self.mostReloads)")
+        .quota,
+        "too many modules were loaded again in a turn: a script may load \(Self.mostReloads)")
     }
   }
 
@@ -167,8 +167,8 @@ final class ReloadFunctions: ModuleSlice {
 
   // MARK: Ending
 
-  /// stop_module(module, successor, name): ends watchers, timers, handlers and functions for the end of
-  /// the program, and hooks for errors and events.
+  /// stop_module(module, successor, name): ends watchers, timers, handlers, functions for the end
+  /// of the program, and hooks for errors and events.
   ///
   /// A pending call goes to the successor's watcher of the same name and object.
   private func stopModule(_ L: LuaStack) throws -> CInt {

@@ -356,7 +356,9 @@ struct ReloadTests {
       """
     }
     scripts.set("m", text(2))
-    scripts.set("other", "require 'm' obs.observe(obs.state 's', 'value', function(s) note(tostring(s.value)) end)")
+    scripts.set(
+      "other",
+      "require 'm' obs.observe(obs.state 's', 'value', function(s) note(tostring(s.value)) end)")
     try scripts.run("require 'other'")
     #expect(scripts.reload("m", text(3)) == nil)
     #expect(try scripts.log() == ["6"])
