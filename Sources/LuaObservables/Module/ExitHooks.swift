@@ -25,6 +25,7 @@ final class ExitHooks: ModuleSlice {
 
   private func add(_ L: LuaStack) throws -> CInt {
     try arguments.checkFunction(at: 1, of: L, "on_exit")
+    try host.module.reloading.noteCallback(at: 1, L)
     let hook = LuaFunction(pin: try state.pin(at: 1, of: L))
     try state.charge(Self.charge)
     hooks.append((hook, host.sources.text(host.sources.current(L)), host.sandboxes.owner))

@@ -157,6 +157,7 @@ final class RegisteringFunctions: ModuleSlice {
       L.pushCopy(at: 3)
       try observed.keep(made.key, of: root, L)
     }
+    try host.module.reloading.noteCallback(at: 3, L)
     // If the registration fails, a node without watchers is dropped at the end of the turn.
     engine.nodes.unobserveWhenIdle(root)
     let options =

@@ -125,6 +125,7 @@ final class TimerFunctions: ModuleSlice {
       )
     }
     try arguments.checkFunction(at: 2, of: L, function)
+    try host.module.reloading.noteCallback(at: 2, L)
     let callback = LuaFunction(pin: try state.pin(at: 2, of: L))
     let site = host.sources.text(host.sources.current(L))
     if function != "wake_after" { _ = try host.sandboxes.registering() }
@@ -151,6 +152,7 @@ final class TimerFunctions: ModuleSlice {
   private func nextTurn(_ L: LuaStack, isScoped: Bool) throws -> CInt {
     guard !host.isClosed else { throw LuaError.closed }
     try arguments.checkFunction(at: 1, of: L, "next_turn")
+    try host.module.reloading.noteCallback(at: 1, L)
     let callback = LuaFunction(pin: try state.pin(at: 1, of: L))
     let site = host.sources.text(host.sources.current(L))
     if isScoped { _ = try host.sandboxes.registering() }

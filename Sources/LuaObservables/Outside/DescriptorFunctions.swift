@@ -80,6 +80,7 @@ final class DescriptorFunctions: ModuleSlice {
     L.height = 2
     let (descriptor, stream) = try waitedFor(at: 1, of: L, function)
     try arguments.checkFunction(at: 2, of: L, function)
+    try host.module.reloading.noteCallback(at: 2, L)
     let callback = LuaFunction(pin: try state.pin(at: 2, of: L))
     // The file lives as long as its handler.
     let file = stream == nil ? nil : LuaFile(pin: try state.pin(at: 1, of: L))

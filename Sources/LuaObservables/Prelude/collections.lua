@@ -129,6 +129,9 @@ function obs.assign(collection, other)
   return assign_object(collection, wanted)
 end
 
+--- For other slices: scripts may have replaced the fields of `obs`.
+core.assign = obs.assign
+
 -- Copies
 -- -------------------------------------------------------------------------------------------
 

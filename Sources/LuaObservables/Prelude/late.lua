@@ -35,7 +35,7 @@ local groups = {
 local needed = {
   backed = { "lazy" }, collections = { "lazy" }, inspecting = { "options" }, mirrors = { "trees" },
   models = { "lazy" },
-  recording = { "options" }, reload = { "lazy" }, trees = { "lazy", "options" },
+  recording = { "options" }, reload = { "collections", "lazy" }, trees = { "lazy", "options" },
 }
 
 -- The library functions that these slices use, read before any script can replace them.

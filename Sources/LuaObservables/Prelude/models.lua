@@ -283,6 +283,10 @@ end
 
 -- Completes a class: its metatable, and the constructor of its instances.
 local function complete(class, record, parent)
+  for _, value in next, class do core.note_callback(value) end
+  for _, declaration in next, record.declared do
+    if type(declaration) == "table" then core.note_callback(declaration.get) end
+  end
   setmetatable(class, {
     __name = "model " .. record.name, __index = parent, __newindex = added,
     __call = make_model(class, record),
@@ -304,9 +308,9 @@ local function redeclare(former, record)
   for name, declaration in next, former.declared do
     if type(declaration) == "table" then names[declaration] = name end
   end
-  for _, entry in ipairs(lazies_of()) do
+  for _, entry in ipairs(lazies_of(names)) do
     local instance, name = entry[1], names[entry[3]]
-    if name and model_of(instance) == record then
+    if model_of(instance) == record then
       local declaration = record.declared[name]
       if type(declaration) ~= "table" then
         forget(instance, name)

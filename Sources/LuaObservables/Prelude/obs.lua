@@ -254,9 +254,13 @@ end
 
 -- Modules --------------------------------------------------------------------------------------
 
--- Objects with a method `stop`, and objects with a hook of `on_observed`, by which modules' code
--- made them: object -> number of the module.
-local owned, hooked = setmetatable({}, { __mode = "k" }), setmetatable({}, { __mode = "k" })
+-- Until a module is loaded again, no change has to be taken back.
+function core.note_undo() end
+
+-- Objects with a method `stop` -> the number of the module that made them.
+local owned = setmetatable({}, { __mode = "k" })
+-- Objects -> their hook of `on_observed`, and the number of the module that set it.
+local hooked = setmetatable({}, { __mode = "k" })
 
 --- Notes that an object with a method `stop` ends with the running module.
 function core.note_owned(member)
@@ -267,10 +271,18 @@ end
 
 local on_observed = obs.on_observed
 
-function obs.on_observed(target, hook)
+local function set_hook(target, hook, module)
   on_observed(target, hook)
-  local module = running_owner() >> 32
-  hooked[target] = hook ~= nil and module ~= 0 and module or nil
+  hooked[target] = hook ~= nil and { hook = hook, module = module } or nil
+end
+
+function obs.on_observed(target, hook)
+  local former = hooked[target]
+  set_hook(target, hook, running_owner() >> 32)
+  core.note_callback(hook)
+  core.note_undo(function()
+    set_hook(target, former and former.hook, former and former.module)
+  end)
 end
 
 --- Stops the noted objects of a module, and removes its hooks.
@@ -281,11 +293,8 @@ function core.stop_owned(module)
       member:stop()
     end
   end
-  for target, owner in next, hooked do
-    if owner == module then
-      hooked[target] = nil
-      on_observed(target, nil)
-    end
+  for target, set in next, hooked do
+    if set.module == module then set_hook(target, nil) end
   end
 end
 
@@ -463,6 +472,7 @@ local function make_task(body)
     number = number_task(),
   }, Task)
   owners[task] = owner
+  core.note_callback(body)
   tasks[thread] = task
   core.add_to_scope(task)
   return task

@@ -5,8 +5,8 @@
 -- back.
 local core, obs = ...
 
-local error, getmetatable, ipairs, next, pcall, rawget, rawlen, rawset, setmetatable =
-  error, getmetatable, ipairs, next, pcall, rawget, rawlen, rawset, setmetatable
+local error, getmetatable, ipairs, next, pcall, rawequal, rawget, rawlen, rawset, setmetatable =
+  error, getmetatable, ipairs, next, pcall, rawequal, rawget, rawlen, rawset, setmetatable
 local sort, tostring, type, unpack = table.sort, tostring, type, table.unpack
 local format = string.format
 local bad_argument, begin_exempt, call_limited, check_function, run_limited =
@@ -14,9 +14,10 @@ local bad_argument, begin_exempt, call_limited, check_function, run_limited =
 local current_sandbox, declare = core.sandbox, core.declare
 local end_exempt, enter, forget, hooks, is_computing, is_opaque =
   core.end_exempt, core.tasks.enter, core.forget, core.hooks, core.is_computing, core.is_opaque
-local kind_of, lazies_of, load_module, model_of, model_record, module_value, next_module =
-  core.kind, core.lazies_of, core.load_module, core.model_of, core.model_record,
-  core.module_value, core.next_module
+local kind_of, lazies_of, lazy_keys, load_module, model_of, model_record, module_value =
+  core.kind, core.lazies_of, core.lazy_keys, core.load_module, core.model_of, core.model_record,
+  core.module_value
+local next_module = core.next_module
 local loaded_modules, note_replaced = core.loaded_modules, core.note_replaced
 local raise, reload_data, running_owner, set_module, set_upvalue, site, stop_module, upvalue =
   core.raise, core.reload_data, core.tasks.owner, core.set_module, core.set_upvalue, core.site,
@@ -47,17 +48,27 @@ local function note(step)
   if undo then undo[#undo + 1] = step end
 end
 
--- Returns a function that restores the fields of a table, except inside of their values.
+-- Returns a function that restores the fields of a table, except inside of their values. Lazy keys
+-- are declarations, which are taken back by themselves.
 local function restorer(table)
-  local fields = {}
-  for key, value in next, table do fields[key] = value end
+  local fields, kind, lazies = {}, kind_of(table), lazy_keys(table) or {}
+  for key, value in next, table do
+    if kind == "set" then
+      fields[#fields + 1] = key
+    elseif not lazies[key] then
+      fields[key] = value
+    end
+  end
+  if kind == "set" or kind == "array" then
+    return function() core.assign(table, fields) end
+  end
   return function()
     for key, value in next, fields do
-      if rawget(table, key) ~= value then table[key] = value end
+      if not rawequal(rawget(table, key), value) then table[key] = value end
     end
-    local added = {}
+    local added, declared = {}, lazy_keys(table) or {}
     for key in next, table do
-      if fields[key] == nil then added[#added + 1] = key end
+      if fields[key] == nil and not declared[key] then added[#added + 1] = key end
     end
     for _, key in ipairs(added) do table[key] = nil end
   end
@@ -65,14 +76,14 @@ end
 
 -- Adds the keys that a state lacks, also in the tables below it. Lists are values.
 local function add_missing(state, initial, seen)
-  if seen[initial] then return end
+  if seen[initial] or rawequal(state, initial) then return end
   seen[initial] = true
   for key, value in next, initial do
     local present = state[key]
     if present == nil then
       state[key] = value
       note(function() state[key] = nil end)
-    elseif present ~= value and is_plain(value) and is_plain(present) and rawlen(value) == 0 then
+    elseif is_plain(value) and is_plain(present) and rawlen(value) == 0 then
       add_missing(present, value, seen)
     end
   end
@@ -92,7 +103,9 @@ function obs.state(name, initial)
     return initial
   end
   if undo then note(restorer(state)) end
-  if state ~= initial then add_missing(state, initial, {}) end
+  if not rawequal(state, initial) and not kind_of(state) and not kind_of(initial) then
+    add_missing(state, initial, {})
+  end
   return state
 end
 
@@ -107,6 +120,7 @@ function obs.on_reload(callback)
   local last_words = reload_data().last_words
   local list = last_words[module] or {}
   last_words[module] = list
+  core.note_callback(callback)
   list[#list + 1] = { callback = callback, site = site(callback) }
 end
 
@@ -127,24 +141,29 @@ local function can_merge(value)
     and not model_of(value) and not is_opaque(value)
 end
 
--- New table -> the old one that stays in its place.
+-- Returns the tables of a new value that give their contents to old ones, the outermost first; and
+-- the old table and the path of each.
 local function matched(old, new)
-  local stays, found = { [new] = old }, { new }
-  local function match(from, to)
-    if from ~= to and can_merge(from) and can_merge(to) and not stays[to] then
-      stays[to] = from
+  local found, stays, paths = {}, {}, {}
+  local function match(from, to, path)
+    if can_merge(from) and can_merge(to) and not rawequal(from, to) and not stays[to] then
+      stays[to], paths[to] = from, path
       found[#found + 1] = to
     end
   end
+  match(old, new, "")
   local i = 0
   while i < #found do
     i = i + 1
     local to = found[i]
-    local from = stays[to]
-    match(getmetatable(from), getmetatable(to))
-    for key, value in next, to do match(rawget(from, key), value) end
+    local from, path = stays[to], paths[to]
+    match(getmetatable(from), getmetatable(to), path)
+    for key, value in next, to do
+      local name = type(key) == "string" and key or type(key)
+      match(rawget(from, key), value, path == "" and name or path .. "." .. name)
+    end
   end
-  return stays, found
+  return found, stays, paths
 end
 
 -- Gives an old table the contents of the new one: its values, and no function that it lacks. Other
@@ -152,7 +171,7 @@ end
 local function replace(old, new, stays)
   for key, value in next, new do
     value = stays[value] or value
-    if rawget(old, key) ~= value then rawset(old, key, value) end
+    if not rawequal(rawget(old, key), value) then rawset(old, key, value) end
   end
   local removed, length = {}, rawlen(new)
   for key, value in next, old do
@@ -163,11 +182,13 @@ local function replace(old, new, stays)
   end
   for _, key in ipairs(removed) do rawset(old, key, nil) end
   local meta = getmetatable(new)
-  if meta ~= getmetatable(old) then setmetatable(old, stays[meta] or meta) end
+  -- A protected metatable stays.
+  if not rawequal(meta, getmetatable(old)) then pcall(setmetatable, old, stays[meta] or meta) end
 end
 
--- Lets new functions refer to the tables that stay. The functions of a chunk share its locals.
-local function rebind(tables, stays)
+-- Lets new functions refer to the tables that stay: the functions in the new tables, the callbacks
+-- that the chunk has registered, and the functions that these use. All share the chunk's locals.
+local function rebind(tables, callbacks, stays)
   local seen, found = {}, {}
   local function find(value)
     if type(value) == "function" and not seen[value] then
@@ -175,6 +196,7 @@ local function rebind(tables, stays)
       found[#found + 1] = value
     end
   end
+  for _, callback in ipairs(callbacks) do find(callback) end
   for _, new in ipairs(tables) do
     for _, value in next, new do find(value) end
   end
@@ -195,10 +217,13 @@ local function rebind(tables, stays)
   end
 end
 
-local function replace_table(old, new)
-  local stays, tables = matched(old, new)
-  rebind(tables, stays)
+-- Lets an old table take the place of a new one; false if they are of kinds that have to differ.
+local function replace_table(old, new, callbacks)
+  local tables, stays = matched(old, new)
+  if #tables == 0 then return false end
+  rebind(tables, callbacks, stays)
   for _, table in ipairs(tables) do replace(stays[table], table, stays) end
+  return true
 end
 
 -- Copies of old functions ------------------------------------------------------------------------
@@ -209,7 +234,7 @@ local function functions_of(value)
   if type(value) == "function" then names[value] = "it" end
   if type(value) == "table" then
     for key, field in next, value do
-      if type(field) == "function" then names[field] = tostring(key) end
+      if type(field) == "function" and type(key) == "string" then names[field] = key end
     end
   end
   return names
@@ -229,7 +254,7 @@ local function copies_of(old_functions, own)
           if old then
             texts[#texts + 1] = format(
               "the function '%s' of the module '%s' has the old '%s' of '%s' in its local '%s'",
-              tostring(key), name, old, own, variable)
+              type(key) == "string" and key or type(key), name, old, own, variable)
           end
           place = place + 1
         end
@@ -241,9 +266,6 @@ local function copies_of(old_functions, own)
 end
 
 -- Loading ----------------------------------------------------------------------------------------
-
--- The names of the modules that are being loaded again.
-local loading = {}
 
 -- Ends all registrations of a loading, except lazy properties.
 local function stop_all(module, successor, name)
@@ -290,16 +312,19 @@ local function misfit(name, old, new)
     return format("the module '%s' returned a table before, and returns %s now", name,
       new == true and "nothing" or "a " .. type(new))
   end
-  if type(old) ~= "table" or old == new then return end
-  for _, entry in ipairs(lazies_of()) do
-    if entry[1] == new then
-      return format("the module '%s' declares '%s' on its own table, which a reload replaces: "
-        .. "declare it on a table of obs.state", name, tostring(entry[2]))
+  local tables, _, paths = matched(old, new)
+  for _, table in ipairs(tables) do
+    local which = paths[table] == "" and "its own table"
+      or format("its own table '%s'", paths[table])
+    local key = next(lazy_keys(table) or {})
+    if key ~= nil then
+      return format("the module '%s' declares '%s' on %s, which a reload replaces: declare it on a "
+        .. "table of obs.state", name, tostring(key), which)
     end
-  end
-  if next(obs.observed_keys(new)) then
-    return format("the module '%s' observes its own table, which a reload replaces: observe a "
-      .. "table of obs.state", name)
+    if next(obs.observed_keys(table)) then
+      return format("the module '%s' observes %s, which a reload replaces: observe a table of "
+        .. "obs.state", name, which)
+    end
   end
 end
 
@@ -311,7 +336,7 @@ local function run_chunk(name, chunk, arguments, module)
     new = chunk(unpack(arguments))
     if new == nil then
       new = module_value(name)
-      if new == old then new = true end
+      if rawequal(new, old) then new = true end
     end
     problem = misfit(name, old, new)
   end, module)
@@ -327,10 +352,11 @@ end
 -- Runs the chunk of a module, and lets its code replace the former one.
 local function load_again(name, chunk, arguments, former)
   local module, old = next_module(), module_value(name)
-  local steps, replaced, restore_hooks = { restorer(globals_of(chunk)) }, {}, hooks()
+  local steps, replaced, callbacks = { restorer(globals_of(chunk)) }, {}, {}
+  local restore_hooks = hooks()
   local outer_undo, outer_former = undo, core.former_module
   undo, core.former_module = steps, former
-  note_replaced(replaced)
+  note_replaced(replaced, callbacks)
   -- A stop halfway would lose the old code or the new one.
   begin_exempt()
   local new, problem = run_chunk(name, chunk, arguments, module)
@@ -342,10 +368,8 @@ local function load_again(name, chunk, arguments, former)
     note_replaced(nil)
     local functions = functions_of(old)
     say_last_words(former, old)
-    if type(old) == "table" and old ~= new then
-      replace_table(old, new)
-      new = old
-    end
+    for _, entry in ipairs(lazies_of(module)) do callbacks[#callbacks + 1] = entry[3].get end
+    if replace_table(old, new, callbacks) then new = old end
     end_former(former, module, name)
     set_module(name, module, new)
     copies = copies_of(functions, name)
@@ -365,6 +389,7 @@ function core.reload(name)
   if core.trees and core.trees.is_in_transaction() then
     raise "obs.reload was called inside a transaction"
   end
+  local loading = reload_data().loading
   if loading[name] then return nil, format("the module '%s' is being loaded", name) end
   local chunk, former, arguments = load_module(name)
   if not chunk then return nil, former end

@@ -8,6 +8,8 @@ final class ReloadFunctions: ModuleSlice {
   /// The list of lazy properties that a loading has replaced, with their former declarations; nil
   /// while no module is being loaded again.
   private var replaced: LuaTable?
+  /// The list of callbacks that this loading has registered.
+  private var callbacks: LuaTable?
 
   private var modules: ScriptModules { host.sandboxes.modules }
 
@@ -17,14 +19,21 @@ final class ReloadFunctions: ModuleSlice {
       .init("loaded_modules", loadedModules),
       .init("set_module", setModule), .init("next_module", nextModule),
       .init("stop_module", stopModule), .init("lazies_of", pushLazies),
-      .init("note_replaced", noteReplaced), .init("hooks", hooks),
+      .init("note_replaced", noteReplaced),
+      .init(
+        "note_callback",
+        { [self] L in
+          try noteCallback(at: 1, L)
+          return 0
+        }
+      ), .init("hooks", hooks),
       .init("reload_data", pushData), .init("call_limited", callLimited),
       .init("run_limited", runLimited),
       .init("upvalue", upvalue), .init("set_upvalue", setUpvalue),
     ]
   }
 
-  override func end() { replaced = nil }
+  override func end() { (replaced, callbacks) = (nil, nil) }
 
   /// Loads a module again.
   ///
@@ -250,15 +259,16 @@ final class ReloadFunctions: ModuleSlice {
     return 1
   }
 
-  /// reload_data() → the running sandbox's tables of `obs.state` and functions of `obs.on_reload`.
+  /// reload_data() → the running sandbox's tables of `obs.state`, functions of `obs.on_reload`, and
+  /// names of modules that are being loaded again.
   private func pushData(_ L: LuaStack) throws -> CInt {
     let sandbox = host.sandboxes.current
     if let data = sandbox.reloadData {
       try state.push(data.pin, to: L)
       return 1
     }
-    try state.pushTable(fields: 2, to: L)
-    for name in ["states", "last_words"] {
+    try state.pushTable(fields: 3, to: L)
+    for name in ["states", "last_words", "loading"] {
       try state.pushTable(fields: 0, to: L)
       try state.setField(name, at: -2, of: L)
     }
@@ -282,12 +292,26 @@ final class ReloadFunctions: ModuleSlice {
 
   // MARK: Lazy properties
 
-  /// note_replaced(list): adds {table, key, declaration} to the list for each lazy property that is
-  /// declared again from now on; nil ends this.
+  /// note_replaced(list, callbacks): from now on adds {table, key, declaration} to the list for each
+  /// lazy property that is declared again, and registered functions to the callbacks; without
+  /// arguments, ends this.
   private func noteReplaced(_ L: LuaStack) throws -> CInt {
-    L.height = 1
-    replaced = L.isNil(at: 1) ? nil : LuaTable(pin: try state.pin(at: 1, of: L))
+    L.height = 2
+    let isOn = !L.isNil(at: 1)
+    replaced = isOn ? LuaTable(pin: try state.pin(at: 1, of: L)) : nil
+    callbacks = isOn ? LuaTable(pin: try state.pin(at: 2, of: L)) : nil
     return 0
+  }
+
+  /// Notes a function at an index that the running code registers. [-0, +0, -]
+  func noteCallback(at index: CInt, _ L: LuaStack) throws(LuaError) {
+    guard let callbacks, L.isFunction(at: index) else { return }
+    let function = L.absolute(index)
+    try state.push(callbacks.pin, to: L)
+    L.push(L.rawLength(at: -1) + 1)
+    L.pushCopy(at: function)
+    try state.rawSet(of: L)
+    L.pop()
   }
 
   /// Called before the property at (table, key), which are at 1 and 2, gets another declaration.
@@ -315,17 +339,17 @@ final class ReloadFunctions: ModuleSlice {
     L.rawSet(index: 3, at: -2)
   }
 
-  /// lazies_of(module) → the properties that the module has declared on tables, as
-  /// {table, key, declaration}; without a module, all lazy properties of tables.
+  /// lazies_of(wanted) → lazy properties of tables, as {table, key, declaration}: those that a
+  /// module has declared, or whose declarations are keys of a table.
   private func pushLazies(_ L: LuaStack) throws -> CInt {
     L.height = 1
-    let wanted = L.integer(at: 1).map { Int($0) }
+    let module = L.integer(at: 1).map { Int($0) }
     try state.pushTable(elements: 0, to: L)
     var count = 0
     var failure: LuaError?
     engine.watchers.forEach { lazy in
       guard failure == nil, host.lazies.isScript(lazy), let slot = lazy.slot else { return }
-      if let wanted, host.lazies.module(of: lazy) != wanted { return }
+      guard isWanted(lazy, module, L) else { return }
       do throws(LuaError) {
         try pushLazy(lazy, L) { L in
           observed.push(slot.pointee.node, to: L)
@@ -339,6 +363,14 @@ final class ReloadFunctions: ModuleSlice {
     }
     if let failure { throw failure }
     return 1
+  }
+
+  /// Whether a module has declared a property, or the table at 1 has its declaration. [-0, +0, -]
+  private func isWanted(_ lazy: WatcherRef, _ module: Int?, _ L: LuaStack) -> Bool {
+    if let module { return host.lazies.module(of: lazy) == module }
+    clua_lazy_pushdeclaration(L.pointer, lazy.number)
+    defer { L.pop() }
+    return L.getOwn(at: 1) != .nil
   }
 
   // MARK: Functions

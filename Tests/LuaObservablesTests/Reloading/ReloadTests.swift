@@ -190,6 +190,9 @@ struct ReloadTests {
       ("error({})", "table"), ("", "returned a table before, and returns nothing now"),
       ("return 1", "returned a table before, and returns a number now"),
       ("local M = {} obs.observe(M, 'n', print) return M", "observes its own table"),
+      (
+        "local M = { t = {} } obs.observe(M.t, 'n', print) return M", "observes its own table 't'"
+      ),
       ("local M = {} obs.computed(M, 'n', print) return M", "declares 'n' on its own table"),
     ])
   func `a module that fails changes nothing`(
@@ -205,7 +208,8 @@ struct ReloadTests {
       obs.computed(state, "twice", { "n" }, function(self) return 2 * self.n end)
       obs.observe(state, "twice", function(state) note("twice", state.twice) end)
       obs.every(1, function() note "timer" end)
-      return { version = 1, f = function() return "old" end }
+      obs.on_observed(state, function() note("old hook") end)
+      return { version = 1, t = {}, f = function() return "old" end }
       """
     scripts.set("m", text)
     try scripts.run("module = require 'm' state = obs.state 's' p = Point { x = 3 } p2 = p.double")
@@ -220,6 +224,7 @@ struct ReloadTests {
       obs.computed(state, "twice", { "n" }, function(self) return -self.n end)
       obs.computed(state, "thrice", { "n" }, function(self) return 3 * self.n end)
       obs.observe(state, "n", function() note "new watcher" end)
+      obs.on_observed(state, function() note("new hook") end)
       obs.every(1, function() note "new timer" end)
       obs.task(function() obs.sleep(1) note "new task" end)
       """
@@ -238,6 +243,8 @@ struct ReloadTests {
       state.n = 10
       """)
     #expect(try scripts.log() == ["twice 20"])
+    try scripts.run("obs.observe(state, 'k', function() end):stop()")
+    #expect(try scripts.log() == ["old hook", "old hook"])
     #expect(try scripts.scripts.run("return obs.stats().watchers".withObs)[0] == .integer(1))
     #expect(scripts.reports == [])
     #expect(scripts.reload("m", text) == nil)
@@ -293,6 +300,33 @@ struct ReloadTests {
       assert(cry == "new" and module == m)
       """)
     #expect(scripts.reports == [])
+  }
+
+  // H3
+  @Test func `callbacks refer to the module's table, too`() throws {
+    let scripts = try ReloadedScripts(.library)
+    func text(_ key: String) -> String {
+      """
+      local M = { n = 0 }
+      local state = obs.state("s", { n = 0 })
+      local function bump() M.n = M.n + 1 M.\(key) = (M.\(key) or 0) + 1 end
+      obs.observe(state, "n", function() bump() end)
+      obs.after(1, function() bump() end)
+      obs.next_turn(bump)
+      obs.task(function() obs.sleep(1) bump() end)
+      obs.computed(state, "c", { "n" }, function() bump() end)
+      obs.on_exit(bump)
+      obs.model("X", { y = obs.computed({ "x" }, function() bump() end), x = 1, z = bump })
+      return M
+      """
+    }
+    scripts.set("m", text("a"))
+    try scripts.run("m = require 'm'")
+    #expect(scripts.reload("m", text("b")) == nil)
+    try scripts.run("obs.state 's'.n = 1 local _ = obs.state 's'.c")
+    scripts.advance(2)
+    scripts.test.host.runExitHooks()
+    try scripts.run("assert(m.n == 6 and m.b == 6 and m.a == nil, m.n)")
   }
 
   // H3
