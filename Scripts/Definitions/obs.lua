@@ -1299,14 +1299,19 @@ function obs.diff(a, b) end
 
 ---@class (exact) obs.MergeOptions
 ---@field key? string  the property by which elements of lists are matched
+---@field add_only? boolean  whether everything stays that the data lacks
 
 ---Makes `target` equal to plain data with the fewest writes, and keeps existing objects. Elements
----of lists are matched by position, or by the property that `key` names.
+---of lists are matched by position, or by the property that `key` names. With `add_only`, keys,
+---members and elements that the data lacks stay.
 ---```lua
 ---local users = { { id = 1, name = "Ada" } }
 ---local ada = users[1]
 ---obs.merge(users, { { id = 2, name = "Grace" }, { id = 1, name = "Ada" } }, { key = "id" })
 ---print(users[2] == ada, users[1].name)     --> true	Grace
+---
+---obs.merge(ada, { name = "Ada Lovelace" }, { add_only = true })
+---print(ada.id, ada.name)                   --> 1	Ada Lovelace
 ---```
 ---@param target obs.Observed
 ---@param data table

@@ -11,7 +11,8 @@ local number_type = trees.number_type
 local are_lists, copied, differing_keys, edit_script, holds_objects, is_element, is_object, same =
   trees.are_lists, trees.copied, trees.differing_keys, trees.edit_script, trees.holds_objects,
   trees.is_element, trees.is_object, trees.same
-local sorted_keys = trees.sorted_keys
+local equal, is_value, key_of, plain, sorted_keys =
+  trees.equal, trees.is_value, trees.key_of, trees.plain, trees.sorted_keys
 
 -- Whether contents of data are just a list.
 local function is_list(made)
@@ -37,14 +38,16 @@ local function can_pair(object, data)
   return true
 end
 
--- Pairs elements that have the same value under a key.
+-- Pairs elements that have the same value under a key; if several have it, or none, by position.
 local function pair_by(name, contents_of, contents_of_data)
+  local function value_in(element, contents_of)
+    return is_object(element) and contents_of(element).map[name]
+  end
   local function named(list, contents_of)
     local found = {}
     for i = list.n, 1, -1 do
-      local element = list.map[i]
-      local key = is_object(element) and contents_of(element).map[name]
-      if key ~= nil and key == key then found[key] = element end
+      local value = value_in(list.map[i], contents_of)
+      if value ~= nil and value == value then found[value] = list.map[i] end
     end
     return found
   end
@@ -52,8 +55,14 @@ local function pair_by(name, contents_of, contents_of_data)
     local old, new = named(x, contents_of), named(y, contents_of_data)
     for i = 1, y.n do
       local element = y.map[i]
-      local key = is_object(element) and contents_of_data(element).map[name]
-      if key ~= nil and rawequal(new[key], element) and old[key] then pair(old[key], element) end
+      local value = value_in(element, contents_of_data)
+      if value ~= nil and rawequal(new[value], element) and old[value] then
+        pair(old[value], element)
+      end
+    end
+    for i = 1, x.n < y.n and x.n or y.n do
+      local value = value_in(y.map[i], contents_of_data)
+      if rawequal(value_in(x.map[i], contents_of), value) then pair(x.map[i], y.map[i]) end
     end
   end
 end
@@ -112,14 +121,52 @@ local function elements(map, n)
   return { map = move(map, 1, n, 1, {}), n = n }
 end
 
-function Merge:list(object, old, new, map)
+-- Data of the host program that was extended by other data.
+function Merge:extended(old, data)
+  local whole = copied(old)
+  if not can_pair(self.contents_of(whole), self.contents_of_data(data)) then return data end
+  obs.merge(whole, data, self.options)
+  return whole
+end
+
+-- Adds to `map`, which begins with the elements of the data, the other elements of a list: with a
+-- key those that are not in the data, without one those behind its last position. Returns the
+-- length.
+function Merge:extend(map, old, new)
+  if self.options.key == nil then
+    move(old.map, new.n + 1, old.n, new.n + 1, map)
+    return old.n > new.n and old.n or new.n
+  end
+  local counts, n = {}, new.n
+  for i = 1, n do counts[key_of(map[i])] = (counts[key_of(map[i])] or 0) + 1 end
+  local function is_in_data(value)
+    if is_value(value) then
+      for i = 1, new.n do
+        if equal(value, new.map[i]) then return true end
+      end
+      return false
+    end
+    local count = counts[key_of(value)] or 0
+    counts[key_of(value)] = count - 1
+    return count > 0
+  end
+  for i = 1, old.n do
+    if not is_in_data(old.map[i]) then
+      n = n + 1
+      map[n] = old.map[i]
+    end
+  end
+  return n
+end
+
+function Merge:list(object, old, map, n)
   local steps = {}
-  local is_short = edit_script(old.map, old.n, map, new.n, function(kind, position, from, to)
+  local is_short = edit_script(old.map, old.n, map, n, function(kind, position, from, to)
     steps[#steps + 1] = { kind, position, from, to }
   end, old.kind == nil and trees.FEW_EDITS or nil)
   if not is_short then
     local write = { number = 0, kind = "contents", object = object, key = false }
-    write.from, write.value = elements(old.map, old.n), elements(map, new.n)
+    write.from, write.value = elements(old.map, old.n), elements(map, n)
     self.writes[#self.writes + 1] = write
     return
   end
@@ -135,7 +182,8 @@ function Merge:list(object, old, new, map)
   end
   for i = 1, #steps do
     local step = steps[i]
-    self:note(step[1] == "replace" and "set" or step[1], object, step[2], step[4] and map[step[4]])
+    local value = step[4] and plain(map[step[4]])
+    self:note(step[1] == "replace" and "set" or step[1], object, step[2], value)
   end
 end
 
@@ -146,15 +194,17 @@ function Merge:members(object, old, data)
   else
     for i = 1, data.n do wanted[copied(data.map[i])] = true end
   end
-  for _, member in next, sorted_keys(old.map) do
-    if not wanted[member] then self:note("drop", object, nil, member) end
+  if not self.options.add_only then
+    for _, member in next, sorted_keys(old.map) do
+      if not wanted[member] then self:note("drop", object, nil, member) end
+    end
   end
   for _, member in next, sorted_keys(wanted) do
     if not old.map[member] then self:note("add", object, nil, member) end
   end
 end
 
--- Notes the writes that make an object equal to its data.
+-- Notes the writes that make an object equal to its data, or with `add_only` give it the data.
 function Merge:object(object, data)
   local old, new = self.contents_of(object), self.contents_of_data(data)
   if old.kind == "set" then return self:members(object, old, new) end
@@ -163,8 +213,11 @@ function Merge:object(object, data)
   for key, value in next, new.map do
     -- Data does not concern lazy keys (C13).
     if not derived[key] then
-      local is_data = trees.is_value(old.map[key]) and type(value) == "table"
-      if is_data and trees.equal(old.map[key], value) then
+      local is_data = is_value(old.map[key]) and type(value) == "table"
+      if is_data and self.options.add_only and old.kind ~= "array" then
+        value = self:extended(old.map[key], value)
+      end
+      if is_data and equal(old.map[key], value) then
         map[key] = old.map[key]
       elseif holds_objects(new, key) then
         map[key] = self:value(value, object, key)
@@ -174,18 +227,21 @@ function Merge:object(object, data)
     end
   end
   if are_lists(old, new) then
-    self:list(object, old, new, map)
-    n = old.n > new.n and old.n or new.n
+    local count = self.options.add_only and self:extend(map, old, new) or new.n
+    self:list(object, old, map, count)
+    n = old.n > count and old.n or count
   end
   local is_model = type(object) == "userdata" and not old.kind
   for _, key in next, (differing_keys(old.map, map, n)) do
-    local stays = map[key] == nil and is_model and not is_optional(object, key)
+    local stays = map[key] == nil
+      and (self.options.add_only or is_model and not is_optional(object, key))
     if not stays then self:note("set", object, key, map[key]) end
   end
 end
 
-local function plan(merge, target, data, key)
+local function plan(merge, target, data)
   local contents_of, contents_of_data = merge.contents_of, merge.contents_of_data
+  local key = merge.options.key
   local pair_lists = trees.pair_positions
   if key ~= nil then pair_lists = pair_by(key, contents_of, contents_of_data) end
   local taken
@@ -205,19 +261,21 @@ function obs.merge(target, data, options)
     bad_argument(2, "merge", "table of plain data expected, got "
       .. (data == nil and "no value" or type(data)))
   end
-  local key = core.check_options(options, 3, "merge", { key = true }).key
+  options = core.check_options(options, 3, "merge", { key = true, add_only = true })
+  local key = options.key
   if key ~= nil and type(key) ~= "string" and type(key) ~= "number" then
     bad_argument(3, "merge", "option 'key' takes the name of a property, not a " .. type(key))
   end
   if target == data then return end
   local merge = setmetatable({
     contents_of = trees.remembered(), contents_of_data = trees.remembered(), writes = {}, new = {},
+    options = options,
   }, Merge)
   if not can_pair(merge.contents_of(target), merge.contents_of_data(data)) then
     bad_argument(2, "merge", string_format("%s cannot take these contents",
       trees.shown(target)))
   end
-  trees.through_opaque(plan, merge, target, data, key)
+  trees.through_opaque(plan, merge, target, data)
   local failed, problem = trees.in_batch(trees.written, merge.writes)
   if failed then
     written(false, problem)

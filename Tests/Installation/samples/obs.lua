@@ -341,7 +341,8 @@ samples.options = {
     values = { force = true, origin = "editor" },
   },
   ["obs.MergeOptions"] = {
-    pass = function(options) obs.merge(person(), {}, options) end, values = { key = "id" },
+    pass = function(options) obs.merge(person(), {}, options) end,
+    values = { key = "id", add_only = true },
   },
   ["obs.HistoryOptions"] = {
     pass = function(options) obs.history(person(), options):stop() end,

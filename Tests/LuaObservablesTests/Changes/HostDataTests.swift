@@ -3,7 +3,7 @@ import LuaObservables
 import Observables
 import Testing
 
-/// X2 for lists of the program whose elements reach scripts as new tables.
+/// X2 and X4 for lists of the program whose elements reach scripts as new tables.
 @Suite struct `Changes of lists with data` {
   @Test func `are none if an element is equal again`() throws {
     let loop = Loop(clock: .virtual)
@@ -29,4 +29,29 @@ import Testing
     #expect(host["count"] == 2)
     #expect(reports == [])
   }
+  // X4
+  @Test func `are made once by a merge that only adds`() throws {
+    let host = try LuaHost(loop: Loop(clock: .virtual))
+    let (list, box) = (ObservableArray<[Int]>([[1], [2]]), Box())
+    try host.set("list", to: list)
+    try host.set("box", to: box)
+    try host.run(
+      """
+      local obs = require "obs"
+      for _ = 1, 2 do
+        obs.merge(list, { { 2 }, { 3 } }, { key = "id", add_only = true })
+        obs.merge(box, { sizes = { b = 2 } }, { add_only = true })
+      end
+      """)
+    #expect(Array(list) == [[2], [3], [1]])
+    #expect(box.sizes == ["a": 1, "b": 2])
+  }
+}
+
+private final class Box: ObservableModel {
+  static let properties = ModelProperties(for: Box.self) {
+    Property("sizes", get: { $0.sizes }, set: { $0.sizes = $1 })
+  }
+  let observation = ModelObservation()
+  var sizes = ["a": 1] { didSet { observation.didSet(0, from: oldValue, to: sizes) } }
 }

@@ -217,6 +217,62 @@ check("X4: merge makes many edits of a list at once", function()
   eq(ok, false)
   eq(text(t), before)
 end)
+check("X4: merge matches elements without the key, or with a repeated one, by position", function()
+  local data = { grid = { { 1, 2 }, { 3, 4 } }, list = { { id = 1 }, { id = 1 }, { n = 1 } } }
+  local t = {}
+  obs.merge(t, data, { key = "id" })
+  local row, second, last = t.grid[1], t.list[2], t.list[3]
+  data.grid[1][1], data.list[2].n, data.list[3].n = 5, 6, 7
+  obs.merge(t, data, { key = "id" })
+  eq(t.grid[1], row)
+  eq(t.list[2], second)
+  eq(t.list[3], last)
+  eq(text(t), text(data))
+end)
+check("X4: merge with add_only keeps keys, members and elements that the data lacks", function()
+  local server = { host = "a", port = 80, timeout = 5 }
+  local t = { server = server, debug = true, paths = { "x", "y", "z" }, tags = obs.set_of { "a" } }
+  local writes = {}
+  for _, object in ipairs { t, server, t.paths, t.tags } do
+    obs.observe(object, "*", function(_, _, change) writes[#writes + 1] = tostring(change.key) end,
+      { immediate = true })
+  end
+  obs.batch(nothing)
+  local data = {
+    server = { port = 81, tls = {} }, paths = { "x", "q" }, tags = { "b" }, debug = false,
+  }
+  for _ = 1, 2 do obs.merge(t, data, { add_only = true }) end
+  eq(t.server, server)
+  eq(text(server), '{host="a" port=81 timeout=5 tls={}}')
+  eq(text(t.paths), '{"x" "q" "z"}')
+  eq(t.debug, false)
+  eq(t.tags:contains "a" and t.tags:contains "b" and t.tags.count, 2)
+  table.sort(writes)
+  eq(table.concat(writes, " "), "2 b debug port")
+end)
+check("X4: merge with add_only and a key puts elements of the data before others", function()
+  local a, b, c = { id = 1, n = 1 }, { id = 2, n = 2, extra = true }, { id = 3 }
+  local t = { list = { a, b, c }, names = { "x", "y", "y" }, points = { { x = 1 } } }
+  local data = {
+    list = { { id = 4 }, { id = 2, n = 5 } }, names = { "y", "z" }, points = { { y = 2 } },
+  }
+  for _ = 1, 2 do obs.merge(t, data, { key = "id", add_only = true }) end
+  eq(t.list[2], b)
+  eq(t.list[3], a)
+  eq(t.list[4], c)
+  eq(text(t), '{list={{id=4} {extra=true id=2 n=5} {id=1 n=1} {id=3}} names={"y" "z" "x" "y"}'
+    .. " points={{x=1 y=2}}}")
+end)
+check("X4: merge with add_only extends dictionaries and instances", function()
+  local M = obs.model("Extended", { a = 1, b = 2 })
+  local t = { d = obs.dictionary { one = 1 }, l = obs.array { { 1, 2 }, 3 }, m = M { a = 5 } }
+  obs.merge(t, { d = { two = 2 }, l = { { 9 } }, m = { b = 7 } }, { add_only = true })
+  eq(text(obs.raw(t)), "{d={one=1 two=2} l={{9 2} 3} m={a=5 b=7}}")
+end)
+check("X4: merge refuses unknown options", function()
+  fails("unknown option 'addonly' %(did you mean 'add_only'%?%)", obs.merge, {}, {},
+    { addonly = true })
+end)
 check("X4: merge copies the data, and leaves lazy keys alone", function()
   local t = { first = "A" }
   obs.computed(t, "twice", { "first" }, function(self) return self.first .. self.first end)

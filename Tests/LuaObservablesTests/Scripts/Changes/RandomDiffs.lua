@@ -104,6 +104,44 @@ local function check_merge(texts)
   if writes > 0 then error("X4: merging the same data again writes", 0) end
 end
 
+-- Where a tree lacks something that the data has; nil if it lacks nothing.
+local function lack(tree, data, seen)
+  if seen[data] then return end
+  seen[data] = true
+  for key, value in next, data do
+    local own
+    if worlds.kind(tree) == "set" then own = tree:contains(value) and value else own = tree[key] end
+    if type(value) ~= "table" then
+      if own ~= value then return tostring(key) end
+    else
+      local inner = type(own) ~= "table" and "" or lack(own, value, seen)
+      if inner then return tostring(key) .. "." .. inner end
+    end
+  end
+end
+
+local function check_add_only(texts)
+  local target, other = worlds.run(texts[1]).root, worlds.run(texts[2]).root
+  if worlds.has_object_members(target) or worlds.has_object_members(other) then return end
+  local data, before, writes = worlds.plain(other), {}, 0
+  for key, value in next, target do before[key] = value end
+  obs.merge(target, data, { add_only = true })
+  if worlds.has_object_members(target) then return end
+  for key, value in next, before do
+    if data[key] == nil and target[key] ~= value then
+      error("X4: add_only changes the key " .. tostring(key), 0)
+    end
+  end
+  local missing = lack(target, data, {})
+  if missing then error("X4: add_only leaves out " .. missing, 0) end
+  for object in next, paths(target) do
+    obs.observe(object, "*", function() writes = writes + 1 end, { immediate = true })
+  end
+  obs.batch(function() end)
+  obs.merge(target, data, { add_only = true })
+  if writes > 0 then error("X4: adding the same data again writes", 0) end
+end
+
 local function guarded(check)
   return function(texts)
     local ok, message = pcall(check, texts)
@@ -120,7 +158,7 @@ for seed = first, last do
   math.randomseed(seed)
   local random = math.random
   local texts = { worlds.program(random, random(25)), worlds.program(random, random(12)) }
-  for _, check in ipairs { guarded(check_diff), guarded(check_merge) } do
+  for _, check in ipairs { guarded(check_diff), guarded(check_merge), guarded(check_add_only) } do
     local message = check(texts)
     if message then
       texts, message = worlds.shrunk(texts, check)
