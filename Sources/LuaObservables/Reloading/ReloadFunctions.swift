@@ -259,8 +259,8 @@ final class ReloadFunctions: ModuleSlice {
     return 1
   }
 
-  /// reload_data() → the running sandbox's tables of `obs.state`, functions of `obs.on_reload`, and
-  /// names of modules that are being loaded again.
+  /// reload_data() → the running sandbox's tables of `obs.state`, its functions of `obs.on_reload`,
+  /// and the names of modules that are being loaded again.
   private func pushData(_ L: LuaStack) throws -> CInt {
     let sandbox = host.sandboxes.current
     if let data = sandbox.reloadData {
@@ -292,9 +292,9 @@ final class ReloadFunctions: ModuleSlice {
 
   // MARK: Lazy properties
 
-  /// note_replaced(list, callbacks): from now on adds {table, key, declaration} to the list for each
-  /// lazy property that is declared again, and registered functions to the callbacks; without
-  /// arguments, ends this.
+  /// note_replaced(list, callbacks): from now on adds {table, key, declaration} to the list for
+  /// each lazy property that is declared again, and registered functions to the callbacks. Without
+  /// arguments it ends this.
   private func noteReplaced(_ L: LuaStack) throws -> CInt {
     L.height = 2
     let isOn = !L.isNil(at: 1)
