@@ -292,9 +292,11 @@ final class ReloadFunctions: ModuleSlice {
 
   // MARK: Lazy properties
 
-  /// note_replaced(list, callbacks): from now on adds {table, key, declaration} to the list for
-  /// each lazy property that is declared again, and registered functions to the callbacks. Without
-  /// arguments it ends this.
+  /// note_replaced(list, callbacks): begins to note declarations and callbacks, or ends this
+  /// without arguments.
+  ///
+  /// The list gets {table, key, declaration} for each lazy property that is declared again, and the
+  /// other list the registered functions.
   private func noteReplaced(_ L: LuaStack) throws -> CInt {
     L.height = 2
     let isOn = !L.isNil(at: 1)
