@@ -5,12 +5,12 @@
 local core, obs = ...
 
 local rawget, select, type = rawget, select, type
-local sort = table.sort
 local find, gsub, match, sub = string.find, string.gsub, string.match, string.sub
 local is_valid, model_of, next, peek, math_integer =
   core.is_valid, core.model_of, core.next, core.peek, core.printing.math_integer
-local metatable, operators, path_beginning =
-  core.printing.metatable, core.printing.operators(), core.printing.path_beginning
+local metatable, operators, path_beginning, sort_names =
+  core.printing.metatable, core.printing.operators(), core.printing.path_beginning,
+  core.printing.sort_names
 
 local MOST_NAMES, MOST_STEPS, MOST_LEVELS = 1000, 100000, 100
 
@@ -347,6 +347,6 @@ return function(line, environment, list_folder)
   else
     start, list = complete_name(line, environment)
   end
-  sort(list)
+  sort_names(list)
   return start - 1, list
 end

@@ -1,11 +1,11 @@
 -- The prompt of `break_on_change`: its lines see the variables of the writing function.
-local _, to_text = ...
+local core, to_text = ...
 
-local error, load, pcall, select, setmetatable, sort =
-  error, load, pcall, select, setmetatable, table.sort
+local error, load, pcall, select, setmetatable = error, load, pcall, select, setmetatable
 local concat, unpack = table.concat, table.unpack
 local find, gsub, match = string.find, string.gsub, string.match
 local running = coroutine.running
+local sort_names = core.printing.sort_names
 
 -- The writing function is found again by its distance from the outermost function, which does not
 -- change while code of the prompt runs.
@@ -119,7 +119,7 @@ local function begin(debug, globals)
         i = i + 1
       end
     end
-    sort(list)
+    sort_names(list)
     return list
   end
 

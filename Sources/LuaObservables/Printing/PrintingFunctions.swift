@@ -87,15 +87,20 @@ final class PrintingFunctions: ModuleSlice {
 
   /// Pushes the function that makes texts of values. [-0, +1, -]
   func pushPrinter(to L: LuaStack) throws(LuaError) {
-    if printer == nil {
-      printer = try run(PackageResources.printing_lua, named: "=obs.prompt", with: nil, L)
-    }
+    try loadPrinter(L)
     try push(printer, to: L)
+  }
+
+  /// Loads the printer, which also gives the order of names to other code. [-0, +0, -]
+  private func loadPrinter(_ L: LuaStack) throws(LuaError) {
+    if printer != nil { return }
+    printer = try run(PackageResources.printing_lua, named: "=obs.prompt", with: nil, L)
   }
 
   /// Pushes the function that completes a text. [-0, +1, -]
   func pushCompleter(to L: LuaStack) throws(LuaError) {
     if completer == nil {
+      try loadPrinter(L)
       completer = try run(
         PackageResources.completion_lua, named: "=obs.prompt", with: host.module.pin, L)
     }
@@ -105,8 +110,7 @@ final class PrintingFunctions: ModuleSlice {
   /// Pushes the function that opens a debugging prompt. [-0, +1, -]
   func pushDebugPrompt(to L: LuaStack) throws(LuaError) {
     if debugPrompt == nil {
-      try pushPrinter(to: L)
-      L.pop()
+      try loadPrinter(L)
       debugPrompt = try run(
         PackageResources.debugprompt_lua, named: "=obs", with: printer?.pin, L)
     }

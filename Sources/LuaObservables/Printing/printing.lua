@@ -155,13 +155,41 @@ end
 
 -- Keys -------------------------------------------------------------------------------------------
 
+local function with_length(digits) return format("%03d%s", #digits, digits) end
+
+-- The texts that are compared instead of names, while names are being sorted.
+local sortables = {}
+
+-- A text in which numbers begin with their lengths, so that they are in the order of their values.
+local function sortable(name)
+  local text = sortables[name]
+  if not text then
+    text = find(name, "%d") and gsub(name, "0*(%d+)", with_length) or name
+    sortables[name] = text
+  end
+  return text
+end
+
+local function is_name_before(a, b)
+  local x, y = sortable(a), sortable(b)
+  if x == y then return a < b end
+  return x < y
+end
+
+--- Sorts names, with numbers in them in the order of their values.
+function core.printing.sort_names(names)
+  sort(names, is_name_before)
+  sortables = {}
+end
+
 local ranks = { number = 1, string = 2, boolean = 3 }
 
 local function is_before(a, b)
   local kind, other = type(a), type(b)
   local rank, other_rank = ranks[kind] or 4, ranks[other] or 4
   if rank ~= other_rank then return rank < other_rank end
-  if rank <= 2 then return a < b end
+  if rank == 1 then return a < b end
+  if rank == 2 then return is_name_before(a, b) end
   if rank == 3 then return not a and b end
   return address(a) < address(b)
 end
@@ -194,12 +222,18 @@ local function other_keys(value, length, derived, most)
   -- behind the last remaining one are skipped.
   local function add(key)
     count = count + 1
-    if last ~= nil and not is_before(key, last) then return end
+    if last ~= nil and not is_before(key, last) then
+      sortables[key] = nil
+      return
+    end
     held = held + 1
     keys[held] = key
     if held < most_held then return end
     sort(keys, is_before)
-    for i = most + 1, held do keys[i] = nil end
+    for i = most + 1, held do
+      sortables[keys[i]] = nil
+      keys[i] = nil
+    end
     held, last = most, keys[most]
   end
   for key in next, value do
@@ -210,6 +244,7 @@ local function other_keys(value, length, derived, most)
   end
   for key in next, derived do add(key) end
   sort(keys, is_before)
+  sortables = {}
   return keys, count, steps > MOST_STEPS
 end
 

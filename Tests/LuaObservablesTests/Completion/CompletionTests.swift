@@ -26,6 +26,7 @@ struct CompletionTests {
       hidden = setmetatable({}, { __index = count, __pairs = count, __len = count })
       watched = { street = 1, city = { zip = 1, zone = 2 }, list = { { price = 1 } },
         ["a.b"] = { zip = 1 } }
+      numbered = { key30 = 1, key3 = 1, key100 = 1 }
       obs.observe(watched, { "street", "city.zip" }, function() end)
       User = obs.model("User", {
         first = "a", last = "b", greet = function() end,
@@ -79,6 +80,7 @@ struct CompletionTests {
       ("pla", "|plain"), ("x = pla", "x = |plain"), ("whi", "|while"), ("#pla", "#|plain"),
       ("plain.", "plain.|inner name"), ("plain.inner.f", "plain.inner.|first fourth"),
       ("f(plain.inner.fi", "f(plain.inner.|first"), ("plain[1].", "plain[1].|deep"),
+      ("numbered.", "numbered.|key3 key30 key100"),
       (#"plain["inner"].fi"#, #"plain["inner"].|first"#),
       ("plain['inner'].fo", "plain['inner'].|fourth"),
       ("object.", "object.|made method own value"), ("object:", "object:|made method"),
