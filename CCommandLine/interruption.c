@@ -531,6 +531,11 @@ static bool has_rest(FILE *stream) {
 #endif
 }
 
+bool ccl_hasinput(FILE *stream) {
+  struct pollfd input = {.fd = fileno(stream), .events = POLLIN};
+  return has_rest(stream) || poll(&input, 1, 0) > 0;
+}
+
 bool ccl_awaitinput(FILE *stream) {
   if (has_rest(stream)) return true;
   // A signal that arrives before the wait begins must end it, too.

@@ -34,6 +34,11 @@ static bool is_saved;
 static bool is_out_prepared, is_error_prepared;
 static char error_buffer[BUFSIZ];
 
+int ccl_screen_height(void) {
+  struct winsize size;
+  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_row : 0;
+}
+
 static int columns(void) {
   struct winsize size;
   if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 80;
@@ -44,39 +49,56 @@ typedef struct cursor {
   int row, column, width;
 } cursor;
 
-static void move_over(cursor *cursor, const char *text, size_t count) {
+/* Moves over the first character of a text, and returns its bytes. */
+static size_t move_over_character(cursor *cursor, const char *text, size_t count) {
   mbstate_t state = {0};
+  unsigned char byte = (unsigned char)*text;
+  wchar_t character = byte;
+  size_t size = byte < 0x80 ? 1 : mbrtowc(&character, text, count, &state);
+  if (size == 0 || size > count) size = 1;
+  if (byte == '\n') {
+    cursor->row++;
+    cursor->column = 0;
+    return size;
+  }
+  int wide = byte < 0x20 || byte == 0x7f ? 2 : byte < 0x80 ? 1 : wcwidth((wint_t)character);
+  if (byte == '\t') wide = 8 - cursor->column % 8;
+  if (wide < 0) wide = 1;
+  if (cursor->column + wide > cursor->width) {
+    cursor->row++;
+    cursor->column = 0;
+  }
+  cursor->column += wide;
+  return size;
+}
+
+static void move_over(cursor *cursor, const char *text, size_t count) {
   bool is_hidden = false;
   for (size_t i = 0; i < count;) {
-    unsigned char byte = (unsigned char)text[i];
-    wchar_t character = byte;
-    size_t size = byte < 0x80 ? 1 : mbrtowc(&character, text + i, count - i, &state);
-    if (size == 0 || size > count - i) {
-      size = 1;
-      memset(&state, 0, sizeof state);
-    }
-    i += size;
     // These enclose parts of a prompt that only control the terminal.
-    if (byte == '\001' || byte == '\002') is_hidden = byte == '\001';
-    if (is_hidden || byte == '\002') continue;
-    if (byte == '\n') {
-      cursor->row++;
-      cursor->column = 0;
-      continue;
-    }
-    int wide = byte < 0x20 || byte == 0x7f ? 2 : byte < 0x80 ? 1 : wcwidth((wint_t)character);
-    if (byte == '\t') wide = 8 - cursor->column % 8;
-    if (wide < 0) wide = 1;
-    if (cursor->column + wide > cursor->width) {
-      cursor->row++;
-      cursor->column = 0;
-    }
-    cursor->column += wide;
+    bool is_mark = text[i] == '\001' || text[i] == '\002';
+    if (is_mark) is_hidden = text[i] == '\001';
+    if (is_mark || is_hidden) i++;
+    else i += move_over_character(cursor, text + i, count - i);
   }
   if (cursor->column == cursor->width) {
     cursor->row++;
     cursor->column = 0;
   }
+}
+
+size_t ccl_screen_fill(const char *text, size_t count, int rows) {
+  cursor cursor = {.width = columns()};
+  for (size_t i = 0; i < count;) {
+    // Codes for colours end with a letter.
+    const char *end = text[i] == '\033' ? memchr(text + i, 'm', count - i) : NULL;
+    size_t size = end ? (size_t)(end + 1 - text) - i
+                      : move_over_character(&cursor, text + i, count - i);
+    if (cursor.row >= rows && text[i] == '\n') return i + size;
+    if (cursor.row >= rows && i > 0) return i;
+    i += size;
+  }
+  return count;
 }
 
 static bool is_simple(void) {
@@ -190,6 +212,12 @@ void ccl_screen_end(const ccl_screen *screen, bool goes_on) {
 
 void ccl_screen_begin(const ccl_screen *screen) { (void)screen; }
 void ccl_screen_lineended(void) {}
+int ccl_screen_height(void) { return 0; }
+size_t ccl_screen_fill(const char *text, size_t count, int rows) {
+  (void)text;
+  (void)rows;
+  return count;
+}
 void ccl_screen_end(const ccl_screen *screen, bool goes_on) {
   (void)screen;
   (void)goes_on;

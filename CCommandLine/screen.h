@@ -3,6 +3,7 @@
 #define CCL_SCREEN_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /// Variables of a line editor about its current line; NULL if the editor lacks them.
 typedef struct ccl_screen {
@@ -18,5 +19,10 @@ void ccl_screen_begin(const ccl_screen *screen);
 void ccl_screen_lineended(void);
 /// Draws the line again if text was written, unless the line is about to end.
 void ccl_screen_end(const ccl_screen *screen, bool goes_on);
+
+/// The rows of the terminal; 0 if they are not known.
+int ccl_screen_height(void);
+/// The number of bytes of a text, of at least one byte, that fill at most `rows` rows.
+size_t ccl_screen_fill(const char *text, size_t count, int rows);
 
 #endif

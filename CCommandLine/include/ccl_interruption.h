@@ -53,6 +53,8 @@ int ccl_exitrequest(void);
 void ccl_requestexit(int status);
 /// Whether a signal has come that was not handled yet.
 bool ccl_isasked(void);
+/// Whether the stream can be read at once.
+bool ccl_hasinput(FILE *stream);
 /// Waits until the stream can be read; false if an unhandled signal comes first.
 bool ccl_awaitinput(FILE *stream);
 

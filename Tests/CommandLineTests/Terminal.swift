@@ -11,13 +11,16 @@ final class Terminal {
   /// The length of `received` when the test last typed.
   private var answered = 0
 
+  /// Starts an interpreter on a terminal with a number of rows of 80 columns; 0 for unknown ones.
   init(
-    _ interpreter: String, _ arguments: [String] = [], environment: [String: String] = [:]
+    _ interpreter: String, _ arguments: [String] = [], environment: [String: String] = [:],
+    rows: UInt16 = 0
   ) throws {
     var controller: Int32 = -1
     var end: Int32 = -1
     var name = [CChar](repeating: 0, count: 128)
-    guard openpty(&controller, &end, &name, nil, nil) == 0 else { throw POSIXError(.ENOTTY) }
+    var size = winsize(ws_row: rows, ws_col: rows > 0 ? 80 : 0, ws_xpixel: 0, ws_ypixel: 0)
+    guard openpty(&controller, &end, &name, nil, &size) == 0 else { throw POSIXError(.ENOTTY) }
     self.controller = controller
     for descriptor in [controller, end] { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
     process = try ChildProcess(

@@ -1,11 +1,11 @@
 -- The prompt of `break_on_change`: its lines see the variables of the writing function.
-local core, to_text = ...
+local _, to_text = ...
 
-local error, load, pcall, select, setmetatable = error, load, pcall, select, setmetatable
+local error, load, pcall, select, setmetatable, sort =
+  error, load, pcall, select, setmetatable, table.sort
 local concat, unpack = table.concat, table.unpack
 local find, gsub, match = string.find, string.gsub, string.match
 local running = coroutine.running
-local sort_names = core.printing.sort_names
 
 -- The writing function is found again by its distance from the outermost function, which does not
 -- change while code of the prompt runs.
@@ -119,7 +119,7 @@ local function begin(debug, globals)
         i = i + 1
       end
     end
-    sort_names(list)
+    sort(list)
     return list
   end
 
@@ -146,8 +146,9 @@ local MOST_VALUES = 100
 local function texts(columns, is_coloured, ...)
   local count = select("#", ...)
   if count == 0 then return nil end
-  if count <= MOST_VALUES then return to_text(columns, is_coloured, 0, ...) end
-  return to_text(columns, is_coloured, count - MOST_VALUES, unpack({ ... }, 1, MOST_VALUES))
+  if count <= MOST_VALUES then return to_text(columns, is_coloured, false, 0, ...) end
+  local more = count - MOST_VALUES
+  return to_text(columns, is_coloured, false, more, unpack({ ... }, 1, MOST_VALUES))
 end
 
 -- (library `debug`, globals, columns, whether colours are used) -> a function that runs a line and

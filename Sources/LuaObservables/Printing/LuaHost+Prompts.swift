@@ -16,11 +16,12 @@ extension LuaHost {
 
   /// Replaces the values above `base` by a readable text. [-n, +1, -]
   ///
-  /// This computes nothing; of the scripts' code, only `__tostring` runs.
+  /// This computes nothing; of the scripts' code, only `__tostring` runs. A text that is shown in
+  /// pages has more entries of tables.
   ///
   /// - Throws: `memory`, and the error of an interruption.
   package func describeValues(
-    above base: CInt, columns: Int, isColoured: Bool, _ L: LuaStack
+    above base: CInt, columns: Int, isColoured: Bool, isPaged: Bool = false, _ L: LuaStack
   ) throws(LuaError) {
     let count = L.height - base
     let shown = min(count, LuaHost.mostValues)
@@ -31,9 +32,11 @@ extension LuaHost {
     L.insert(base + 2)
     L.push(isColoured)
     L.insert(base + 3)
-    L.push(Int(count - shown))
+    L.push(isPaged)
     L.insert(base + 4)
-    try state.tracedCall(arguments: shown + 3, results: 1, L)
+    L.push(Int(count - shown))
+    L.insert(base + 5)
+    try state.tracedCall(arguments: shown + 4, results: 1, L)
   }
 
   /// The maximum number of shown results of an expression.

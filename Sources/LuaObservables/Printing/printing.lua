@@ -2,7 +2,8 @@
 --
 -- A value is read raw: no getter runs, and of the scripts' code only `__tostring`, as in `print`.
 -- The output is limited by depth, by entries per table, and by total entries, so that the text of
--- any value is short; at most MOST_STEPS keys of a table are visited.
+-- any value is short; at most MOST_STEPS keys of a table are visited. A text that is shown in pages
+-- has more entries.
 local core = ...
 
 local pcall, rawget, rawlen, select, tostring, type =
@@ -16,8 +17,10 @@ local definition, metatable, watched_keys =
   core.printing.definition, core.printing.metatable, core.printing.watched_keys
 
 local MOST_DEPTH, MOST_STEPS = 5, 1000000
--- Entries of the outermost table, of an inner table, and of all tables together.
+-- Entries of the outermost table, of an inner table, and of all tables together; and the same for
+-- pages.
 local MOST_ENTRIES, MOST_INNER, MOST_ALL = 100, 20, 500
+local MOST_PAGED, MOST_ALL_PAGED = 10000, 50000
 -- Columns of a list element that shares a line with others.
 local MOST_SHORT = 16
 -- Bytes of a string that is a result, and of a string in a table.
@@ -379,7 +382,7 @@ local function table_text(context, value, depth, before)
   context.ancestors[value] = depth
   local entries = {
     depth = depth, count = 0, elements = 0, width = 0,
-    most = depth == 1 and MOST_ENTRIES or MOST_INNER,
+    most = depth == 1 and context.most or MOST_INNER,
   }
   local names = observed_names(value)
   add_elements(context, entries, value, length, names)
@@ -415,12 +418,13 @@ function value_text(context, value, depth, before)
   return colour and paint(context, colour, text) or text
 end
 
--- (columns, whether colours are used, number of left-out values, values…) -> text
-return function(columns, is_coloured, more, ...)
+-- (columns, whether colours are used, whether the text is shown in pages, number of left-out
+-- values, values…) -> text
+return function(columns, is_coloured, is_paged, more, ...)
   local values, texts, is_tall = pack(...), {}, false
   local context = {
-    columns = columns, colours = is_coloured, left = MOST_ALL, ancestors = {}, shown = {},
-    width = 0,
+    columns = columns, colours = is_coloured, most = is_paged and MOST_PAGED or MOST_ENTRIES,
+    left = is_paged and MOST_ALL_PAGED or MOST_ALL, ancestors = {}, shown = {}, width = 0,
   }
   for i = 1, values.n do
     texts[i] = value_text(context, values[i], 0, 0)

@@ -82,10 +82,11 @@ final class TerminalSession {
     // Without room for one more value no function could be called, either.
     if L.hasRoom(), let own = TerminalSession.addressOfPrint(L), own != print { return false }
     do {
+      let isPaged = ccl_canpage()
       try host.describeValues(
         above: base, columns: TerminalStyle.columns(of: STDOUT_FILENO),
-        isColoured: TerminalStyle.isColoured(STDOUT_FILENO), L)
-      write(host.state.bytes(at: -1, of: L) + [UInt8(ascii: "\n")])
+        isColoured: TerminalStyle.isColoured(STDOUT_FILENO), isPaged: isPaged, L)
+      write(host.state.bytes(at: -1, of: L) + [UInt8(ascii: "\n")], inPages: isPaged)
     } catch {
       ccl_writeerror(nil, error.message)
     }
@@ -93,10 +94,10 @@ final class TerminalSession {
     return true
   }
 
-  private func write(_ bytes: [UInt8]) {
+  private func write(_ bytes: [UInt8], inPages isPaged: Bool) {
+    let write = isPaged ? ccl_writepages : ccl_writebytes
     bytes.withUnsafeBytes { bytes in
-      ccl_writebytes(
-        bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count)
+      write(bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count)
     }
   }
 

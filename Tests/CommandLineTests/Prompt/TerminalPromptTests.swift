@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Testing
 
-/// The prompt on a terminal: rules N1 to N8, and the prompt of `break_on_change`, W3.
+/// The prompt on a terminal: rules N1 to N9, and the prompt of `break_on_change`, W3.
 ///
 /// On a pipe the prompt works as in `lua`.
 struct TerminalPromptTests {
@@ -153,6 +153,76 @@ struct TerminalPromptTests {
     #expect(terminal.transcript.contains("\u{1b}[2A\u{1b}[Jone\n"))
   }
 
+  @Test func `the cursor keeps its place in the line`() throws {
+    let folder = try Folder(interpreter: Command.obsLua)
+    defer { folder.remove() }
+    let terminal = try Terminal(
+      Command.obsLua, environment: try Terminal.screen(in: folder), rows: 10)
+    let sign = folder.path + "/sign"
+    terminal.type("sign = '\(sign)'\n", after: "> ")
+    let timer = """
+      timer = obs.every(0.01, function() local file = io.open(sign) if file then file:close() \
+      timer:stop() obs.task(print, 'from a task') end end)
+
+      """
+    terminal.type(timer, after: "> ")
+    // The cursor is in the first of three rows.
+    let (beginning, left) = (String(repeating: "y", count: 170), "\u{1b}[D")
+    terminal.type("x = '\(beginning)z'" + String(repeating: left, count: 150), after: "> ")
+    terminal.type("", after: "z'")
+    try Data().write(to: URL(fileURLWithPath: sign))
+    terminal.type("M\n", after: "from a task\n> x = '")
+    terminal.type("x:find 'M', #x\n", after: "> ")
+    terminal.type(Self.end, after: "\n23\t172\n> ")
+    #expect(terminal.finish() == 0)
+  }
+
+  // N9
+  @Test func `a long table is shown in pages`() throws {
+    let terminal = try Terminal(Command.obsLua, rows: 6)
+    let more = "-- more (space, Enter, q) --"
+    terminal.type("t = {} for i = 1, 300 do t['key' .. i] = i end\n", after: "> ")
+    terminal.type("t\n", after: "> ")
+    terminal.type(" ", after: "{\n  key1 = 1,\n  key2 = 2,\n  key3 = 3,\n  key4 = 4,\n" + more)
+    let second = (5...9).map { "  key\($0) = \($0),\n" }.joined()
+    terminal.type("x\n", after: second + more)
+    terminal.type("q", after: "  key10 = 10,\n" + more)
+    terminal.type("t\n", after: "> ")
+    for _ in 0..<60 { terminal.type(" ", after: more) }
+    terminal.type("1 + 1\n", after: "\n}\n> ")
+    terminal.type(Self.end, after: "\n2\n> ")
+    #expect(terminal.finish() == 0)
+    #expect(terminal.transcript.contains("  key300 = 300,\n}\n> "))
+  }
+
+  @Test func `a long row takes several rows of a page`() throws {
+    let terminal = try Terminal(Command.obsLua, rows: 4)
+    terminal.type("('x'):rep(400)\n", after: "> ")
+    terminal.type(" ", after: "\"" + String(repeating: "x", count: 239) + "\n-- more")
+    terminal.type(Self.end, after: String(repeating: "x", count: 161) + "\"\n> ")
+    #expect(terminal.finish() == 0)
+  }
+
+  @Test func `an interruption ends the pages`() throws {
+    let terminal = try Terminal(Command.obsLua, rows: 4)
+    terminal.type("('x\\n'):rep(9)\n", after: "> ")
+    terminal.type(Self.interrupt, after: "-- more")
+    terminal.type("1 + 1\n", after: "> ")
+    terminal.type(Self.end, after: "\n2\n> ")
+    #expect(terminal.finish() == 0)
+  }
+
+  @Test func `print, and lines that were typed ahead, need no key`() throws {
+    let terminal = try Terminal(Command.obsLua, rows: 4)
+    terminal.type("t = {} for i = 1, 300 do t['key' .. i] = i end\n", after: "> ")
+    terminal.type("for i = 1, 9 do print(i) end\n", after: "> ")
+    terminal.type("t\ntwo = 2\n", after: "9\n> ")
+    terminal.type("two\n", after: "… 200 more,\n}\n> ")
+    terminal.type(Self.end, after: "\n2\n> ")
+    #expect(terminal.finish() == 0)
+    #expect(!terminal.transcript.contains("-- more"))
+  }
+
   // N3
   @Test func `Tab completes`() throws {
     let terminal = try Terminal(Command.obsLua)
@@ -169,6 +239,15 @@ struct TerminalPromptTests {
     #expect(transcript.contains("obs.observe(value_of_test, 'inner.first', function() end)"))
     #expect(transcript.contains("\n{\"inner\"}\n> "))
     #expect(transcript.contains("\n\"X\"\n> "))
+  }
+
+  @Test func `Tab lists numbers in names by value`() throws {
+    let terminal = try Terminal(Command.obsLua)
+    terminal.type("k = {key30 = 1, key3 = 2, key100 = 3}\n", after: "> ")
+    terminal.type("k.k\t\t\t", after: "> ")
+    terminal.type("3\n", after: "key3    key30   key100")
+    terminal.type(Self.end, after: "\n2\n> ")
+    #expect(terminal.finish() == 0)
   }
 
   @Test func `Tab completes the names of files that are modules`() throws {
