@@ -26,9 +26,12 @@ local samples = dofile(("%s/samples/%s.lua"):format(folder, module_name))
 
 -- Types ------------------------------------------------------------------------------------------
 
+-- The classes of the other files.
+local others = {}
+
 local function is_known(name, generics)
   return generics[name] or annotations.is_builtin(name) or defined.classes[name] ~= nil
-    or defined.aliases[name] ~= nil
+    or defined.aliases[name] ~= nil or others[name] ~= nil
 end
 
 local function check_type(type, block, what)
@@ -74,6 +77,7 @@ end
 -- The first file describes the module, the others describe globals of scripts.
 for i, file in ipairs(arg) do
   local found = i == 1 and defined or annotations.read(file)
+  for name, class in pairs(found.classes) do others[name] = class end
   for _, problem in ipairs(found.problems) do fault(file, "%s", problem) end
   local chunk, message = loadfile(file)
   if not chunk then fault(file, "%s", message) end
