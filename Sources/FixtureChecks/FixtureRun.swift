@@ -4,7 +4,7 @@ internal import Observables
 
 /// One run of a script that checks itself, with a separate host and loop, and the failures found.
 ///
-/// Six of its properties are settings of the code that runs it.
+/// Eight of its properties are settings of the code that runs it.
 package final class FixtureRun {
   /// An event in a run.
   ///
@@ -12,6 +12,7 @@ package final class FixtureRun {
   package enum Event {
     case began(Int, sentence: String)
     case failed(Int, FixtureFailure)
+    case skipped(Int, reason: String)
     case ended(Int)
   }
 
@@ -20,12 +21,18 @@ package final class FixtureRun {
   /// Called for every event.
   package var onEvent: (Event) -> Void = { _ in }
   /// Whether an outermost case should run.
-  package var runsCase: (_ sentence: String) -> Bool = { _ in true }
+  package var selects: (_ sentence: String) -> Bool = { _ in true }
+  /// Whether cases are only counted, and not run.
+  package var listsCases = false
+  /// Shuffles the cases of a `describe`; nil to run them in their order.
+  package var random: ShuffleGenerator?
   /// The error that kept the file from loading, which is a failure, too.
   package private(set) var loadError: LuaError?
   private let loop: Loop
   /// Whether a script without checks fails; false if some of its cases are skipped.
   package var needsChecks = true
+  /// Whether no further outermost case runs after a failure.
+  package var endsAtFailure = false
   /// Whether leaks make a case fail: watchers, timers, handlers and tasks that were made in it and
   /// have not ended.
   package var findsLeaks = false
@@ -38,6 +45,8 @@ package final class FixtureRun {
   private let path: String
   /// The path of the script in messages, which shorten long paths.
   private var shownPath = ""
+  /// Calls the functions that the script registered for its end.
+  private var finish: LuaFunction?
   /// Whether callbacks of the loop are running: time must not pass in them.
   private var isRunningLoop = false
   /// The maximum number of reported failures per script, which may fail in a loop.
@@ -79,25 +88,52 @@ package final class FixtureRun {
     try core.set(
       "began",
       to: state.function("began") {
-        [unowned self] (sentence: LuaString, isOutermost: Bool, first: Int, last: Int) in
-        begin(sentence.description, isOutermost: isOutermost, lines: first...max(first, last))
+        [unowned self]
+        (sentence: LuaString, outer: Int, isForced: Bool, first: Int, last: Int) in
+        begin(
+          sentence.description, in: outer, isForced: isForced, lines: first...max(first, last))
+      })
+    try core.set(
+      "skipped",
+      to: state.function("skipped") { [unowned self] (number: Int, reason: LuaString) in
+        skip(number, because: reason.description)
       })
     try core.set(
       "ended",
       to: state.function("ended") { [unowned self] (number: Int, findsLeaks: Bool) in
-        if findsLeaks { reportLeaks(in: number) }
-        openCases.removeAll { $0.number == number }
-        if openCases.isEmpty { reportedLeaks = [:] }
-        onEvent(.ended(number))
+        end(number, findsLeaks: findsLeaks)
+      })
+    try core.set(
+      "selects",
+      to: state.function("selects") { [unowned self] (sentence: LuaString) in
+        select(sentence.description)
+      })
+    try core.set("lists", to: state.function("lists") { [unowned self] in listsCases })
+    try core.set(
+      "pick",
+      to: state.function("pick") { [unowned self] (count: Int) -> Int? in
+        random == nil ? nil : Int.random(in: 1...count, using: &random!)
+      })
+    try core.set(
+      "nearest",
+      to: state.function("nearest") { (name: LuaString, names: LuaString) in
+        nearestName(
+          to: name.description, among: names.description.split(separator: " ").map(String.init))
       })
     try core.set("settle", to: state.function("settle") { [unowned self] in settle() })
     try core.set("finds_leaks", to: state.function("finds_leaks") { [unowned self] in findsLeaks })
     try core.set(
       "advance",
       to: state.function("advance") { [unowned self] (seconds: Double) in advance(by: seconds) })
-    let text = String(decoding: PackageResources.checks_lua, as: UTF8.self)
-    let chunk = try state.load(text, name: "=[checks]")
-    shownPath = try chunk.callPlainly(core, "@\(path)", as: String.self)
+    func load(_ source: [UInt8]) throws -> LuaFunction {
+      try state.load(String(decoding: source, as: UTF8.self), name: "=[checks]")
+    }
+    shownPath = try load(PackageResources.checks_lua).callPlainly(
+      core, "@\(path)", as: String.self)
+    finish = try load(PackageResources.cases_lua).callPlainly(core, as: LuaFunction.self)
+    for source in [PackageResources.spies_lua, PackageResources.assertions_lua] {
+      _ = try load(source).callPlainly(core)
+    }
     let folder = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
     let library = try state.globals.get("package", as: LuaTable.self)
     let pattern = folder.joined(separator: "/") + "/?.lua;"
@@ -109,11 +145,12 @@ package final class FixtureRun {
     do {
       try host.run(file: path)
       if runLoop(for: timeLimit) { failOpenCases() }
+      try finish?.call()
     } catch {
       if error.code == .syntax || error.code == .file { loadError = error }
       fail(error.message, error.traceback, in: 0)
     }
-    if checks == 0, failures.isEmpty, needsChecks {
+    if checks == 0, failures.isEmpty, needsChecks, !listsCases {
       fail(
         path, 1, "the script ended without a check, such as expect(value, \"what\")", in: 0)
     }
@@ -162,19 +199,69 @@ package final class FixtureRun {
 
   // MARK: Cases
 
-  /// Begins a case, and returns its number; nil if it should not run.
-  private func begin(_ sentence: String, isOutermost: Bool, lines: ClosedRange<Int>) -> Int? {
-    guard !isOutermost || runsCase(sentence) else {
-      needsChecks = false
-      return nil
-    }
+  /// Whether an outermost case should run.
+  private func select(_ sentence: String) -> Bool {
+    if selects(sentence) { return !endsAtFailure || failures.isEmpty }
+    needsChecks = false
+    return false
+  }
+
+  /// Begins a case in an outer one, or in none, 0.
+  ///
+  /// Returns its number; nil if it should not run.
+  private func begin(
+    _ sentence: String, in outer: Int, isForced: Bool, lines: ClosedRange<Int>
+  ) -> Int? {
+    guard isForced || outer != 0 || select(sentence) else { return nil }
     caseCount += 1
     openCases.append(
       OpenCase(
-        number: caseCount, sentence: sentence, lines: lines,
-        begin: isOutermost && findsLeaks ? host.moment : nil))
+        number: caseCount, outer: outer, sentence: sentence, lines: lines,
+        begin: outer == 0 && findsLeaks ? host.moment : nil, checks: checks))
     onEvent(.began(caseCount, sentence: sentence))
     return caseCount
+  }
+
+  private func skip(_ number: Int, because reason: String) {
+    change(number) { $0.needsCheck = false }
+    onEvent(.skipped(number, reason: reason))
+  }
+
+  /// Ends a case: it fails if it made no check, or if an inner case failed.
+  private func end(_ number: Int, findsLeaks: Bool) {
+    if findsLeaks { reportLeaks(in: number) }
+    if let open = openCases.first(where: { $0.number == number }) {
+      if open.needsCheck, !open.hasFailed, open.checks == checks, !listsCases {
+        let hint = "the case ended without a check, such as expect(value, \"what\")"
+        fail(path, max(1, open.lines.lowerBound), "\(open.sentence): \(hint)", in: number)
+      }
+      if openCases.contains(where: { $0.number == number && $0.hasFailed }) {
+        failOuter(open.outer)
+      }
+    }
+    openCases.removeAll { $0.number == number }
+    if openCases.isEmpty { reportedLeaks = [:] }
+    onEvent(.ended(number))
+  }
+
+  /// Fails the case around a failed one.
+  ///
+  /// The inner failure is already among the failures.
+  private func failOuter(_ number: Int) {
+    guard let open = openCases.first(where: { $0.number == number }), !open.hasFailed else {
+      return
+    }
+    change(number) { $0.hasFailed = true }
+    let message = "\(open.sentence): an inner case failed"
+    onEvent(
+      .failed(
+        number, FixtureFailure(file: path, line: open.lines.lowerBound, message: message)))
+  }
+
+  private func change(_ number: Int, _ body: (inout OpenCase) -> Void) {
+    for index in openCases.indices where openCases[index].number == number {
+      body(&openCases[index])
+    }
   }
 
   /// Makes pending calls at the end of a case, so that watchers that end with their call have
@@ -186,11 +273,17 @@ package final class FixtureRun {
   /// A case that has begun and not ended.
   private struct OpenCase {
     let number: Int
+    /// The number of the case around it, or 0.
+    let outer: Int
     let sentence: String
     /// The lines of its function.
     let lines: ClosedRange<Int>
     /// When it began; nil for a nested case, or if leaks are not checked.
     let begin: LuaHost.Moment?
+    /// The number of checks before it.
+    let checks: Int
+    var needsCheck = true
+    var hasFailed = false
   }
 
   /// Reports the leaks of an outermost case; garbage has already been collected.
@@ -240,6 +333,7 @@ package final class FixtureRun {
   }
 
   private func fail(_ file: String, _ line: Int, _ message: String, in number: Int) {
+    change(number) { $0.hasFailed = true }
     guard failures.count <= FixtureRun.mostFailures else { return }
     let isLast = failures.count == FixtureRun.mostFailures
     let failure = FixtureFailure(

@@ -7,12 +7,12 @@ extension ScriptFixture {
   ///
   /// `prepare` adds objects for the script, such as models, before the script runs. Everything
   /// happens on the calling thread before this returns; then the host is closed. The script can use
-  /// the functions `expect`, `expect_equal`, `expect_error`, `log`, `expect_log`, `case` and
-  /// `advance`. The following are recorded as issues of the current test, at the line of the
-  /// script: each check that fails, an error that ends the script, each error with which
-  /// `host.onError` is called, a script that checked nothing, and timers that remain `timeLimit`
-  /// seconds of virtual time after the script's end. Errors of `prepare` are recorded at the line
-  /// of this call.
+  /// the functions `expect`, `expect_equal`, `expect_error`, `log`, `expect_log`, `case`,
+  /// `advance`, and those of busted, such as `describe`. The following are recorded as issues of
+  /// the current test, at the line of the script: each check that fails, an error that ends the
+  /// script, each error with which `host.onError` is called, a script or a case that checked
+  /// nothing, and timers that remain `timeLimit` seconds of virtual time after the script's end.
+  /// Errors of `prepare` are recorded at the line of this call.
   ///
   /// - Complexity: the script's.
   public func run(

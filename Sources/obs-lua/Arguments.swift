@@ -124,7 +124,12 @@ struct Arguments {
     }
     if options.isSandboxed { throw .excluded("--sandbox", by: .test) }
     if options.reloads { throw .excluded("--watch=reload", by: .test) }
-    if options.watches, options.testing.resultFile != nil { throw .excluded("--junit", by: .watch) }
+    let testing = options.testing
+    if options.watches, testing.resultFile != nil { throw .excluded("--junit", by: .watch) }
+    if testing.lists {
+      if options.watches { throw .excluded("--watch", by: .list) }
+      if testing.resultFile != nil { throw .excluded("--junit", by: .list) }
+    }
     if !steps.isEmpty || isInteractive || asksForVersion {
       throw .excluded("-e, -l, -i, -v or -W", by: .test)
     }

@@ -27,6 +27,11 @@ struct Options {
     case tap = "--tap"
     case junit = "--junit"
     case filter = "--filter"
+    case tags = "--tags"
+    case excludeTags = "--exclude-tags"
+    case list = "--list"
+    case shuffle = "--shuffle"
+    case `repeat` = "--repeat"
     case jobs = "--jobs"
     case failFast = "--fail-fast"
     case leaks = "--leaks"
@@ -44,7 +49,8 @@ struct Options {
     /// The value after the `=`; nil if the option takes none.
     var value: String? {
       switch self {
-      case .help, .version, .virtualTime, .test, .tap, .failFast, .leaks, .noInputs: nil
+      case .help, .version, .virtualTime, .test, .tap, .failFast, .leaks, .list, .noInputs:
+        nil
       case .watch: "reload"
       case .error: "stop|continue"
       case .timeout: "SECONDS"
@@ -53,12 +59,14 @@ struct Options {
       case .sandbox: "FOLDER|strict"
       case .junit: "FILE"
       case .filter: "TEXT"
+      case .tags, .excludeTags: "NAMES"
+      case .shuffle: "SEED"
       case .record, .replay, .report, .trace: "FILE"
       case .recordLast: "TURNS"
       case .until: "TURN"
       case .bisect: "EXPRESSION"
       case .inspect: "PORT"
-      case .jobs: "N"
+      case .jobs, .repeat: "N"
       }
     }
 
@@ -71,7 +79,9 @@ struct Options {
     }
 
     /// Whether the value may be omitted.
-    var isValueOptional: Bool { [.sandbox, .inspect, .watch].contains(self) }
+    var isValueOptional: Bool {
+      [.sandbox, .inspect, .watch, .shuffle].contains(self)
+    }
 
     var summary: String {
       switch self {
@@ -88,6 +98,11 @@ struct Options {
       case .tap: "with --test: write TAP on a terminal, too"
       case .junit: "with --test: write the results to FILE, too, as XML"
       case .filter: "with --test: only files and cases with TEXT in their names"
+      case .tags: "with --test: only cases with one of these #tags in their sentences"
+      case .excludeTags: "with --test: no cases with one of these #tags in their sentences"
+      case .list: "with --test: print the sentences of the cases, and run none"
+      case .shuffle: "with --test: random order of files, and of the cases in a describe"
+      case .repeat: "with --test: run everything N times"
       case .jobs: "with --test: run up to N files at once; otherwise as many as cores"
       case .failFast: "with --test: end after the first failure"
       case .leaks: "with --test: watchers, timers and tasks that a case leaves are failures"
@@ -179,9 +194,10 @@ struct Options {
     switch name {
     case .test:
       testing.isOn = true
-    case .tap, .junit, .filter, .jobs, .failFast, .leaks:
+    case .tap, .junit, .filter, .tags, .excludeTags, .list, .shuffle, .repeat, .jobs,
+      .failFast, .leaks:
       testOption = testOption ?? name
-      guard testing.take(name, value ?? "") else { throw .wrongValue(name) }
+      guard testing.take(name, value) else { throw .wrongValue(name) }
     case .watch:
       guard value == nil || value == "reload" else { throw .wrongValue(name) }
       (watches, reloads) = (true, value != nil)

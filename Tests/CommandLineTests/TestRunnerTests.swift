@@ -16,7 +16,7 @@ struct TestRunnerTests {
   }
 
   @Test func `on a pipe the results are TAP, and output of scripts is a comment`() throws {
-    let printing = "echo 'case(\"prints\", function() print(\"ok 7\") end)' >d/print.lua"
+    let printing = "echo 'case(\"prints\", function() print(\"ok 7\") expect(1) end)' >d/print.lua"
     let outcome = try run([Self.good, Self.bad, printing])
     let expected = """
       TAP version 13
@@ -94,12 +94,14 @@ struct TestRunnerTests {
     #expect(outcome.status == 3)
   }
 
-  @Test func `tracebacks show checks, not their code`() throws {
+  @Test func `tracebacks show checks, not their code, and a case fails with its inner one`() throws
+  {
     let nested =
       "echo 'case(\"a\", function() case(\"b\", function() error(\"oh\") end) end)' >d/a.lua"
     let expected = """
       TAP version 13
-      ok 1 - d/a.lua: a
+      not ok 1 - d/a.lua: a
+      # d/a.lua:1: a: an inner case failed
       not ok 2 - d/a.lua: a: b
       # d/a.lua:1: a: b: d/a.lua:1: oh
       # stack traceback:
@@ -175,7 +177,7 @@ struct TestRunnerTests {
 
   @Test func `XML counts failures and has their texts`() throws {
     let outcome = try run([Self.good, Self.bad], "--junit=out.xml d >/dev/null; cat out.xml")
-    #expect(outcome.output.contains("<testsuites tests=\"2\" failures=\"1\">"))
+    #expect(outcome.output.contains("<testsuites tests=\"2\" failures=\"1\" skipped=\"0\">"))
     let failure = "<failure message=\"d/bad.lua:1: fails: no: false\">d/bad.lua:1: fails: no: false"
     #expect(outcome.output.contains(failure + "</failure>"))
   }
@@ -267,7 +269,7 @@ struct TestRunnerTests {
         obs.task(function() obs.sleep(1) end)
         advance(2)
         obs.scope(function() obs.every(1, function() end) end):stop()
-        case("in it", function() obs.every(1, function() end):stop() end)
+        case("in it", function() expect(obs.every(1, function() end)):stop() end)
         obs.observe(kept, "n", function() end, { once = true })
         obs.observe(kept, "n", function() end, { observer = {} })
         kept.n = kept.n + 1
@@ -275,13 +277,13 @@ struct TestRunnerTests {
       end)
       case("returns what it has observed", function()
         local t = { n = 1 }
-        obs.observe(t, "n", function() end)
+        expect(obs.observe(t, "n", function() end))
         return t
       end)
       case("leaves all", function()
         obs.observe(kept, "n", function() end, { name = "named" })
         for _ = 1, 3 do obs.every(1, function() end):unref() end
-        case("in it", function() obs.observe(kept, "n", function() end) end)
+        case("in it", function() expect(obs.observe(kept, "n", function() end)) end)
         obs.task(function() obs.sleep(1000) end)
         obs.on_writable(1, function() end):unref()
         expect(true)

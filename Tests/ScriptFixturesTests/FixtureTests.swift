@@ -25,8 +25,8 @@ import Testing
     let names = ScriptFixture.all(in: "Fixtures", matching: "").map(\.name)
     #expect(
       names == [
-        "anywhere.lua", "checks.lua", "first.lua", "model.lua", "second.lua", "time.lua",
-        "waiting.lua",
+        "anywhere.lua", "checks.lua", "first.lua", "hooked.lua", "model.lua", "second.lua",
+        "time.lua", "waiting.lua",
       ])
   }
 

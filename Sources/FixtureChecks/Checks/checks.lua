@@ -1,34 +1,27 @@
--- The checks of fixtures, as global functions. They use Swift functions: `core.failed(message,
--- file, line, case)`, `core.checked()`, `core.advance(seconds)`, `core.began(sentence,
--- is_outermost, first_line, last_line)`, `core.ended(case, finds_leaks)`, `core.finds_leaks()`,
--- `core.settle()`, and the `source` of the fixture. In these, a case is a number, and 0 is no case.
+-- The checks of fixtures, as global functions. They use functions of Swift: `core.failed(message,
+-- file, line, case)`, `core.checked()`, `core.advance(seconds)`, and the `source` of the fixture.
+-- In these, a case is a number, and 0 is no case. The other files here use the functions that this
+-- file adds to `core`.
 local core, source = ...
 
 -- Scripts may replace these functions, so they are read first.
-local getinfo, traceback, getmetatable = debug.getinfo, debug.traceback, debug.getmetatable
+local getinfo, getmetatable = debug.getinfo, debug.getmetatable
 local concat, sort, running = table.concat, table.sort, coroutine.running
 local find, format, gsub = string.find, string.format, string.gsub
 local number_type, smallest = math.type, math.min
-local error, pcall, xpcall, select = error, pcall, xpcall, select
-local collect = collectgarbage
+local error, pcall, select = error, pcall, select
 local ipairs, next, pairs, tostring, type = ipairs, next, pairs, tostring, type
 
 local OWN = getinfo(1, "S").source
 
--- The sentences of the running cases, outermost first; each coroutine has a separate list.
-local cases = setmetatable({}, { __mode = "k" })
--- The numbers of these cases, in the same order.
-local numbers = setmetatable({}, { __mode = "k" })
+-- The innermost case or block that runs in each coroutine. Outside of all, it is `core.file`.
+local scopes = setmetatable({}, { __mode = "k" })
+core.file = { prefix = "", number = 0 }
 
-local function sentences()
-  local list = cases[running()]
-  return list and #list > 0 and concat(list, ": ") .. ": " or ""
-end
+-- Returns the scope of the running coroutine: `prefix` begins its messages, `number` is its case.
+function core.scope() return scopes[running()] or core.file end
 
-local function current()
-  local list = numbers[running()]
-  return list and list[#list] or 0
-end
+function core.set_scope(scope) scopes[running()] = scope end
 
 -- The current line of the fixture, or of another file if the fixture is not running; and all lines
 -- that led to it.
@@ -50,11 +43,20 @@ end
 
 local function fail(message)
   local file, line, trail = place()
-  core.failed(sentences() .. message .. trail, file or source, line or 1, current())
+  local scope = core.scope()
+  core.failed(scope.prefix .. message .. trail, file or source, line or 1, scope.number)
 end
 
 -- Raises an error for a wrong argument of a check, at the line of the caller.
 local function refuse(text, ...) error(format(text, ...), 3) end
+
+-- Raises an error, by default at the line of the caller's caller, if an argument is no function.
+function core.need_function(value, index, name, level)
+  local meta = getmetatable(value)
+  if type(value) == "function" or type(meta) == "table" and meta.__call then return end
+  error(format("bad argument #%d to '%s' (function expected, got %s)", index, name, type(value)),
+    level or 3)
+end
 
 local function text(value)
   local ok, result = pcall(tostring, value)
@@ -139,23 +141,27 @@ local function compare(actual, expected, path, found, seen)
     .. show(actual, 2) .. ", expected " .. show(expected, 2)
 end
 
-local function check_equal(actual, expected, what)
+-- The differences of two values, as text; nil if there are none.
+local function differences(actual, expected)
   local found = {}
   compare(actual, expected, "", found, {})
-  core.checked()
-  if #found == 0 then return true end
-  what = what and tostring(what) .. ": " or ""
-  if #found == 1 then
-    fail(what .. found[1])
-  else
-    local count = #found
-    if count > MOST_DIFFERENCES then
-      found[MOST_DIFFERENCES + 1] = "… and " .. count - MOST_DIFFERENCES .. " more"
-    end
-    fail(what .. count .. " differences\n  "
-      .. concat(found, "\n  ", 1, smallest(count, MOST_DIFFERENCES + 1)))
+  local count = #found
+  if count <= 1 then return found[1] end
+  if count > MOST_DIFFERENCES then
+    found[MOST_DIFFERENCES + 1] = "… and " .. count - MOST_DIFFERENCES .. " more"
   end
-  return false
+  return count .. " differences\n  "
+    .. concat(found, "\n  ", 1, smallest(count, MOST_DIFFERENCES + 1))
+end
+
+core.text, core.differences = text, differences
+function core.show(value) return show(value, 2) end
+
+local function check_equal(actual, expected, what)
+  local found = differences(actual, expected)
+  core.checked()
+  if found then fail((what and tostring(what) .. ": " or "") .. found) end
+  return not found
 end
 
 -- The checks --------------------------------------------------------------------------------------
@@ -178,9 +184,7 @@ end
 -- Fails if calling `body` raises no error, or if the error's message neither contains nor matches
 -- `pattern`; returns the error.
 function expect_error(body, pattern, what)
-  if type(body) ~= "function" then
-    refuse("bad argument #1 to 'expect_error' (function expected, got %s)", type(body))
-  end
+  core.need_function(body, 1, "expect_error")
   if pattern ~= nil and type(pattern) ~= "string" then
     refuse("bad argument #2 to 'expect_error' (string expected, got %s)", type(pattern))
   end
@@ -220,63 +224,12 @@ function expect_log(expected, what)
   return (check_equal(noted, expected, what or "log"))
 end
 
--- Runs a part of the fixture: an error in it is a failure at its line, and the script continues.
--- Messages of failures in it begin with the sentence.
-function case(sentence, body)
-  if type(body) ~= "function" then
-    refuse("bad argument #2 to 'case' (function expected, got %s)", type(body))
-  end
-  core.checked()
-  local thread = running()
-  local list = cases[thread] or {}
-  cases[thread] = list
-  list[#list + 1] = text(sentence)
-  local own = numbers[thread] or {}
-  numbers[thread] = own
-  local place = getinfo(body, "S")
-  local number = core.began(
-    concat(list, ": "), #list == 1, place.linedefined, place.lastlinedefined)
-  if not number then
-    list[#list] = nil
-    return
-  end
-  own[#own + 1] = number
-  local trace
-  local ok, raised = xpcall(body, function(raised)
-    trace = traceback(nil, 2)
-    return raised
-  end)
-  if not ok then core.raised(sentences(), text(raised), trace, number) end
-  list[#list], own[#own] = nil, nil
-  local is_outermost = #list == 0
-  -- Objects that remain because of an error are not leaks.
-  local finds_leaks = ok and is_outermost and core.finds_leaks()
-  if finds_leaks then
-    -- Garbage ends by itself, partly in finalizers, and so does the result of the case.
-    raised = nil
-    core.settle()
-    collect()
-    collect()
-  end
-  core.ended(number, finds_leaks)
-end
-
--- Like the other checks, but a failure ends the script.
-function assert(...)
-  core.checked()
-  local value, message = ...
-  if value then return ... end
-  local count = select("#", ...)
-  if count == 0 then refuse "bad argument #1 to 'assert' (value expected)" end
-  if count == 1 then message = "assertion failed!" end
-  error(message, 2)
-end
-
 -- Advances virtual time: calls watchers, and runs timers and tasks that are due.
 function advance(seconds)
   if type(seconds) ~= "number" or not (seconds >= 0 and seconds <= 1e9) then
     refuse("bad argument #1 to 'advance' (seconds from 0 to 1e9 expected, got %s)", text(seconds))
   end
+  core.checked()
   local refusal = core.advance(seconds)
   if refusal then error(refusal, 2) end
 end

@@ -1,16 +1,6 @@
-internal import Glibc
-
 /// The results in JUnit's XML format.
 enum JUnitReport {
-  /// Writes the file; returns false, with `errno` set, on failure.
-  static func write(_ results: [TestResult], to path: String) -> Bool {
-    guard let file = fopen(path, "w") else { return false }
-    let text = text(of: results)
-    let isWritten = fputs(text, file) >= 0
-    return fclose(file) == 0 && isWritten
-  }
-
-  private static func text(of results: [TestResult]) -> String {
+  static func text(of results: [TestResult]) -> String {
     let cases = results.flatMap(\.shownCases)
     var text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
     text += "<testsuites \(counts(cases))>\n"
@@ -20,11 +10,14 @@ enum JUnitReport {
       text += "  <testsuite name=\"\(name)\" \(counts(result.shownCases)) time=\"\(time)\">\n"
       for each in result.shownCases {
         text += "    <testcase classname=\"\(name)\" name=\"\(escaped(each.name))\""
-        if each.failures.isEmpty {
+        if each.outcome == .passed {
           text += "/>\n"
           continue
         }
         text += ">\n"
+        if each.outcome == .skipped {
+          text += "      <skipped message=\"\(escaped(each.skipReason ?? ""))\"/>\n"
+        }
         for failure in each.failures {
           let first = failure.split { $0.isNewline }.first.map(String.init) ?? ""
           text += "      <failure message=\"\(escaped(first))\">\(escaped(failure))</failure>\n"
@@ -40,7 +33,8 @@ enum JUnitReport {
   }
 
   private static func counts(_ cases: [TestCase]) -> String {
-    "tests=\"\(cases.count)\" failures=\"\(cases.filter { !$0.failures.isEmpty }.count)\""
+    func count(_ outcome: TestCase.Outcome) -> Int { cases.count { $0.outcome == outcome } }
+    return "tests=\"\(cases.count)\" failures=\"\(count(.failed))\" skipped=\"\(count(.skipped))\""
   }
 
   private static func escaped(_ text: String) -> String {

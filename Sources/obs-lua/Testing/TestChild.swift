@@ -8,6 +8,8 @@ internal import Observables
 struct TestChild {
   let path: String
   let options: Options
+  /// The seed of the order of cases; nil to run them in their order.
+  let seed: UInt64?
   /// The descriptor to which records are written.
   let descriptor: CInt
 
@@ -30,21 +32,27 @@ struct TestChild {
   }
 
   private func perform(_ run: FixtureRun) {
-    let filter = options.testing.filter
-    let runsAll = filter.isEmpty || TestFilter.contains(path, filter)
-    if !runsAll {
+    let testing = options.testing
+    let runsAll = testing.filter.isEmpty || TestFilter.contains(path, testing.filter)
+    if !runsAll || testing.choosesByTags {
       write(.leftOut)
       run.needsChecks = false
     }
-    run.findsLeaks = options.testing.findsLeaks
-    run.runsCase = { [unowned run] sentence in
-      guard runsAll || TestFilter.contains(sentence, filter) else { return false }
-      return !options.testing.endsAtFailure || run.failures.isEmpty
+    run.findsLeaks = testing.findsLeaks
+    run.endsAtFailure = testing.endsAtFailure
+    run.listsCases = testing.lists
+    run.random = seed.map(ShuffleGenerator.init)
+    run.selects = { sentence in
+      guard runsAll || TestFilter.contains(sentence, testing.filter) else { return false }
+      let tags = TestFilter.tags(in: sentence)
+      return !testing.excludedTags.contains(where: tags.contains)
+        && (testing.tags.isEmpty || testing.tags.contains(where: tags.contains))
     }
     run.onEvent = { event in
       switch event {
       case .began(_, let sentence): write(.began(sentence))
       case .failed(let number, let failure): write(.failed(number, failure.text))
+      case .skipped(let number, let reason): write(.skipped(number, reason))
       case .ended(let number): write(.ended(number))
       }
     }
@@ -67,8 +75,17 @@ struct TestChild {
   }
 }
 
-/// The test for `--filter`.
+/// The tests for `--filter` and `--tags`.
 enum TestFilter {
+  /// The tags of a sentence, such as `slow` in "it waits #slow".
+  static func tags(in sentence: String) -> Set<String> {
+    let words = sentence.split(separator: "#", omittingEmptySubsequences: false).dropFirst()
+    return Set(
+      words.map { word in
+        String(word.prefix { $0.isLetter || $0.isNumber || $0 == "_" || $0 == "-" })
+      })
+  }
+
   static func contains(_ name: String, _ text: String) -> Bool {
     let (name, text) = (Array(name.utf8), Array(text.utf8))
     guard name.count >= text.count else { return false }

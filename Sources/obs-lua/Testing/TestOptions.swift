@@ -7,10 +7,34 @@ struct TestOptions {
   private(set) var jobs: Int?
   private(set) var endsAtFailure = false
   private(set) var findsLeaks = false
+  private(set) var lists = false
+  private(set) var tags: [String] = []
+  private(set) var excludedTags: [String] = []
+  private(set) var shuffles = false
+  /// The number that determines the random order; nil for any.
+  private(set) var seed: UInt64?
+  private(set) var repetitions = 1
+
+  /// Whether some cases of files whose names match the filter may be left out.
+  var choosesByTags: Bool { !tags.isEmpty || !excludedTags.isEmpty }
 
   /// Sets an option; returns false if its value is wrong.
-  mutating func take(_ name: Options.Name, _ value: String) -> Bool {
+  mutating func take(_ name: Options.Name, _ given: String?) -> Bool {
+    let value = given ?? ""
     switch name {
+    case .list:
+      lists = true
+    case .tags where !value.isEmpty:
+      tags += value.split(separator: ",").map(String.init)
+    case .excludeTags where !value.isEmpty:
+      excludedTags += value.split(separator: ",").map(String.init)
+    case .shuffle:
+      shuffles = true
+      seed = given.flatMap { UInt64($0) }
+      return given == nil || seed != nil
+    case .repeat:
+      guard let number = Int(value), (1...1_000_000).contains(number) else { return false }
+      repetitions = number
     case .tap:
       writesTap = true
     case .failFast:

@@ -12,10 +12,10 @@ struct TestProcess {
   private(set) var result: TestResult
 
   /// Starts the process; nil if the system refuses.
-  init?(_ path: String, at index: Int, options: Options) {
+  init?(_ path: String, at index: Int, seed: UInt64?, options: Options) {
     let process = ccl_fork()
     if process.id == 0 {
-      TestChild(path: path, options: options, descriptor: process.records).run()
+      TestChild(path: path, options: options, seed: seed, descriptor: process.records).run()
       ccl_endfork(0)
     }
     guard process.id > 0 else { return nil }

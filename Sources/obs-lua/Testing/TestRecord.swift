@@ -2,6 +2,7 @@
 enum TestRecord {
   case began(String)
   case failed(Int, String)
+  case skipped(Int, String)
   case ended(Int)
   case notLoaded
   /// A Lua file that was loaded.
@@ -13,6 +14,7 @@ enum TestRecord {
     switch self {
     case .began(let sentence): "b\(Self.escaped(sentence))\n"
     case .failed(let number, let text): "f\(number) \(Self.escaped(text))\n"
+    case .skipped(let number, let reason): "s\(number) \(Self.escaped(reason))\n"
     case .ended(let number): "e\(number)\n"
     case .notLoaded: "n\n"
     case .loads(let path): "r\(Self.escaped(path))\n"
@@ -26,11 +28,12 @@ enum TestRecord {
     let rest = line.dropFirst()
     switch line.first {
     case "b": self = .began(Self.unescaped(rest))
-    case "f":
+    case "f", "s":
       guard let space = rest.firstIndex(of: " "), let number = Int(rest[..<space]) else {
         return nil
       }
-      self = .failed(number, Self.unescaped(rest[space...].dropFirst()))
+      let text = Self.unescaped(rest[space...].dropFirst())
+      self = line.first == "f" ? .failed(number, text) : .skipped(number, text)
     case "e":
       guard let number = Int(rest) else { return nil }
       self = .ended(number)

@@ -1,15 +1,37 @@
 /// An output format for results.
 protocol TestReport {
+  /// The text before all files.
+  func begin() -> String
+  /// The text of a remark on the run.
+  func text(of remark: String) -> String
   /// The text for a finished file.
   mutating func text(for result: TestResult) -> String
   /// The text after all files.
   func end() -> String
 }
 
+extension TestReport {
+  func begin() -> String { "" }
+  func text(of remark: String) -> String { remark }
+}
+
+/// The sentences of the cases, for `--list`.
+struct ListReport: TestReport {
+  mutating func text(for result: TestResult) -> String {
+    // Without the cases, code outside of them may fail.
+    let cases = result.didLoad && !result.cases.isEmpty ? result.cases : result.shownCases
+    return cases.map { each in
+      "\(result.path): \(each.name)".printable + "\n"
+        + (result.didLoad ? "" : each.failures.map { $0.indented(by: "    ") }.joined())
+    }.joined()
+  }
+
+  func end() -> String { "" }
+}
+
 /// A line for each case, for people.
 struct LineReport: TestReport {
-  private var passed = 0
-  private var failed = 0
+  private var counts: [TestCase.Outcome: Int] = [:]
 
   mutating func text(for result: TestResult) -> String {
     let cases = result.shownCases
@@ -19,30 +41,39 @@ struct LineReport: TestReport {
       text += result.output.hasSuffix("\n") ? result.output : result.output + "\n"
     }
     for each in cases {
-      let isGood = each.failures.isEmpty
-      if isGood { passed += 1 } else { failed += 1 }
-      text += "  \(isGood ? "✓" : "✗") \(each.name.printable)\n"
+      counts[each.outcome, default: 0] += 1
+      let reason = each.outcome == .skipped ? each.skipReason ?? "" : ""
+      let mark = [.passed: "✓", .failed: "✗", .skipped: "○"][each.outcome]!
+      text += "  \(mark) \(each.name.printable)\(reason.isEmpty ? "" : " (\(reason.printable))")\n"
       for failure in each.failures { text += failure.indented(by: "      ") }
     }
     return text
   }
 
-  func end() -> String { "\(passed) passed, \(failed) failed\n" }
+  func end() -> String {
+    let skipped = counts[.skipped].map { ", \($0) skipped" } ?? ""
+    return "\(counts[.passed] ?? 0) passed, \(counts[.failed] ?? 0) failed\(skipped)\n"
+  }
 }
 
 /// The Test Anything Protocol, version 13, with the plan at the end.
 struct TapReport: TestReport {
   private var count = 0
-  private var hasBegun = false
+
+  func begin() -> String { "TAP version 13\n" }
+
+  func text(of remark: String) -> String { remark.indented(by: "# ") }
 
   mutating func text(for result: TestResult) -> String {
-    var text = hasBegun ? "" : "TAP version 13\n"
-    hasBegun = true
-    text += result.output.isEmpty ? "" : result.output.indented(by: "# ")
+    var text = result.output.isEmpty ? "" : result.output.indented(by: "# ")
     for each in result.shownCases {
       count += 1
       let name = "\(result.path): \(each.name)".printable.escapedForTap
-      text += "\(each.failures.isEmpty ? "ok" : "not ok") \(count) - \(name)\n"
+      var directive = ""
+      if each.outcome == .skipped { directive = " # SKIP " + (each.skipReason ?? "").printable }
+      if directive.hasSuffix(" ") { directive.removeLast() }
+      let state = each.outcome == .failed ? "not ok" : "ok"
+      text += "\(state) \(count) - \(name)\(directive)\n"
       for failure in each.failures { text += failure.indented(by: "# ") }
     }
     return text

@@ -2,7 +2,15 @@
 struct TestCase {
   var name: String
   var failures: [String] = []
+  /// Why it did not run, or not to its end.
+  var skipReason: String?
   var isOpen = true
+
+  var outcome: Outcome { failures.isEmpty ? (skipReason == nil ? .passed : .skipped) : .failed }
+
+  enum Outcome {
+    case passed, failed, skipped
+  }
 }
 
 /// The result of a file, from the records of its process.
@@ -29,6 +37,8 @@ struct TestResult {
       cases.append(TestCase(name: sentence))
     case .failed(let number, let text):
       fail(text, in: number)
+    case .skipped(let number, let reason):
+      if cases.indices.contains(number - 1) { cases[number - 1].skipReason = reason }
     case .ended(let number):
       if cases.indices.contains(number - 1) { cases[number - 1].isOpen = false }
     case .loads(let path):
@@ -44,7 +54,11 @@ struct TestResult {
 
   /// Records that the process ended, or was ended, before the file reached its end.
   mutating func end(because reason: String) {
-    fail("\(path): \(reason)", in: (cases.lastIndex { $0.isOpen } ?? -1) + 1)
+    let last = (cases.lastIndex { $0.isOpen } ?? -1) + 1
+    fail("\(path): \(reason)", in: last)
+    for index in cases.indices where cases[index].isOpen && index != last - 1 {
+      fail("\(path): \(cases[index].name): it did not finish", in: index + 1)
+    }
   }
 
   private mutating func fail(_ text: String, in number: Int) {

@@ -1,4 +1,5 @@
 internal import CCommandLine
+internal import FixtureChecks
 internal import Glibc
 
 /// Runs files that check themselves, each in a separate process, and reports in their order.
@@ -38,7 +39,7 @@ struct TestRunner {
     var waiting = files.paths
     while true {
       // Folders are watched before the files run: files that change during the run are run again.
-      for path in paths { known.watch(path, by: watch) }
+      for path in paths + TestFiles(at: paths).folders { known.watch(path, by: watch) }
       if !waiting.isEmpty { known.note(runAndReport(waiting), by: watch) }
       let changes = watch.waitForChanges()
       waiting = known.files(among: TestFiles(at: paths).paths, after: changes, by: watch)
@@ -46,11 +47,33 @@ struct TestRunner {
   }
 
   private func runAndReport(_ paths: [String]) -> [TestResult] {
-    let usesTap = options.testing.writesTap || isatty(1) == 0
+    let testing = options.testing
+    let usesTap = testing.writesTap || isatty(1) == 0
     var report: any TestReport = usesTap ? TapReport() : LineReport()
-    let results = run(paths) { result in write(report.text(for: result)) }
+    if testing.lists { report = ListReport() }
+    let seed = testing.shuffles ? testing.seed ?? .random(in: 0..<1_000_000) : nil
+    write(report.begin())
+    if let seed { write(report.text(of: "shuffled with --shuffle=\(seed)\n")) }
+    let results = run(jobs(for: paths, seed: seed)) { result in write(report.text(for: result)) }
     write(report.end())
     return results
+  }
+
+  /// A run of a file; the seed determines the order of its cases.
+  private struct Job {
+    let path: String
+    let seed: UInt64?
+  }
+
+  /// All runs: each repetition has another order.
+  private func jobs(for paths: [String], seed: UInt64?) -> [Job] {
+    (0..<UInt64(options.testing.repetitions)).flatMap { repetition in
+      guard let seed = seed.map({ $0 &+ repetition }) else {
+        return paths.map { Job(path: $0, seed: nil) }
+      }
+      var random = ShuffleGenerator(seed: seed)
+      return paths.shuffled(using: &random).map { Job(path: $0, seed: seed) }
+    }
   }
 
   /// Writes a text completely: output of a script may have zeros, which end a C string.
@@ -64,33 +87,47 @@ struct TestRunner {
   private func status(of results: [TestResult]) -> CInt {
     // A reader that misses results must not take them for good ones.
     guard ccl_checkoutput(name) else { return 2 }
-    if let file = options.testing.resultFile, !JUnitReport.write(results, to: file) {
-      ccl_writeerror(name, "cannot write '\(file)': \(String(cString: strerror(errno)))")
+    if let file = options.testing.resultFile, !writeFile(JUnitReport.text(of: results), to: file) {
       return 2
     }
     if results.contains(where: { !$0.didLoad }) { return 1 }
+    if options.testing.lists { return 0 }
     if results.contains(where: \.hasFailed) { return 3 }
     guard results.contains(where: { !$0.shownCases.isEmpty }) else {
-      ccl_writeerror(name, "no file or case has '\(options.testing.filter)' in its name")
+      let filter = options.testing.filter
+      ccl_writeerror(
+        name,
+        filter.isEmpty
+          ? "no case is left by the tags" : "no file or case has '\(filter)' in its name")
       return 2
     }
     return 0
   }
 
+  /// Writes a file; reports a failure and returns false.
+  private func writeFile(_ text: String, to path: String) -> Bool {
+    if let file = fopen(path, "w") {
+      let isWritten = fputs(text, file) >= 0
+      if fclose(file) == 0 && isWritten { return true }
+    }
+    ccl_writeerror(name, "cannot write '\(path)': \(String(cString: strerror(errno)))")
+    return false
+  }
+
   /// Runs the files concurrently, and reports their results in order.
-  private func run(_ paths: [String], report: (TestResult) -> Void) -> [TestResult] {
+  private func run(_ jobs: [Job], report: (TestResult) -> Void) -> [TestResult] {
     let cores = max(1, sysconf(CInt(_SC_NPROCESSORS_ONLN)))
-    let width = min(options.testing.jobs ?? cores, paths.count)
-    var waiting = Array(paths.enumerated())[...]
+    let width = min(options.testing.jobs ?? cores, jobs.count)
+    var waiting = Array(jobs.enumerated())[...]
     var running: [TestProcess] = []
     var done: [Int: TestResult] = [:]
     var results: [TestResult] = []
-    while results.count < paths.count {
-      while running.count < width, let (index, path) = waiting.popFirst() {
-        if let process = TestProcess(path, at: index, options: options) {
+    while results.count < jobs.count {
+      while running.count < width, let (index, job) = waiting.popFirst() {
+        if let process = TestProcess(job.path, at: index, seed: job.seed, options: options) {
           running.append(process)
         } else {
-          var result = TestResult(path: path)
+          var result = TestResult(path: job.path)
           result.end(because: "no process could be started: \(String(cString: strerror(errno)))")
           done[index] = result
         }
