@@ -151,7 +151,9 @@ let package = Package(
         "FixtureChecks", "LuaInspector", "LuaObservables", "Lua", "Observables", "CLua",
         "CSandbox", "CCommandLine",
       ],
-      resources: [.embedInCode("Recordings/recordings.lua")], swiftSettings: strict),
+      resources: [
+        .embedInCode("Recordings/recordings.lua"), .embedInCode("Testing/coverage.lua"),
+      ], swiftSettings: strict),
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
     .testTarget(
       name: "ObservablesTests",

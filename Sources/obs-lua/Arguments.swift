@@ -129,6 +129,12 @@ struct Arguments {
     if testing.lists {
       if options.watches { throw .excluded("--watch", by: .list) }
       if testing.resultFile != nil { throw .excluded("--junit", by: .list) }
+      if testing.coverageFile != nil { throw .excluded("--coverage", by: .list) }
+    }
+    if testing.coverageFile != nil {
+      if options.watches { throw .excluded("--coverage", by: .watch) }
+      // Both need the hook of the library.
+      if options.turnTime != nil { throw .excluded("--coverage", by: .turnTime) }
     }
     if !steps.isEmpty || isInteractive || asksForVersion {
       throw .excluded("-e, -l, -i, -v or -W", by: .test)

@@ -32,6 +32,7 @@ struct Options {
     case list = "--list"
     case shuffle = "--shuffle"
     case `repeat` = "--repeat"
+    case coverage = "--coverage"
     case jobs = "--jobs"
     case failFast = "--fail-fast"
     case leaks = "--leaks"
@@ -57,7 +58,7 @@ struct Options {
       case .maxMemory: "BYTES"
       case .turnTime: "TIME"
       case .sandbox: "FOLDER|strict"
-      case .junit: "FILE"
+      case .junit, .coverage: "FILE"
       case .filter: "TEXT"
       case .tags, .excludeTags: "NAMES"
       case .shuffle: "SEED"
@@ -80,7 +81,7 @@ struct Options {
 
     /// Whether the value may be omitted.
     var isValueOptional: Bool {
-      [.sandbox, .inspect, .watch, .shuffle].contains(self)
+      [.sandbox, .inspect, .watch, .shuffle, .coverage].contains(self)
     }
 
     var summary: String {
@@ -103,6 +104,7 @@ struct Options {
       case .list: "with --test: print the sentences of the cases, and run none"
       case .shuffle: "with --test: random order of files, and of the cases in a describe"
       case .repeat: "with --test: run everything N times"
+      case .coverage: "with --test: count the lines that run; details in FILE (lcov.info)"
       case .jobs: "with --test: run up to N files at once; otherwise as many as cores"
       case .failFast: "with --test: end after the first failure"
       case .leaks: "with --test: watchers, timers and tasks that a case leaves are failures"
@@ -194,7 +196,7 @@ struct Options {
     switch name {
     case .test:
       testing.isOn = true
-    case .tap, .junit, .filter, .tags, .excludeTags, .list, .shuffle, .repeat, .jobs,
+    case .tap, .junit, .filter, .tags, .excludeTags, .list, .shuffle, .repeat, .coverage, .jobs,
       .failFast, .leaks:
       testOption = testOption ?? name
       guard testing.take(name, value) else { throw .wrongValue(name) }

@@ -289,6 +289,58 @@ struct BustedTests {
     #expect(outcome.output == "TAP version 13\n\(lines)1..3\n")
   }
 
+  @Test func `coverage counts the lines of modules, in coroutines too`() throws {
+    let module = """
+      cat >d/m.txt <<'END'
+      local m = {}
+      function m.sign(n)
+        if n < 0 then
+          return "-"
+        end
+        return "+"
+      end
+      function m.never()
+        return m
+      end
+      return m
+      END
+      mkdir d/lib; mv d/m.txt d/lib/m.lua
+      """
+    let script = """
+      local m = require "lib.m"
+      case("a", function()
+        expect_equal(m.sign(1), "+")
+        expect_equal(coroutine.wrap(m.sign)(2), "+")
+      end)
+      """
+    let outcome = try run(script, "--coverage --repeat=2 d; cat lcov.info", after: module)
+    #expect(
+      outcome.output == """
+        TAP version 13
+        ok 1 - d/a.lua: a
+        ok 2 - d/a.lua: a
+        1..2
+        # covered 80.0 %, 8 of 10 lines: d/lib/m.lua
+        # covered 80.0 %, 8 of 10 lines: all files
+        TN:
+        SF:d/lib/m.lua
+        DA:1,2
+        DA:2,2
+        DA:3,4
+        DA:4,0
+        DA:6,4
+        DA:7,2
+        DA:8,2
+        DA:9,0
+        DA:10,2
+        DA:11,2
+        LF:10
+        LH:8
+        end_of_record
+
+        """)
+  }
+
   @Test func `subfolders have tests whose names say so, and modules`() throws {
     let files = """
       mkdir -p d/in/deep d/.git
@@ -309,6 +361,8 @@ struct BustedTests {
       ("--repeat=0 d", "'--repeat' is written '--repeat=N'"),
       ("--tags= d", "'--tags' is written '--tags=NAMES'"),
       ("--list --junit=x d", "'--junit' cannot be used with '--list'"),
+      ("--coverage --turn-time=1s d", "'--coverage' cannot be used with '--turn-time'"),
+      ("--coverage=no/x d", "cannot write 'no/x': No such file or directory"),
     ])
   func `options that make no sense are refused`(options: String, message: String) throws {
     let outcome = try run("expect(1)", options)

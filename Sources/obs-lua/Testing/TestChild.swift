@@ -1,6 +1,7 @@
 internal import CCommandLine
 internal import FixtureChecks
 internal import Glibc
+internal import Lua
 internal import LuaObservables
 internal import Observables
 
@@ -23,8 +24,11 @@ struct TestChild {
       if let time = options.turnTime { limits.turnTime = time }
       try run.host.limit(to: limits)
       if options.watches { sendLoads() }
+      let counts = options.testing.coverageFile != nil
+      if counts { try run.host.state.withStack { L in ccl_countlines(L.pointer) } }
       perform(run)
       run.close()
+      if counts { sendCoverage() }
     } catch {
       write(.failed(0, "\(path): \(error)"))
     }
@@ -65,6 +69,11 @@ struct TestChild {
       { context, path in
         TestChild.write(.loads(String(cString: path!)), to: CInt(Int(bitPattern: context)))
       }, UnsafeMutableRawPointer(bitPattern: Int(descriptor)))
+  }
+
+  private func sendCoverage() {
+    let coverage = ChildCoverage()
+    for (path, counts) in coverage.files { write(.covered(path, counts)) }
   }
 
   private func write(_ record: TestRecord) { Self.write(record, to: descriptor) }

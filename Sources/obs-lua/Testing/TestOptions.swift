@@ -14,6 +14,8 @@ struct TestOptions {
   /// The number that determines the random order; nil for any.
   private(set) var seed: UInt64?
   private(set) var repetitions = 1
+  /// The file for the lines that ran; nil if they are not counted.
+  private(set) var coverageFile: String?
 
   /// Whether some cases of files whose names match the filter may be left out.
   var choosesByTags: Bool { !tags.isEmpty || !excludedTags.isEmpty }
@@ -35,6 +37,8 @@ struct TestOptions {
     case .repeat:
       guard let number = Int(value), (1...1_000_000).contains(number) else { return false }
       repetitions = number
+    case .coverage where given != "":
+      coverageFile = given ?? "lcov.info"
     case .tap:
       writesTap = true
     case .failFast:

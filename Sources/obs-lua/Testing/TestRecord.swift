@@ -8,6 +8,8 @@ enum TestRecord {
   /// A Lua file that was loaded.
   case loads(String)
   case leftOut
+  /// A file, and how often each of its lines ran that can run.
+  case covered(String, [Int: Int])
   case complete
 
   var line: String {
@@ -19,6 +21,8 @@ enum TestRecord {
     case .notLoaded: "n\n"
     case .loads(let path): "r\(Self.escaped(path))\n"
     case .leftOut: "l\n"
+    case .covered(let path, let counts):
+      "v\(counts.map { "\($0):\($1)" }.joined(separator: ",")) \(Self.escaped(path))\n"
     case .complete: "c\n"
     }
   }
@@ -40,6 +44,14 @@ enum TestRecord {
     case "n": self = .notLoaded
     case "r": self = .loads(Self.unescaped(rest))
     case "l": self = .leftOut
+    case "v":
+      guard let space = rest.firstIndex(of: " ") else { return nil }
+      let pairs = rest[..<space].split(separator: ",").map { $0.split(separator: ":") }
+      let counts = pairs.compactMap { pair in
+        Int(pair[0]).flatMap { line in Int(pair[1]).map { (line, $0) } }
+      }
+      let path = Self.unescaped(rest[space...].dropFirst())
+      self = .covered(path, Dictionary(uniqueKeysWithValues: counts))
     case "c": self = .complete
     default: return nil
     }

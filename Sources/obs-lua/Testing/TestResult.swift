@@ -24,6 +24,8 @@ struct TestResult {
   private(set) var loaded: [String] = []
   /// Whether the filter skipped any cases.
   private(set) var leftOut = false
+  /// For each covered file, how often each line ran that can run.
+  private(set) var covered: [String: [Int: Int]] = [:]
   /// Whether the process reported that it reached the end.
   private(set) var isComplete = false
   var output = ""
@@ -47,6 +49,8 @@ struct TestResult {
       didLoad = false
     case .leftOut:
       leftOut = true
+    case .covered(let path, let counts):
+      covered[path] = counts
     case .complete:
       isComplete = true
     }

@@ -56,6 +56,9 @@ struct TestRunner {
     if let seed { write(report.text(of: "shuffled with --shuffle=\(seed)\n")) }
     let results = run(jobs(for: paths, seed: seed)) { result in write(report.text(for: result)) }
     write(report.end())
+    if testing.coverageFile != nil {
+      write(report.text(of: Coverage(of: results, in: self.paths).summary))
+    }
     return results
   }
 
@@ -88,6 +91,11 @@ struct TestRunner {
     // A reader that misses results must not take them for good ones.
     guard ccl_checkoutput(name) else { return 2 }
     if let file = options.testing.resultFile, !writeFile(JUnitReport.text(of: results), to: file) {
+      return 2
+    }
+    if let file = options.testing.coverageFile,
+      !writeFile(Coverage(of: results, in: paths).lcov, to: file)
+    {
       return 2
     }
     if results.contains(where: { !$0.didLoad }) { return 1 }
