@@ -228,9 +228,11 @@ match = setmetatable({ _ = setmetatable({}, Matcher) }, {
 })
 
 -- What suites written for busted require.
+setmetatable(core.busted, { __index = core.unknown("busted", core.busted) })
 for name, value in pairs {
-  busted = {}, ["busted.runner"] = function() end, luassert = assert, ["luassert.match"] = match,
-  ["luassert.mock"] = mock, ["luassert.spy"] = spy, ["luassert.stub"] = stub,
+  busted = core.busted, ["busted.runner"] = function() end, luassert = assert,
+  ["luassert.match"] = match, ["luassert.mock"] = mock, ["luassert.spy"] = spy,
+  ["luassert.stub"] = stub,
 } do
   package.preload[name] = function() return value end
 end

@@ -170,9 +170,15 @@ end
 
 -- The functions of scripts ------------------------------------------------------------------------
 
+-- The functions that `require "busted"` returns.
+core.busted = {}
+
 -- Declares a function under several names, which appear in its messages and in tracebacks.
 local function declare(names, make)
-  for name in names:gmatch "[%w_]+" do _G[name] = make(name) end
+  for name in names:gmatch "[%w_]+" do
+    _G[name] = make(name)
+    core.busted[name] = _G[name]
+  end
 end
 
 -- Runs a part of the fixture, between the hooks of its blocks. An error in it is a failure at its
