@@ -10,7 +10,7 @@ extension ScriptFixture {
   /// the functions `expect`, `expect_equal`, `expect_error`, `log`, `expect_log`, `case`,
   /// `advance`, and those of busted, such as `describe`. The following are recorded as issues of
   /// the current test, at the line of the script: each check that fails, an error that ends the
-  /// script, each error with which `host.onError` is called, a script or a case that checked
+  /// script, each error with which `host.onError` is called, a script that checked
   /// nothing, and timers that remain `timeLimit` seconds of virtual time after the script's end.
   /// Errors of `prepare` are recorded at the line of this call.
   ///

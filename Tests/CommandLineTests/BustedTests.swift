@@ -121,7 +121,7 @@ struct BustedTests {
         """)
   }
 
-  @Test func `a case without a check fails, unless it has inner cases or is skipped`() throws {
+  @Test func `a case without a check is marked, unless it has inner cases or is skipped`() throws {
     let script = """
       case("nothing", function() end)
       case("inner cases", function() case("checks", function() expect(1) end) end)
@@ -131,8 +131,8 @@ struct BustedTests {
     #expect(
       try run(script).output == """
         TAP version 13
-        not ok 1 - d/a.lua: nothing
-        # d/a.lua:1: nothing: the case ended without a check, such as expect(value, "what")
+        ok 1 - d/a.lua: nothing
+        # the case made no check, such as expect(value, "what")
         ok 2 - d/a.lua: inner cases
         ok 3 - d/a.lua: inner cases: checks
         ok 4 - d/a.lua: time passes

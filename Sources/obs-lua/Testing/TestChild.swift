@@ -57,6 +57,7 @@ struct TestChild {
       case .began(_, let sentence): write(.began(sentence))
       case .failed(let number, let failure): write(.failed(number, failure.text))
       case .skipped(let number, let reason): write(.skipped(number, reason))
+      case .remarked(let number, let text): write(.remarked(number, text))
       case .ended(let number): write(.ended(number))
       }
     }

@@ -3,6 +3,7 @@ enum TestRecord {
   case began(String)
   case failed(Int, String)
   case skipped(Int, String)
+  case remarked(Int, String)
   case ended(Int)
   case notLoaded
   /// A Lua file that was loaded.
@@ -17,6 +18,7 @@ enum TestRecord {
     case .began(let sentence): "b\(Self.escaped(sentence))\n"
     case .failed(let number, let text): "f\(number) \(Self.escaped(text))\n"
     case .skipped(let number, let reason): "s\(number) \(Self.escaped(reason))\n"
+    case .remarked(let number, let text): "m\(number) \(Self.escaped(text))\n"
     case .ended(let number): "e\(number)\n"
     case .notLoaded: "n\n"
     case .loads(let path): "r\(Self.escaped(path))\n"
@@ -32,12 +34,17 @@ enum TestRecord {
     let rest = line.dropFirst()
     switch line.first {
     case "b": self = .began(Self.unescaped(rest))
-    case "f", "s":
+    case "f", "s", "m":
       guard let space = rest.firstIndex(of: " "), let number = Int(rest[..<space]) else {
         return nil
       }
       let text = Self.unescaped(rest[space...].dropFirst())
-      self = line.first == "f" ? .failed(number, text) : .skipped(number, text)
+      self =
+        switch line.first {
+        case "f": .failed(number, text)
+        case "s": .skipped(number, text)
+        default: .remarked(number, text)
+        }
     case "e":
       guard let number = Int(rest) else { return nil }
       self = .ended(number)

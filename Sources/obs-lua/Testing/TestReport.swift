@@ -45,7 +45,7 @@ struct LineReport: TestReport {
       let reason = each.outcome == .skipped ? each.skipReason ?? "" : ""
       let mark = [.passed: "✓", .failed: "✗", .skipped: "○"][each.outcome]!
       text += "  \(mark) \(each.name.printable)\(reason.isEmpty ? "" : " (\(reason.printable))")\n"
-      for failure in each.failures { text += failure.indented(by: "      ") }
+      for line in each.failures + each.remarks { text += line.indented(by: "      ") }
     }
     return text
   }
@@ -74,7 +74,7 @@ struct TapReport: TestReport {
       if directive.hasSuffix(" ") { directive.removeLast() }
       let state = each.outcome == .failed ? "not ok" : "ok"
       text += "\(state) \(count) - \(name)\(directive)\n"
-      for failure in each.failures { text += failure.indented(by: "# ") }
+      for line in each.failures + each.remarks { text += line.indented(by: "# ") }
     }
     return text
   }

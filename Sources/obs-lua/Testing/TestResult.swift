@@ -4,6 +4,7 @@ struct TestCase {
   var failures: [String] = []
   /// Why it did not run, or not to its end.
   var skipReason: String?
+  var remarks: [String] = []
   var isOpen = true
 
   var outcome: Outcome { failures.isEmpty ? (skipReason == nil ? .passed : .skipped) : .failed }
@@ -41,6 +42,8 @@ struct TestResult {
       fail(text, in: number)
     case .skipped(let number, let reason):
       if cases.indices.contains(number - 1) { cases[number - 1].skipReason = reason }
+    case .remarked(let number, let text):
+      if cases.indices.contains(number - 1) { cases[number - 1].remarks.append(text) }
     case .ended(let number):
       if cases.indices.contains(number - 1) { cases[number - 1].isOpen = false }
     case .loads(let path):
