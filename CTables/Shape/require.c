@@ -17,9 +17,15 @@ typedef struct guard {
   uint32_t outer;
 } guard;
 
+/* (guard, error); its user values are the table of loads and the module's name. */
 static int end_loading(lua_State *L) {
   const guard *ended = (const guard *)lua_touserdata(L, 1);
   ended->modules->running = ended->outer;
+  if (lua_isnoneornil(L, 2)) return 0;
+  lua_getiuservalue(L, 1, 1);
+  lua_getiuservalue(L, 1, 2);
+  lua_pushnil(L);
+  lua_rawset(L, -3);
   return 0;
 }
 
@@ -47,22 +53,44 @@ static void find_loader(lua_State *L) {
   lua_replace(L, base + 1);
 }
 
-/* Begins the loading of the module at 1 by a loader with the data at `data`, and pushes the
-   variable that ends it. [-0, +1, m] */
-static void begin_loading(lua_State *L, int data) {
-  clua_modules *modules = modules_of(L);
-  guard *loading = (guard *)lua_newuserdatauv(L, sizeof(guard), 0);
-  *loading = (guard){modules, modules->running};
-  lua_pushvalue(L, lua_upvalueindex(GUARD));
-  lua_setmetatable(L, -2);
-  uint32_t number = ++modules->last;
-  lua_pushvalue(L, data);
-  lua_rawseti(L, lua_upvalueindex(LOADS), number);
+/* Notes the number of the module at 1, which is negative while it is being loaded. [-0, +0, m] */
+static void note_number(lua_State *L, lua_Integer number) {
   lua_pushvalue(L, 1);
   lua_pushinteger(L, number);
   lua_rawset(L, lua_upvalueindex(LOADS));
+}
+
+/* Forgets the former loading of the module at 1. [-0, +0, m] */
+static void forget_load(lua_State *L) {
+  lua_pushvalue(L, 1);
+  lua_rawget(L, lua_upvalueindex(LOADS));
+  lua_Integer number = lua_tointeger(L, -1);
+  lua_pop(L, 1);
+  if (number == 0) return;
+  lua_pushnil(L);
+  lua_rawseti(L, lua_upvalueindex(LOADS), number < 0 ? -number : number);
+}
+
+/* Begins the loading of the module at 1 by a loader with the data at `data`, and pushes the
+   variable that ends it. Returns the number of the loading. [-0, +1, m] */
+static lua_Integer begin_loading(lua_State *L, int data) {
+  clua_modules *modules = modules_of(L);
+  guard *loading = (guard *)lua_newuserdatauv(L, sizeof(guard), 2);
+  *loading = (guard){modules, modules->running};
+  lua_pushvalue(L, lua_upvalueindex(LOADS));
+  lua_setiuservalue(L, -2, 1);
+  lua_pushvalue(L, 1);
+  lua_setiuservalue(L, -2, 2);
+  lua_pushvalue(L, lua_upvalueindex(GUARD));
+  lua_setmetatable(L, -2);
+  uint32_t number = ++modules->last;
+  forget_load(L);
+  lua_pushvalue(L, data);
+  lua_rawseti(L, lua_upvalueindex(LOADS), number);
+  note_number(L, -(lua_Integer)number);
   lua_toclose(L, -1);
   modules->running = number;
+  return number;
 }
 
 /* (name) -> the module, the loader's data */
@@ -75,11 +103,13 @@ static int require(lua_State *L) {
   if (lua_toboolean(L, -1)) return 1;
   lua_settop(L, LOADED);
   find_loader(L);
-  if (lua_isfunction(L, LOADER) && !lua_iscfunction(L, LOADER)) begin_loading(L, DATA);
+  lua_Integer number = 0;
+  if (lua_isfunction(L, LOADER) && !lua_iscfunction(L, LOADER)) number = begin_loading(L, DATA);
   lua_pushvalue(L, LOADER);
   lua_pushvalue(L, 1);
   lua_pushvalue(L, DATA);
   lua_call(L, 2, 1);
+  if (number) note_number(L, number);
   if (lua_isnil(L, -1)) lua_pop(L, 1);
   else lua_setfield(L, LOADED, name);
   if (lua_getfield(L, LOADED, name) == LUA_TNIL) {

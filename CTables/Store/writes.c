@@ -30,6 +30,12 @@ static int freeze(lua_State *L, clua_access access) {
 int clua_freeze(lua_State *L) { return freeze(L, CLUA_ACCESS_READONLY); }
 int clua_freezeshared(lua_State *L) { return freeze(L, CLUA_ACCESS_SHARED); }
 
+bool clua_isreadonly(lua_State *L, int index) {
+  if (lua_type(L, index) != LUA_TTABLE) return false;
+  const clua_node *node = clua_node_at(L, index);
+  return node && clua_isfrozen(node);
+}
+
 bool clua_isshared(lua_State *L, int index) {
   if (lua_type(L, index) != LUA_TTABLE) return false;
   const clua_node *node = clua_node_at(L, index);

@@ -100,6 +100,33 @@ struct ReloadingTests {
         """, "\(outcome)")
   }
 
+  @Test func `a script that is busy for ever, or ends before it sees a change, runs again`() throws
+  {
+    let outcome = try run(
+      """
+      cat >main.lua <<'END'
+      local obs, m = require "obs", require "m"
+      print("version " .. m.version)
+      io.stdout:flush()
+      if m.version == 1 then while true do end end
+      if m.version == 2 then os.execute "until [ -e go ]; do sleep 0.01; done" end
+      END
+      echo 'return { version = 1 }' >m.lua
+      run --watch=reload main.lua
+      until_lines 1 'version 1'
+      echo 'return { version = 2 }' >m.lua
+      until_lines 1 'version 2'
+      echo 'return { version = 3 }' >m.lua
+      : >go
+      until_lines 1 'version 3'
+      until_idle
+      finish TERM
+      """)
+    let versions = outcome.output.split(separator: "\n").filter { $0.hasPrefix("version") }
+    #expect(versions == ["version 1", "version 2", "version 3"], "\(outcome)")
+    #expect(outcome.output.hasSuffix("status 143\n"))
+  }
+
   @Test(arguments: [
     ("--watch=now s.lua", "'--watch' is written '--watch[=reload]'"),
     ("--watch=reload --test s.lua", "'--watch=reload' cannot be used with '--test'"),

@@ -81,6 +81,7 @@ final class LazyFunctions: ModuleSlice {
     L.getOwn(at: 1)
     L.copy(from: -1, to: 5)
     L.height = 5
+    if wasPlain { try host.module.reloading.willDeclare(L) }
     L.pushCopy(at: 2)
     L.pushCopy(at: 4)
     L.pushCopy(at: 3)

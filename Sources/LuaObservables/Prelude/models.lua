@@ -388,6 +388,8 @@ function obs.model(name, parent, body)
   local former = former_class(name)
   if former then return define_again(former, class, record, parent) end
   complete(class, record, parent)
+  local outer = core.models[name]
+  core.note_undo(function() core.models[name] = outer end)
   core.models[name] = class
   return class
 end

@@ -503,7 +503,10 @@ end
 function core.detach_tasks(module)
   local stopped, own = {}, tasks[coroutine_running()]
   if own and owners[own] >> 32 == module then
+    -- This is no code of the module, which ends.
+    local owner = enter(owners[own] & 0xffffffff)
     later(function() own:cancel() end)
+    enter(owner)
   end
   for _, task in next, tasks do
     if not task.done and task ~= own and owners[task] >> 32 == module then

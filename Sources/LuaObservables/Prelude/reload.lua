@@ -7,7 +7,8 @@ local core, obs = ...
 
 local error, getmetatable, ipairs, next, pcall, rawequal, rawget, rawlen, rawset, setmetatable =
   error, getmetatable, ipairs, next, pcall, rawequal, rawget, rawlen, rawset, setmetatable
-local sort, tostring, type, unpack = table.sort, tostring, type, table.unpack
+local concat, insert, sort, tostring, type, unpack =
+  table.concat, table.insert, table.sort, tostring, type, table.unpack
 local format = string.format
 local bad_argument, begin_exempt, call_limited, check_function, run_limited =
   core.bad_argument, core.begin_exempt, core.call_limited, core.check_function, core.run_limited
@@ -18,7 +19,10 @@ local kind_of, lazies_of, lazy_keys, load_module, model_of, model_record, module
   core.kind, core.lazies_of, core.lazy_keys, core.load_module, core.model_of, core.model_record,
   core.module_value
 local next_module = core.next_module
-local loaded_modules, note_replaced = core.loaded_modules, core.note_replaced
+local is_read_only, is_watched, loaded_modules, metatable, note_replaced =
+  core.is_read_only, core.is_watched, core.loaded_modules, core.metatable, core.note_replaced
+local shared_tables, unload_since = core.shared_tables, core.unload_since
+local READONLY, TRACKED = core.flags.READONLY, core.flags.TRACKED
 local raise, reload_data, running_owner, set_module, set_upvalue, site, stop_module, upvalue =
   core.raise, core.reload_data, core.tasks.owner, core.set_module, core.set_upvalue, core.site,
   core.stop_module, core.upvalue
@@ -43,6 +47,8 @@ end
 -- Functions that take back the changes by a chunk, the latest last; nil unless a module is being
 -- loaded again.
 local undo
+-- The states for which this was noted.
+local restored = {}
 
 local function note(step)
   if undo then undo[#undo + 1] = step end
@@ -64,27 +70,33 @@ local function restorer(table)
   end
   return function()
     for key, value in next, fields do
-      if not rawequal(rawget(table, key), value) then table[key] = value end
+      if not rawequal(rawget(table, key), value) then rawset(table, key, value) end
     end
     local added, declared = {}, lazy_keys(table) or {}
     for key in next, table do
       if fields[key] == nil and not declared[key] then added[#added + 1] = key end
     end
-    for _, key in ipairs(added) do table[key] = nil end
+    for _, key in ipairs(added) do rawset(table, key, nil) end
   end
 end
 
 -- Adds the keys that a state lacks, also in the tables below it. Lists are values.
-local function add_missing(state, initial, seen)
-  if seen[initial] or rawequal(state, initial) then return end
-  seen[initial] = true
-  for key, value in next, initial do
-    local present = state[key]
-    if present == nil then
-      state[key] = value
-      note(function() state[key] = nil end)
-    elseif is_plain(value) and is_plain(present) and rawlen(value) == 0 then
-      add_missing(present, value, seen)
+local function add_missing(state, initial)
+  local pairs_left, seen = { { state, initial } }, {}
+  while #pairs_left > 0 do
+    local to, from = unpack(pairs_left[#pairs_left])
+    pairs_left[#pairs_left] = nil
+    if not seen[from] and not rawequal(to, from) then
+      seen[from] = true
+      for key, value in next, from do
+        local present = to[key]
+        if present == nil then
+          to[key] = value
+          note(function() rawset(to, key, nil) end)
+        elseif is_plain(value) and is_plain(present) and rawlen(value) == 0 then
+          pairs_left[#pairs_left + 1] = { present, value }
+        end
+      end
     end
   end
 end
@@ -102,9 +114,12 @@ function obs.state(name, initial)
     note(function() states[name] = nil end)
     return initial
   end
-  if undo then note(restorer(state)) end
+  if undo and not restored[state] then
+    restored[state] = true
+    note(restorer(state))
+  end
   if not rawequal(state, initial) and not kind_of(state) and not kind_of(initial) then
-    add_missing(state, initial, {})
+    add_missing(state, initial)
   end
   return state
 end
@@ -135,35 +150,53 @@ end
 
 -- The module's table -----------------------------------------------------------------------------
 
--- Whether the contents of a table can take the place of another's.
-local function can_merge(value)
-  return type(value) == "table" and not kind_of(value) and not model_record(value)
-    and not model_of(value) and not is_opaque(value)
+-- Tables that are not the module's: other modules, libraries, and states.
+local function foreign_tables(...)
+  local foreign = {}
+  for _, value in next, shared_tables() do foreign[value] = true end
+  for _, state in next, reload_data().states do foreign[state] = true end
+  for _, own in ipairs { ... } do foreign[own] = nil end
+  return foreign
 end
 
--- Returns the tables of a new value that give their contents to old ones, the outermost first; and
--- the old table and the path of each.
+-- Whether the contents of a table can take the place of another's.
+local function can_merge(value, foreign)
+  return type(value) == "table" and not foreign[value] and not kind_of(value)
+    and not model_record(value) and not model_of(value) and not is_opaque(value)
+    and not is_read_only(value)
+end
+
+-- Returns the tables of a new value that give their contents to old ones under the same keys, the
+-- outermost first; for each its old table; and for each but the outermost its owner and key.
 local function matched(old, new)
-  local found, stays, paths = {}, {}, {}
-  local function match(from, to, path)
-    if can_merge(from) and can_merge(to) and not rawequal(from, to) and not stays[to] then
-      stays[to], paths[to] = from, path
+  local found, stays, places, taken = {}, {}, {}, {}
+  local foreign = foreign_tables(old, new)
+  local function match(from, to, owner, key)
+    if can_merge(from, foreign) and can_merge(to, foreign) and not rawequal(from, to)
+      and not stays[to] and not taken[from] then
+      stays[to], taken[from], places[to] = from, true, { owner, key }
       found[#found + 1] = to
     end
   end
-  match(old, new, "")
+  match(old, new)
   local i = 0
   while i < #found do
     i = i + 1
     local to = found[i]
-    local from, path = stays[to], paths[to]
-    match(getmetatable(from), getmetatable(to), path)
-    for key, value in next, to do
-      local name = type(key) == "string" and key or type(key)
-      match(rawget(from, key), value, path == "" and name or path .. "." .. name)
-    end
+    for key, value in next, to do match(rawget(stays[to], key), value, to, key) end
   end
-  return found, stays, paths
+  return found, stays, places
+end
+
+-- The keys that lead to a table.
+local function path_of(table, places)
+  local path = {}
+  while places[table][1] do
+    local owner, key = unpack(places[table])
+    insert(path, 1, type(key) == "string" and key or type(key))
+    table = owner
+  end
+  return concat(path, ".")
 end
 
 -- Gives an old table the contents of the new one: its values, and no function that it lacks. Other
@@ -181,47 +214,71 @@ local function replace(old, new, stays)
     end
   end
   for _, key in ipairs(removed) do rawset(old, key, nil) end
-  local meta = getmetatable(new)
+  local meta = metatable(new)
+  -- The new table ends unnoticed: only the old one is the module's.
+  pcall(setmetatable, new, nil)
   -- A protected metatable stays.
-  if not rawequal(meta, getmetatable(old)) then pcall(setmetatable, old, stays[meta] or meta) end
+  if not rawequal(meta, metatable(old)) then pcall(setmetatable, old, stays[meta] or meta) end
 end
 
--- Lets new functions refer to the tables that stay: the functions in the new tables, the callbacks
--- that the chunk has registered, and the functions that these use. All share the chunk's locals.
-local function rebind(tables, callbacks, stays)
+-- Lets everything that the chunk has made refer to the tables that stay: functions with their
+-- variables, tables and metatables, as far as they are not those of other code.
+local function rebind(roots, stays, foreign)
   local seen, found = {}, {}
   local function find(value)
-    if type(value) == "function" and not seen[value] then
+    local kind = type(value)
+    if (kind == "function" or kind == "table" and not foreign[value]) and not seen[value] then
       seen[value] = true
       found[#found + 1] = value
     end
   end
-  for _, callback in ipairs(callbacks) do find(callback) end
-  for _, new in ipairs(tables) do
-    for _, value in next, new do find(value) end
-  end
+  for _, root in ipairs(roots) do find(root) end
   local i = 0
   while i < #found do
     i = i + 1
+    local value = found[i]
     local place = 1
-    while true do
-      local name, value = upvalue(found[i], place)
+    while type(value) == "function" do
+      local name, held = upvalue(value, place)
       if not name then break end
-      if stays[value] then
-        set_upvalue(found[i], place, stays[value])
-      elseif name ~= "_ENV" then
-        find(value)
-      end
+      if stays[held] then set_upvalue(value, place, stays[held]) end
+      if name ~= "_ENV" then find(held) end
       place = place + 1
+    end
+    if type(value) == "table" then
+      local meta = metatable(value)
+      if stays[meta] and not stays[value] then pcall(setmetatable, value, stays[meta]) end
+      find(meta)
+      local kind = kind_of(value)
+      for key, field in next, value do
+        if stays[field] and not stays[value] and kind ~= "set" then
+          rawset(value, key, stays[field])
+        end
+        find(field)
+      end
     end
   end
 end
 
 -- Lets an old table take the place of a new one; false if they are of kinds that have to differ.
-local function replace_table(old, new, callbacks)
+local function replace_table(old, new, globals, callbacks)
   local tables, stays = matched(old, new)
   if #tables == 0 then return false end
-  rebind(tables, callbacks, stays)
+  local foreign = foreign_tables(old, new)
+  for _, table in ipairs(tables) do foreign[stays[table]] = true end
+  foreign[globals] = true
+  callbacks[#callbacks + 1] = new
+  for key, value in next, globals do
+    if stays[value] then rawset(globals, key, stays[value]) end
+  end
+  for _, state in next, reload_data().states do
+    if not kind_of(state) then
+      for key, value in next, state do
+        if stays[value] then rawset(state, key, stays[value]) end
+      end
+    end
+  end
+  rebind(callbacks, stays, foreign)
   for _, table in ipairs(tables) do replace(stays[table], table, stays) end
   return true
 end
@@ -269,35 +326,42 @@ end
 
 -- Ends all registrations of a loading, except lazy properties.
 local function stop_all(module, successor, name)
-  core.stop_owned(module)
-  stop_module(module, successor, name)
-  -- Variables of tasks are closed by code of the program.
+  -- First the tasks: variables are closed by code of the program, which may register more.
   local cancel = core.detach_tasks(module)
   call_limited(cancel, nil, module, "task", "")
+  core.stop_owned(module)
+  stop_module(module, successor, name)
 end
 
--- Takes back all registrations, declarations and changes of a chunk.
+-- Declares a property again as it was before the chunk declared it, with its value unless
+-- dependencies decide that.
+local function restore_lazy(entry)
+  local table, key, declaration, value = entry[1], entry[2], entry[3], entry[4]
+  if not declaration then return rawset(table, key, value) end
+  local outer = enter(current_sandbox() | (declaration.module or 0) << 32)
+  pcall(declare, table, key, declaration, declaration.get, declaration.flags)
+  enter(outer)
+  local is_free = declaration[1] == nil and declaration.flags & (TRACKED | READONLY) == 0
+  if value ~= nil and is_free then pcall(rawset, table, key, value) end
+end
+
+-- Takes back all registrations, declarations and changes of a chunk, and unloads the modules that
+-- it was the first to require.
 local function take_back(module, name, steps, replaced, restore_hooks)
   note_replaced(nil)
+  restore_hooks()
   stop_all(module, 0, name)
   reload_data().last_words[module] = nil
-  local is_replaced = {}
-  for _, entry in ipairs(replaced) do
-    is_replaced[entry[1]] = is_replaced[entry[1]] or {}
-    is_replaced[entry[1]][entry[2]] = true
-  end
-  for _, entry in ipairs(lazies_of(module)) do
-    local keys = is_replaced[entry[1]]
-    if not (keys and keys[entry[2]]) then forget(entry[1], entry[2]) end
-  end
+  for _, entry in ipairs(lazies_of(module)) do forget(entry[1], entry[2]) end
   for i = #replaced, 1, -1 do
     local declaration = replaced[i][3]
-    local outer = enter(current_sandbox() | (declaration.module or 0) << 32)
-    pcall(declare, replaced[i][1], replaced[i][2], declaration, declaration.get, declaration.flags)
-    enter(outer)
+    if not declaration or declaration.module ~= module then restore_lazy(replaced[i]) end
   end
-  for i = #steps, 1, -1 do steps[i]() end
-  restore_hooks()
+  for i = #steps, 1, -1 do pcall(steps[i]) end
+  for other, number in next, unload_since(module) do
+    stop_all(number, 0, other)
+    for _, entry in ipairs(lazies_of(number)) do forget(entry[1], entry[2]) end
+  end
 end
 
 -- Ends all registrations and declarations of the former loading.
@@ -307,23 +371,28 @@ local function end_former(module, successor, name)
 end
 
 -- Why the new value of a module cannot take the place of the old one; nil if it can.
-local function misfit(name, old, new)
+local function misfit(name, module, old, new)
   if type(old) == "table" and type(new) ~= "table" then
     return format("the module '%s' returned a table before, and returns %s now", name,
       new == true and "nothing" or "a " .. type(new))
   end
-  local tables, _, paths = matched(old, new)
+  local tables, stays, places = matched(old, new)
+  local function refuse(what, table)
+    local path = path_of(table, places)
+    return format("the module '%s' %s its own table%s, which a reload replaces: use a table of "
+      .. "obs.state", name, what, path == "" and "" or format(" '%s'", path))
+  end
   for _, table in ipairs(tables) do
-    local which = paths[table] == "" and "its own table"
-      or format("its own table '%s'", paths[table])
     local key = next(lazy_keys(table) or {})
-    if key ~= nil then
-      return format("the module '%s' declares '%s' on %s, which a reload replaces: declare it on a "
-        .. "table of obs.state", name, tostring(key), which)
-    end
-    if next(obs.observed_keys(table)) then
-      return format("the module '%s' observes %s, which a reload replaces: observe a table of "
-        .. "obs.state", name, which)
+    if key ~= nil then return refuse(format("declares '%s' on", tostring(key)), table) end
+    if is_watched(table) or next(obs.observed_keys(table)) then return refuse("observes", table) end
+  end
+  for _, entry in ipairs(lazies_of(module)) do
+    for _, dependency in ipairs(entry[3]) do
+      local table = type(dependency) == "table" and dependency[1]
+      if stays[table] then
+        return refuse(format("lets '%s' depend on", tostring(entry[2])), table)
+      end
     end
   end
 end
@@ -338,7 +407,7 @@ local function run_chunk(name, chunk, arguments, module)
       new = module_value(name)
       if rawequal(new, old) then new = true end
     end
-    problem = misfit(name, old, new)
+    problem = misfit(name, module, old, new)
   end, module)
   return new, failure or problem
 end
@@ -351,17 +420,16 @@ end
 
 -- Runs the chunk of a module, and lets its code replace the former one.
 local function load_again(name, chunk, arguments, former)
-  local module, old = next_module(), module_value(name)
-  local steps, replaced, callbacks = { restorer(globals_of(chunk)) }, {}, {}
+  local module, old, globals = next_module(), module_value(name), globals_of(chunk)
+  local steps, replaced, callbacks = { restorer(globals) }, {}, {}
   local restore_hooks = hooks()
-  local outer_undo, outer_former = undo, core.former_module
-  undo, core.former_module = steps, former
+  undo, restored, core.former_module = steps, {}, former
   note_replaced(replaced, callbacks)
   -- A stop halfway would lose the old code or the new one.
   begin_exempt()
   local new, problem = run_chunk(name, chunk, arguments, module)
   local copies
-  undo, core.former_module = outer_undo, outer_former
+  undo, core.former_module = nil, false
   if problem then
     take_back(module, name, steps, replaced, restore_hooks)
   else
@@ -369,7 +437,7 @@ local function load_again(name, chunk, arguments, former)
     local functions = functions_of(old)
     say_last_words(former, old)
     for _, entry in ipairs(lazies_of(module)) do callbacks[#callbacks + 1] = entry[3].get end
-    if replace_table(old, new, callbacks) then new = old end
+    if replace_table(old, new, globals, callbacks) then new = old end
     end_former(former, module, name)
     set_module(name, module, new)
     copies = copies_of(functions, name)
@@ -389,17 +457,16 @@ function core.reload(name)
   if core.trees and core.trees.is_in_transaction() then
     raise "obs.reload was called inside a transaction"
   end
-  local loading = reload_data().loading
-  if loading[name] then return nil, format("the module '%s' is being loaded", name) end
+  if core.former_module then
+    return nil, format("the module '%s' cannot be loaded again inside another reload", name)
+  end
   local chunk, former, arguments = load_module(name)
   if not chunk then return nil, former end
-  if module_value(name) == nil then
-    return nil, format("the module '%s' is being loaded", name)
-  end
-  loading[name] = true
   local ok, copies, message = pcall(load_again, name, chunk, arguments, former)
-  loading[name] = nil
-  if not ok then error(copies, 0) end
+  if not ok then
+    undo, core.former_module = nil, false
+    error(copies, 0)
+  end
   return copies, message
 end
 

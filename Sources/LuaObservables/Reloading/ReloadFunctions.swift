@@ -17,6 +17,15 @@ final class ReloadFunctions: ModuleSlice {
     [
       .init("load_module", loadModule), .init("module_value", moduleValue),
       .init("loaded_modules", loadedModules),
+      .init("shared_tables", sharedTables), .init("unload_since", unloadSince),
+      .init("is_watched", isWatched),
+      .init(
+        "is_read_only",
+        { L in
+          L.push(clua_isreadonly(L.pointer, 1))
+          return 1
+        }
+      ), .init("metatable", pushMetatable),
       .init("set_module", setModule), .init("next_module", nextModule),
       .init("stop_module", stopModule), .init("lazies_of", pushLazies),
       .init("note_replaced", noteReplaced),
@@ -104,6 +113,9 @@ final class ReloadFunctions: ModuleSlice {
         "the module '\(name)' was not required as Lua code"
           + (nearest.map { " (did you mean '\($0)'?)" } ?? ""))
     }
+    if load.isUnderWay || sandbox.modules[name] == .boolean(false) {
+      throw LuaError("the module '\(name)' is being loaded")
+    }
     if !modules.isMain(name), let found = try host.module.loader.find?(name) {
       return (try host.module.loader.chunk(of: found, name, sandbox), load)
     }
@@ -151,6 +163,80 @@ final class ReloadFunctions: ModuleSlice {
     return 1
   }
 
+  /// shared_tables() → a list of the tables that are modules or libraries, or their globals.
+  private func sharedTables(_ L: LuaStack) throws -> CInt {
+    L.height = 0
+    try state.pushTable(elements: 16, to: L)
+    var count = 0
+    func add() {
+      guard L.isTable(at: -1) else { return L.pop() }
+      count += 1
+      L.rawSet(index: count, at: 1)
+    }
+    for value in host.sandboxes.current.modules.values {
+      try state.push(value, to: L)
+      add()
+    }
+    L.pushGlobals()
+    add()
+    if let environment = host.sandboxes.current.environment {
+      try state.push(environment.pin, to: L)
+      add()
+    }
+    try pushLoaded(to: L)
+    guard L.isTable(at: -1) else { return 0 }
+    try state.forEachEntry(at: 2, of: L) {
+      L.pushCopy(at: -1)
+      add()
+    }
+    L.height = 1
+    return 1
+  }
+
+  /// unload_since(module) → the modules that were loaded after this loading began: name to number.
+  ///
+  /// `require` loads them again.
+  private func unloadSince(_ L: LuaStack) throws -> CInt {
+    let module = UInt32(truncatingIfNeeded: L.integer(at: 1) ?? 0)
+    let sandbox = host.sandboxes.current
+    L.height = 0
+    try state.pushTable(fields: 2, to: L)
+    for name in modules.names(in: sandbox.number) {
+      guard let load = modules.load(of: name, in: sandbox.number), load.number > module else {
+        continue
+      }
+      L.push(Int(load.number))
+      try state.setField(name, at: 1, of: L)
+      if sandbox.modules[name] != nil {
+        sandbox.modules[name] = nil
+      } else {
+        try pushLoaded(to: L)
+        L.pushNil()
+        try state.setField(name, at: 2, of: L)
+        L.pop()
+      }
+    }
+    return 1
+  }
+
+  /// is_watched(table) → whether the table is the root of a watcher, or has a hook of
+  /// `on_observed`.
+  private func isWatched(_ L: LuaStack) throws -> CInt {
+    var isWatched = false
+    if let root = try arguments.existingNode(at: 1, of: L, "reload") {
+      engine.watchers.forEach(of: root) { _ in isWatched = true }
+      isWatched = isWatched || host.receiver.hooks.exist(for: root)
+    }
+    L.push(isWatched)
+    return 1
+  }
+
+  /// metatable(table) → the metatable of the script, also if it is protected.
+  private func pushMetatable(_ L: LuaStack) -> CInt {
+    if !clua_getmetatable(L.pointer, 1) { L.pushNil() }
+    return 1
+  }
+
   /// set_module(name, number, value): what `require` returns from now on.
   private func setModule(_ L: LuaStack) throws -> CInt {
     L.height = 3
@@ -187,9 +273,14 @@ final class ReloadFunctions: ModuleSlice {
         sandbox: sandbox.number, module: UInt32(truncatingIfNeeded: L.integer(at: index) ?? 0))
     }
     let (module, successor) = (owner(1), owner(2))
+    /// Whether a watcher calls with nothing but its object, so that another one can do it instead.
+    func isPlain(_ watcher: WatcherRef) -> Bool {
+      watcher.script.pointee.isPlain && !watcher.script.pointee.isInternal
+    }
     var named: [String: [WatcherID]] = [:]
     engine.watchers.forEach { watcher in
-      guard host.receiver.isScript(watcher), watcher.script.pointee.owner == successor,
+      guard successor.module != 0, host.receiver.isScript(watcher),
+        watcher.script.pointee.owner == successor, isPlain(watcher),
         watcher.script.pointee.parts.contains(.name)
       else { return }
       named[host.receiver.title(of: watcher).name, default: []].append(watcher.identity)
@@ -197,7 +288,7 @@ final class ReloadFunctions: ModuleSlice {
     engine.watchers.forEach { watcher in
       guard host.receiver.isScript(watcher), watcher.script.pointee.owner == module else { return }
       var place = "the reload of '\(state.text(at: 3, of: L))'"
-      if watcher.pointee.isPending {
+      if watcher.pointee.isPending, isPlain(watcher) {
         let name = host.receiver.title(of: watcher).name
         let heir = named[name]?.lazy.compactMap { self.engine.watchers[$0] }
           .first { $0.pointee.root == watcher.pointee.root }
@@ -213,13 +304,13 @@ final class ReloadFunctions: ModuleSlice {
     if sandbox.errorHookModule == module.module { sandbox.errorHook = nil }
     host.module.debugging.dropSink(of: module)
     host.recorder?.drain()
-    if modules.running == module.module { retireRunning() }
+    retire(module.module)
     return 0
   }
 
-  /// Lets running code that was replaced register nothing more.
-  private func retireRunning() {
-    modules.retired.insert(modules.running)
+  /// Lets code that was replaced, and that is still running, register nothing more.
+  private func retire(_ module: UInt32) {
+    modules.retired.insert(module)
     host.loop.deferToNextTurn { [reference = host.reference] in
       reference.host?.sandboxes.modules.retired = []
     }
@@ -259,16 +350,16 @@ final class ReloadFunctions: ModuleSlice {
     return 1
   }
 
-  /// reload_data() → the running sandbox's tables of `obs.state`, its functions of `obs.on_reload`,
-  /// and the names of modules that are being loaded again.
+  /// reload_data() → the running sandbox's tables of `obs.state`, and its functions of
+  /// `obs.on_reload`.
   private func pushData(_ L: LuaStack) throws -> CInt {
     let sandbox = host.sandboxes.current
     if let data = sandbox.reloadData {
       try state.push(data.pin, to: L)
       return 1
     }
-    try state.pushTable(fields: 3, to: L)
-    for name in ["states", "last_words", "loading"] {
+    try state.pushTable(fields: 2, to: L)
+    for name in ["states", "last_words"] {
       try state.pushTable(fields: 0, to: L)
       try state.setField(name, at: -2, of: L)
     }
@@ -326,7 +417,28 @@ final class ReloadFunctions: ModuleSlice {
       L.rawSet(index: 1, at: -2)
       L.pushCopy(at: 2)
       L.rawSet(index: 2, at: -2)
+      if !lazy.pointee.isPending {
+        clua_lazy_pushvalue(L.pointer, lazy.number, false)
+        L.rawSet(index: 4, at: -2)
+      }
     }
+    L.rawSet(index: L.rawLength(at: -2) + 1, at: -2)
+    L.pop()
+  }
+
+  /// Called before a plain key of a table, which are at 1 and 2, becomes a property; its value is
+  /// on top of the stack. [-0, +0, -]
+  func willDeclare(_ L: LuaStack) throws(LuaError) {
+    guard let replaced, !L.isNil(at: -1) else { return }
+    let value = L.height
+    try state.push(replaced.pin, to: L)
+    try state.pushTable(elements: 4, to: L)
+    for (index, place) in [(1, CInt(1)), (2, 2), (4, value)] {
+      L.pushCopy(at: place)
+      L.rawSet(index: index, at: -2)
+    }
+    L.push(false)
+    L.rawSet(index: 3, at: -2)
     L.rawSet(index: L.rawLength(at: -2) + 1, at: -2)
     L.pop()
   }

@@ -19,6 +19,8 @@ final class ScriptModules {
   private var loads: LuaTable?
   /// The other loads, by the sandbox's number and the name.
   private var others: [Name: UInt32] = [:]
+  /// Those that are being loaded.
+  private var underWay: Set<Name> = []
 
   /// The numbers of modules that were loaded again by their own code, which is still running.
   var retired: Set<UInt32> = []
@@ -35,6 +37,8 @@ final class ScriptModules {
   struct Load {
     let number: UInt32
     let file: String?
+    /// Whether `require` is still loading it.
+    var isUnderWay = false
     /// The arguments of the chunk; nil for a module, which gets its name and file.
     var arguments: [String]?
   }
@@ -82,8 +86,26 @@ final class ScriptModules {
     return try body()
   }
 
+  /// Runs the chunk of a module that the host program offers, for the first time.
+  func loading<Result, Failure: Error>(
+    _ name: String, of sandbox: UInt32, _ body: () throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    let key = Name(sandbox: sandbox, text: name)
+    let number = next()
+    others[key] = number
+    underWay.insert(key)
+    defer { underWay.remove(key) }
+    return try running(number, body)
+  }
+
   /// Notes the number with which a module was loaded, or loaded again.
   func note(_ name: String, of sandbox: UInt32, as number: UInt32) {
+    if sandbox == 0, let loads, let former = try? loads.get(name, as: Int?.self) {
+      try? loads.set(Int(number), to: loads.get(former, as: LuaValue.self))
+      try? loads.set(former, to: LuaValue.nil)
+      try? loads.set(name, to: Int(number))
+      return
+    }
     others[Name(sandbox: sandbox, text: name)] = number
   }
 
@@ -94,11 +116,13 @@ final class ScriptModules {
     if let known, isMain(name), sandbox == 0 {
       return Load(number: known, file: name, arguments: main?.arguments)
     }
-    guard sandbox == 0, let loads, let first = try? loads.get(name, as: Int?.self) else {
-      return known.map { Load(number: $0, file: nil) }
+    guard sandbox == 0, let loads, let number = try? loads.get(name, as: Int?.self) else {
+      let isUnderWay = underWay.contains(Name(sandbox: sandbox, text: name))
+      return known.map { Load(number: $0, file: nil, isUnderWay: isUnderWay) }
     }
-    let file = try? loads.get(first, as: String?.self)
-    return Load(number: known ?? UInt32(truncatingIfNeeded: first), file: file)
+    let file = try? loads.get(abs(number), as: String?.self)
+    return Load(
+      number: UInt32(truncatingIfNeeded: abs(number)), file: file, isUnderWay: number < 0)
   }
 
   /// Runs the main script as a module whose name is its path.

@@ -43,9 +43,7 @@ final class ModuleLoader {
     if case .value(let value) = module { return value }
     let chunk = try chunk(of: module, name, sandbox)
     let modules = host.sandboxes.modules
-    let number = modules.next()
-    modules.note(name, of: sandbox.number, as: number)
-    let result = try modules.running(number) { () throws(LuaError) in
+    let result = try modules.loading(name, of: sandbox.number) { () throws(LuaError) in
       try chunk.callPlainly(arguments: [.string(LuaString(name))]).first ?? .nil
     }
     return result == .nil ? .boolean(true) : result

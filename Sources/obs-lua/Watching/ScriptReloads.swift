@@ -9,6 +9,8 @@ final class ScriptReloads {
   private let descriptor: CInt
   private let name: String
   private var bytes: [UInt8] = []
+  /// The number of received paths that were not handled yet.
+  private var unanswered = 0
   private var handler: DescriptorHandler?
 
   init(_ descriptor: CInt, name: String) { (self.descriptor, self.name) = (descriptor, name) }
@@ -17,6 +19,8 @@ final class ScriptReloads {
   func begin(in host: LuaHost) throws {
     handler = try host.loop.onReadable(descriptor) { [unowned self, unowned host] in
       for path in paths() { reload(path, in: host) }
+      for _ in 0..<unanswered { send(ScriptRestarter.done) }
+      unanswered = 0
     }
     handler?.keepsLoopRunning = false
   }
@@ -32,7 +36,9 @@ final class ScriptReloads {
     bytes += portion[..<count]
     guard let end = bytes.lastIndex(of: 0) else { return [] }
     defer { bytes.removeSubrange(...end) }
-    let paths = bytes[..<end].split(separator: 0).map { bytes in
+    let received = bytes[..<end].split(separator: 0)
+    unanswered = received.count
+    let paths = received.map { bytes in
       let path = String(decoding: bytes, as: UTF8.self)
       guard let resolved = realpath(path, nil) else { return path }
       defer { free(resolved) }
@@ -41,10 +47,14 @@ final class ScriptReloads {
     return Set(paths).sorted()
   }
 
+  private func send(_ answer: String) {
+    _ = Glibc.send(descriptor, answer, strlen(answer) + 1, CInt(MSG_NOSIGNAL))
+  }
+
   private func reload(_ path: String, in host: LuaHost) {
     switch host.reload(file: path) {
     case .unknown:
-      _ = write(descriptor, ScriptRestarter.restart, strlen(ScriptRestarter.restart) + 1)
+      send(ScriptRestarter.restart)
     case .failed(let module, let error):
       ccl_writeerror(
         name, "'\(module)' was not loaded again, its former code goes on: \(error.message)")

@@ -26,8 +26,11 @@ struct ScriptRestarter {
   /// there soon.
   private var settling: CInt { reloads ? 10 : 50 }
 
-  /// What the process sends instead of a path if it cannot load a file again.
-  static let restart = "\u{1}"
+  /// What the process sends instead of a path if it cannot load a file again, and for each path
+  /// that it has handled.
+  static let (restart, done) = ("\u{1}", "\u{2}")
+  /// The milliseconds after which a process that does not answer is busy for ever.
+  private static let patience: CInt = 2000
 
   /// Returns in each new process, and in this one at the end.
   func run() -> Task {
@@ -69,21 +72,26 @@ struct ScriptRestarter {
     var paths: [UInt8] = []
     var isRunning = true
     var isRefused = false
+    var unanswered = 0
     var hasFailed = false
     var missed: Set<WatchedFile> = []
     while true {
       var polled = [watch.descriptor, signals.descriptor, isRunning ? process.records : -1]
         .map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-      guard poll(&polled, nfds_t(polled.count), -1) > 0 else { continue }
+      let found = poll(&polled, nfds_t(polled.count), unanswered > 0 ? Self.patience : -1)
+      if found < 0 { continue }
+      if found == 0 { isRefused = true }
       var hasEnded = false
       if polled[2].revents != 0 {
-        isRunning = read(process.records, &paths, watch, &files, &isRefused)
+        isRunning = read(process.records, &paths, watch, &files, &isRefused, &unanswered)
         // The records end when the process ends.
         hasEnded = !isRunning
         if hasEnded {
           let status = reap(process.id)
           hasFailed = status != 0
           note(status: status)
+          // It has ended without the changes.
+          if unanswered > 0 { isRefused = true }
         }
       }
       if polled[1].revents != 0 {
@@ -103,7 +111,10 @@ struct ScriptRestarter {
       } else if !changed.isEmpty {
         retried = []
         if reloads, isRunning {
-          for path in changed { _ = write(process.records, path, strlen(path) + 1) }
+          for path in changed {
+            _ = send(process.records, path, strlen(path) + 1, CInt(MSG_NOSIGNAL))
+          }
+          unanswered += changed.count
           continue
         }
       } else {
@@ -129,7 +140,7 @@ struct ScriptRestarter {
   /// Reads the paths of files that the process has loaded; returns false at the end.
   private func read(
     _ descriptor: CInt, _ paths: inout [UInt8], _ watch: FileWatch,
-    _ files: inout [WatchedFile: String], _ isRefused: inout Bool
+    _ files: inout [WatchedFile: String], _ isRefused: inout Bool, _ unanswered: inout Int
   ) -> Bool {
     var bytes = [UInt8](repeating: 0, count: 4096)
     let count = Glibc.read(descriptor, &bytes, bytes.count)
@@ -140,6 +151,8 @@ struct ScriptRestarter {
       let path = String(decoding: paths[..<end], as: UTF8.self)
       if path == Self.restart {
         isRefused = true
+      } else if path == Self.done {
+        unanswered -= 1
       } else if let file = watch.add(path) {
         files[file] = path
       }
