@@ -293,8 +293,8 @@ function obs.reload(name) end
 ---@return T
 function obs.state(name, initial) end
 
----Inside the code of a module: calls the function before the module's new code takes over, with
----the result of the old chunk.
+---Calls the function before new code of the running module takes over, with the result of the old
+---chunk; the new chunk has run then. Code that is never loaded again may call this, too.
 ---```lua
 ---local file = io.open("server.lua", "w")
 ---file:write "require 'obs'.on_reload(function() print 'closing' end)"; file:close()

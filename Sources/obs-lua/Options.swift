@@ -132,7 +132,11 @@ struct Options {
 
   private(set) var asksForHelp = false
   private(set) var asksForVersion = false
-  private(set) var errorAction = ErrorAction.stop
+  /// The effect of an uncaught error.
+  ///
+  /// If modules are loaded again, the next version may mend it.
+  var errorAction: ErrorAction { chosenErrorAction ?? (reloads ? .continue : .stop) }
+  private var chosenErrorAction: ErrorAction?
   private(set) var usesVirtualTime = false
   private(set) var timeLimit: TimeLimit?
   /// The bytes that scripts may use.
@@ -230,7 +234,7 @@ struct Options {
       usesVirtualTime = true
     case .error:
       guard let action = value.flatMap(ErrorAction.init(rawValue:)) else { throw .wrongValue(name) }
-      errorAction = action
+      chosenErrorAction = action
     case .maxMemory:
       guard let bytes = value.flatMap(Self.bytes) else { throw .wrongValue(name) }
       memoryLimit = bytes

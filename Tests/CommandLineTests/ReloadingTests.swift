@@ -54,13 +54,14 @@ struct ReloadingTests {
     for line in lines where kinds.last != line { kinds.append(line) }
     #expect(
       kinds == [
-        "drawing near here", "drawing far here", "painting far here",
+        "drawing near here", "./lua: 'rules' was loaded again", "drawing far here",
+        "./lua: 'game.lua' was loaded again", "painting far here",
         "./lua: 'rules' was not loaded again, its former code goes on: "
           + "./rules.lua:1: unexpected symbol near '='",
         "painting far here",
         "./lua: 'rules' was not loaded again, its former code goes on: the module 'rules' returned "
           + "a table before, and returns nothing now",
-        "painting far here", "stopped", "status 143",
+        "painting far here", "./lua: 'rules' was loaded again", "stopped", "status 143",
       ], "\(outcome)")
   }
 
@@ -92,12 +93,46 @@ struct ReloadingTests {
     #expect(
       outcome.output == """
         data 1
+        ./lua: 'rules' was loaded again
         ./lua: warning: the function 'go' of the module 'other' has the old 'move' of 'rules' in \
         its local 'move'
         data 2
         status 143
 
         """, "\(outcome)")
+  }
+
+  // H1
+  @Test func `a mistake in a callback, or one that another module mends, does not end the program`()
+    throws
+  {
+    let outcome = try run(
+      """
+      echo 'return {}' >b.lua
+      echo 'return { v = 1, f = function() end }' >a.lua
+      cat >main.lua <<'END'
+      local obs, a = require "obs", require "a"
+      require "b"
+      local state = obs.state("s", { n = 0 })
+      obs.every(0.01, function()
+        a.f()
+        state.n = state.n + 1
+        print("v" .. a.v)
+        io.stdout:flush()
+      end)
+      END
+      run --watch=reload main.lua
+      until_lines 2 'v1'
+      echo 'return { v = 2, f = function() error "oops" end }' >a.lua
+      until_lines 2 'oops'
+      echo 'return { v = require "b".v + 1, f = function() end }' >a.lua
+      until_lines 1 "'a' was not loaded again"
+      echo 'return { v = 2 }' >b.lua
+      until_lines 2 'v3'
+      finish TERM
+      """)
+    #expect(outcome.output.contains("'b' was loaded again\n./lua: 'a' was loaded again\n"))
+    #expect(outcome.output.hasSuffix("status 143\n"), "\(outcome)")
   }
 
   @Test func `a script that is busy for ever, or ends before it sees a change, runs again`() throws

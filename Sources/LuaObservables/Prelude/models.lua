@@ -283,6 +283,7 @@ end
 
 -- Completes a class: its metatable, and the constructor of its instances.
 local function complete(class, record, parent)
+  record.own = copied_map(class)
   for _, value in next, class do core.note_callback(value) end
   for _, declaration in next, record.declared do
     if type(declaration) == "table" then core.note_callback(declaration.get) end
@@ -293,11 +294,11 @@ local function complete(class, record, parent)
   })
 end
 
--- Gives the fields of a class to another one. Its instances find metamethods in it, so they hear
--- of the new ones.
-local function copy_fields(from, to)
+-- Gives the fields of a class to another one, which loses the other fields of its own definition.
+-- Its instances find metamethods in it, so they hear of the new ones.
+local function copy_fields(from, to, own)
   for key in next, copied_map(to) do
-    if from[key] == nil then rawset(to, key, nil) end
+    if rawget(from, key) == nil and own[key] ~= nil then rawset(to, key, nil) end
   end
   for key, value in next, from do rawset(to, key, value) end
 end
@@ -327,12 +328,12 @@ local function define_again(class, definition, record, parent)
   local former, fields, meta = record_of(class), copied_map(class), getmetatable(class)
   core.note_undo(function()
     setmetatable(class, nil)
-    copy_fields(fields, class)
+    copy_fields(fields, class, copied_map(class))
     make_model(class, former)
     setmetatable(class, meta)
   end)
   setmetatable(class, nil)
-  copy_fields(definition, class)
+  copy_fields(definition, class, former.own)
   record.class = class
   complete(class, record, parent)
   for _, event in ipairs { "__index", "__newindex" } do rawset(class, event, class[event]) end

@@ -12,13 +12,18 @@ final class ScriptReloads {
   /// The number of received paths that were not handled yet.
   private var unanswered = 0
   private var handler: DescriptorHandler?
+  /// The messages of files that could not be loaded again, by path.
+  private var failed: [String: String] = [:]
 
   init(_ descriptor: CInt, name: String) { (self.descriptor, self.name) = (descriptor, name) }
 
   /// Begins to listen; this does not keep the program running.
   func begin(in host: LuaHost) throws {
     handler = try host.loop.onReadable(descriptor) { [unowned self, unowned host] in
-      for path in paths() { reload(path, in: host) }
+      let paths = paths()
+      let isDone = paths.map { reload($0, in: host) }.contains(true)
+      // A change of one module can mend another one.
+      if isDone { for path in failed.keys.sorted() { reload(path, in: host) } }
       for _ in 0..<unanswered { send(ScriptRestarter.done) }
       unanswered = 0
     }
@@ -51,18 +56,22 @@ final class ScriptReloads {
     _ = Glibc.send(descriptor, answer, strlen(answer) + 1, CInt(MSG_NOSIGNAL))
   }
 
-  private func reload(_ path: String, in host: LuaHost) {
+  /// Loads the modules of a file again, and writes what became of it; returns whether it was done.
+  @discardableResult
+  private func reload(_ path: String, in host: LuaHost) -> Bool {
+    let former = failed.removeValue(forKey: path)
     switch host.reload(file: path) {
-    case .unknown:
-      send(ScriptRestarter.restart)
+    case .unknown: send(ScriptRestarter.restart)
     case .failed(let module, let error):
+      failed[path] = error.message
+      if error.message == former { return false }
       ccl_writeerror(
         name, "'\(module)' was not loaded again, its former code goes on: \(error.message)")
+      return false
     case .reloaded(let modules, let copies):
-      if isatty(STDERR_FILENO) != 0 {
-        for module in modules { ccl_writeerror(name, "loaded '\(module)' again") }
-      }
+      for module in modules { ccl_writeerror(name, "'\(module)' was loaded again") }
       for copy in copies { ccl_writeerror(name, "warning: \(copy)") }
     }
+    return true
   }
 }

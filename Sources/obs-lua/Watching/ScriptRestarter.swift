@@ -115,6 +115,7 @@ struct ScriptRestarter {
             _ = send(process.records, path, strlen(path) + 1, CInt(MSG_NOSIGNAL))
           }
           unanswered += changed.count
+          missed.subtract(changes)
           continue
         }
       } else {

@@ -239,7 +239,7 @@ attacks["Mirror:synced"] = attacks.mirror
 
 function attacks.reload() storm(function() obs.reload "missing" end) end
 function attacks.state() storm(function(i) obs.state("s" .. i, { i }) end) end
-function attacks.on_reload() refused(obs.on_reload, endless) end
+function attacks.on_reload() obs.on_reload(endless) end
 
 function attacks.break_on_change() refused(obs.break_on_change, shared, "v") end
 
