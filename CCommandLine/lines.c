@@ -229,7 +229,7 @@ static void find_editor(void) {
     editor.complete = dlsym(library, "rl_attempted_completion_function");
     editor.completes_alone = dlsym(library, "rl_attempted_completion_over");
     editor.appended = dlsym(library, "rl_completion_append_character");
-    // Candidates come in their order.
+    // The candidates are sorted already.
     int *sorts = dlsym(library, "rl_sort_completion_matches");
     if (sorts) *sorts = 0;
     const char **word_breaks = dlsym(library, "rl_basic_word_break_characters");

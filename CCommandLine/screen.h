@@ -22,7 +22,7 @@ void ccl_screen_end(const ccl_screen *screen, bool goes_on);
 
 /// The rows of the terminal; 0 if they are not known.
 int ccl_screen_height(void);
-/// The number of bytes of a text, of at least one byte, that fill at most `rows` rows.
+/// The number of bytes at the beginning of a text that fit on `rows` rows; at least 1.
 size_t ccl_screen_fill(const char *text, size_t count, int rows);
 
 #endif

@@ -53,7 +53,7 @@ int ccl_exitrequest(void);
 void ccl_requestexit(int status);
 /// Whether a signal has come that was not handled yet.
 bool ccl_isasked(void);
-/// Whether the stream can be read at once.
+/// Whether the stream can be read without waiting.
 bool ccl_hasinput(FILE *stream);
 /// Waits until the stream can be read; false if an unhandled signal comes first.
 bool ccl_awaitinput(FILE *stream);

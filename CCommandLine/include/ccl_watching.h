@@ -15,8 +15,8 @@ void ccl_onload(void (*loaded)(void *context, const char *path), void *context);
 void ccl_noteload(const char *name);
 
 /// Forks this process, which must have one thread. The new process keeps its standard streams, and
-/// writes the paths of the files that it loads to `records`; they are read here. In the other
-/// direction come the paths of files that it is to load again.
+/// writes the paths of the files that it loads to `records`; they are read here. This process can
+/// write to `records`, too: the paths of files that the new process should load again.
 ccl_process ccl_forkwatched(void);
 
 /// A descriptor that is readable when one of these signals, which are blocked, has come; -1 if the

@@ -1,8 +1,8 @@
 #include "shape.h"
 #include "clua_modules.h"
 
-/* `require` that knows whose code runs: registrations of a chunk belong to its module (H2).
-   Otherwise the same as the library's, with the same frames in tracebacks. */
+/* A function `require` that notes which module's chunk runs: the chunk's registrations belong to
+   this module (H2). Otherwise it works as the library's, with the same frames in tracebacks. */
 
 /* The upvalues. */
 enum { PACKAGE = 1, LOADS, GUARD, MODULES };
@@ -11,7 +11,7 @@ static clua_modules *modules_of(lua_State *L) {
   return (clua_modules *)lua_touserdata(L, lua_upvalueindex(MODULES));
 }
 
-/* The variable that ends the loading of a module, also after an error. */
+/* A to-be-closed variable: its end is the end of a loading, also after an error. */
 typedef struct guard {
   clua_modules *modules;
   uint32_t outer;
@@ -24,8 +24,14 @@ static int end_loading(lua_State *L) {
   if (lua_isnoneornil(L, 2)) return 0;
   lua_getiuservalue(L, 1, 1);
   lua_getiuservalue(L, 1, 2);
+  lua_pushvalue(L, -1);
+  lua_rawget(L, -3);
+  lua_Integer number = lua_tointeger(L, -1);
+  lua_pop(L, 1);
   lua_pushnil(L);
   lua_rawset(L, -3);
+  lua_pushnil(L);
+  lua_rawseti(L, -2, number < 0 ? -number : number);
   return 0;
 }
 
@@ -37,7 +43,7 @@ static void find_loader(lua_State *L) {
   }
   lua_pushliteral(L, "");
   for (lua_Integer i = 1;; i++) {
-    if (lua_rawgeti(L, searchers, i) == LUA_TNIL) {
+    if (clua_modulerawgeti(L, searchers, i) == LUA_TNIL) {
       luaL_error(L, "module '%s' not found:%s", lua_tostring(L, 1), lua_tostring(L, message));
     }
     lua_pushvalue(L, 1);

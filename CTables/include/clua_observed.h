@@ -221,7 +221,7 @@ int clua_absorbtable(lua_State *L);
 int clua_freeze(lua_State *L);
 /// Does the same for a table of a library that scripts share.
 int clua_freezeshared(lua_State *L);
-/// Whether a table can never change again. [-0, +0, -]
+/// Whether the value is a table that `clua_freeze` or `clua_freezeshared` has frozen. [-0, +0, -]
 bool clua_isreadonly(lua_State *L, int index);
 /// Whether the value is a table that scripts share. [-0, +0, -]
 bool clua_isshared(lua_State *L, int index);

@@ -279,8 +279,8 @@ function obs.bind(destination, source, keys) end
 ---@return string? message  why
 function obs.reload(name) end
 
----Returns the table of this name, which is the same as long as the program runs, whichever modules
----are loaded again. Keys that it lacks are added from `initial`, also in the tables below it.
+---Returns the table of this name: the same as long as the program runs, even if modules are loaded
+---again. Keys that it lacks are added from `initial`, also in the tables below it.
 ---```lua
 ---local world = obs.state("world", { score = 0 })
 ---world.score = 5
@@ -293,8 +293,9 @@ function obs.reload(name) end
 ---@return T
 function obs.state(name, initial) end
 
----Calls the function before new code of the running module takes over, with the result of the old
----chunk; the new chunk has run then. Code that is never loaded again may call this, too.
+---Calls the function when the running module is loaded again, with the result of the old chunk:
+---after the new chunk has run, and before the old registrations end. In code that is never loaded
+---again, this has no effect.
 ---```lua
 ---local file = io.open("server.lua", "w")
 ---file:write "require 'obs'.on_reload(function() print 'closing' end)"; file:close()

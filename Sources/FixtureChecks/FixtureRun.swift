@@ -13,7 +13,7 @@ package final class FixtureRun {
     case began(Int, sentence: String)
     case failed(Int, FixtureFailure)
     case skipped(Int, reason: String)
-    /// Something to say about a case that has not failed.
+    /// A remark on a case that has not failed.
     case remarked(Int, String)
     case ended(Int)
   }
@@ -24,7 +24,7 @@ package final class FixtureRun {
   package var onEvent: (Event) -> Void = { _ in }
   /// Whether an outermost case should run.
   package var selects: (_ sentence: String) -> Bool = { _ in true }
-  /// Whether cases are only counted, and not run.
+  /// Whether cases are only listed, and not run.
   package var listsCases = false
   /// Shuffles the cases of a `describe`; nil to run them in their order.
   package var random: ShuffleGenerator?
@@ -234,21 +234,19 @@ package final class FixtureRun {
     if findsLeaks { reportLeaks(in: number) }
     if let open = openCases.first(where: { $0.number == number }) {
       if open.needsCheck, !open.hasFailed, open.checks == checks, !listsCases {
-        // Its own functions may have checked something: they raise errors.
+        // This is no failure, as functions of the script may have checked something themselves.
         onEvent(.remarked(number, "the case made no check, such as expect(value, \"what\")"))
       }
-      if openCases.contains(where: { $0.number == number && $0.hasFailed }) {
-        failOuter(open.outer)
-      }
+      if open.hasFailed { failOuter(open.outer) }
     }
     openCases.removeAll { $0.number == number }
     if openCases.isEmpty { reportedLeaks = [:] }
     onEvent(.ended(number))
   }
 
-  /// Fails the case around a failed one.
+  /// Reports that the case around a failed one has failed.
   ///
-  /// The inner failure is already among the failures.
+  /// `failures` already has the inner failure, so nothing is added.
   private func failOuter(_ number: Int) {
     guard let open = openCases.first(where: { $0.number == number }), !open.hasFailed else {
       return

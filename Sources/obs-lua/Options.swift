@@ -134,7 +134,7 @@ struct Options {
   private(set) var asksForVersion = false
   /// The effect of an uncaught error.
   ///
-  /// If modules are loaded again, the next version may mend it.
+  /// With `--watch=reload` the program continues by default: a reload may mend the error.
   var errorAction: ErrorAction { chosenErrorAction ?? (reloads ? .continue : .stop) }
   private var chosenErrorAction: ErrorAction?
   private(set) var usesVirtualTime = false

@@ -6,8 +6,10 @@ struct RecordingTests {
   private typealias Outcome = Command.Outcome
 
   /// A program of several turns, which prints everything that recording could change.
+  ///
+  /// The collector would shrink Lua's stack, by its use at that moment.
   private static let program = """
-    local obs = require "obs"
+    collectgarbage "stop" local obs = require "obs"
     local t = { a = 0, list = obs.array {}, child = { n = 1 } }
     local function copy() t.b = t.a end
     obs.observe(t, "a", copy, { name = "copier" })

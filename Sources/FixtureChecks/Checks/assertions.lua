@@ -11,9 +11,9 @@ local concat, pack, pairs = table.concat, table.pack, pairs
 local type, unpack = type, table.unpack
 local show = core.show
 
--- The assertions. `test(…)` returns whether the arguments fit, and perhaps why they do not, and why
--- they should not have. `count` is the number of arguments before the text of the failure. A spy
--- comes first.
+-- The assertions. `test(…)` returns whether the arguments fit, and optionally two messages: for
+-- arguments that do not fit, and for arguments that fit after `not`. `count` is the number of
+-- arguments before the caller's message. If `is_of_spy`, the first argument of `test` is a spy.
 local assertions = {}
 
 local function define(names, count, test, is_of_spy)
@@ -141,7 +141,7 @@ local function failure(state, reason, surplus, ...)
   return (what and core.text(what) .. ": " or "") .. reason
 end
 
--- Checks; errors blame the caller, so this is only called at the end of its callers.
+-- Checks. Errors are at the line of the caller's caller, as this is only called in tail calls.
 local function check(state, ...)
   local assertion, ok, reason, surplus = state.assertion, nil, nil, nil
   if not assertion then error("this needs an assertion, such as assert.are.equal", 2) end
@@ -201,8 +201,8 @@ assert = setmetatable({
 
 -- Matchers ----------------------------------------------------------------------------------------
 
--- `match.is_table()` and others fit an argument of a call; the argument comes after the first one
--- of the assertion, if that takes two.
+-- `match.is_table()` and others match an argument of a call. If the assertion takes several
+-- arguments, this argument is the second.
 local Matcher = { __name = "matcher" }
 
 function Matcher.__matches(matcher, value)

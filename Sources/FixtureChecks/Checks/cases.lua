@@ -1,7 +1,7 @@
 -- Cases, and blocks of cases (`describe`) with their hooks, as global functions. They use functions
 -- of Swift:
 -- - `core.began(sentence, outer_case, is_forced, first_line, last_line)` returns the number of a
---   case, or nil if it should not run; `core.selects(sentence)` tells this in advance
+--   case, or nil if it should not run; `core.selects(sentence)` returns whether it should run
 -- - `core.raised(prefix, message, traceback, case)`, `core.skipped(case, reason)` and
 --   `core.ended(case, finds_leaks)`
 -- - `core.lists()`: cases are only listed; `core.finds_leaks()`; `core.settle()`
@@ -77,7 +77,8 @@ local function undo(scope)
   scope.undo = {}
 end
 
--- Runs a case between the hooks of the blocks around it, up to an outer case.
+-- Runs a case with the hooks of the blocks around it. Hooks around an outer case are left out: they
+-- have already run.
 local function run_case(case, body)
   local number = begin(case, body)
   if not number then return end
@@ -231,7 +232,7 @@ declare("setup lazy_setup strict_setup", function(name)
   return function(hook)
     need_function(hook, 1, name)
     local hooks = block_of_hook(name).setup
-    -- The file has begun.
+    -- Outside of all blocks, the hook runs at once: the file has already begun.
     if hooks then hooks[#hooks + 1] = hook elseif not core.lists() then hook() end
   end
 end)

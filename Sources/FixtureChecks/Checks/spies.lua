@@ -8,7 +8,7 @@ local error, format, getmetatable, ipairs = error, string.format, getmetatable, 
 local pairs, rawget, select, setmetatable = pairs, rawget, select, setmetatable
 local concat, sort, type, unpack = table.concat, table.sort, type, table.unpack
 
--- A list of arguments or results, also with their number and, as in busted, as `vals`.
+-- A list of arguments or results with its length `n`. As in busted, `vals` and `refs` are the list.
 local function list_of(...)
   local list = { ... }
   return setmetatable(list, { __index = { n = select("#", ...), vals = list, refs = list } })
@@ -113,7 +113,7 @@ function core.unknown(name, list)
   end
 end
 
--- Makes a global table of functions that can be called.
+-- Makes a table of functions that can be called itself.
 local function library(name, functions, call)
   return setmetatable(
     functions, { __call = call, __index = core.unknown(name, functions) })
@@ -128,9 +128,7 @@ end
 spy = library("spy", {
   on = function(object, key) return spy_on(nil, object, key) end,
   new = function(callback)
-    if callback ~= nil and not is_callable(callback) then
-      core.need_function(callback, 1, "spy.new")
-    end
+    if callback ~= nil then core.need_function(callback, 1, "spy.new") end
     return new_spy(callback or function() end)
   end,
   is_spy = core.is_spy,

@@ -100,6 +100,7 @@ final class DebuggingFunctions: ModuleSlice {
       return 0
     }
     try arguments.checkFunction(at: 1, of: L, "log")
+    _ = try host.sandboxes.registering()
     try host.module.reloading.noteCallback(at: 1, L)
     let sink = LuaFunction(pin: try state.pin(at: 1, of: L))
     use { $0.setSink(sink, of: sandbox) }

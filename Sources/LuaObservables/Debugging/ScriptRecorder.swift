@@ -13,7 +13,7 @@ final class ScriptRecorder: HistoryRecorder {
   unowned(unsafe) let host: LuaHost
   /// The sinks of `obs.log`, by sandbox number.
   private var sinks: [UInt32: LuaFunction] = [:]
-  /// The modules that have set them.
+  /// The modules that have set the sinks, by sandbox number.
   private(set) var sinkModules: [UInt32: UInt32] = [:]
   /// The numbers of the sandboxes that have switched the record on.
   private var recording: Set<UInt32> = []

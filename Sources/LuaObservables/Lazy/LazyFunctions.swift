@@ -56,7 +56,7 @@ final class LazyFunctions: ModuleSlice {
       L.push(Int(host.sandboxes.current.number))
       try state.setField("sandbox", at: 3, of: L)
     }
-    let module = host.sandboxes.modules.running
+    let module = try host.sandboxes.registering().module
     if given & CInt(CLUA_LAZY_OFMODEL) == 0, module != 0 {
       L.push(Int(module))
       try state.setField("module", at: 3, of: L)

@@ -13,7 +13,7 @@ final class LimitFunctions: ModuleSlice {
       .init(
         .tasks, "owner",
         { [self] L in
-          L.push(packed(host.sandboxes.owner))
+          L.push(packed(try host.sandboxes.registering()))
           return 1
         }
       ),

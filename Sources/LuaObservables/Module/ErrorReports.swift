@@ -160,6 +160,7 @@ final class ErrorReports: ModuleSlice {
       sandbox.errorHook = nil
     } else {
       try arguments.checkFunction(at: 1, of: L, "on_error")
+      _ = try host.sandboxes.registering()
       try host.module.reloading.noteCallback(at: 1, L)
       sandbox.errorHook = LuaFunction(pin: try state.pin(at: 1, of: L))
     }

@@ -27,8 +27,9 @@ final class ExitHooks: ModuleSlice {
     try arguments.checkFunction(at: 1, of: L, "on_exit")
     try host.module.reloading.noteCallback(at: 1, L)
     let hook = LuaFunction(pin: try state.pin(at: 1, of: L))
+    let owner = try host.sandboxes.registering()
     try state.charge(Self.charge)
-    hooks.append((hook, host.sources.text(host.sources.current(L)), host.sandboxes.owner))
+    hooks.append((hook, host.sources.text(host.sources.current(L)), owner))
     return 0
   }
 

@@ -121,7 +121,8 @@ local function elements(map, n)
   return { map = move(map, 1, n, 1, {}), n = n }
 end
 
--- Data of the host program that was extended by other data.
+-- Returns data of the host program after a merge with other data, or the other data if they do not
+-- fit together.
 function Merge:extended(old, data)
   local whole = copied(old)
   if not can_pair(self.contents_of(whole), self.contents_of_data(data)) then return data end
@@ -129,9 +130,9 @@ function Merge:extended(old, data)
   return whole
 end
 
--- Adds to `map`, which begins with the elements of the data, the other elements of a list: with a
--- key those that are not in the data, without one those behind its last position. Returns the
--- length.
+-- `map` begins with the elements of the data. Adds the other elements of the old list: with the
+-- option `key` the elements that are not in the data, otherwise the elements behind the data's last
+-- position. Returns the new length.
 function Merge:extend(map, old, new)
   if self.options.key == nil then
     move(old.map, new.n + 1, old.n, new.n + 1, map)

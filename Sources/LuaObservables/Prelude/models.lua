@@ -294,8 +294,8 @@ local function complete(class, record, parent)
   })
 end
 
--- Gives the fields of a class to another one, which loses the other fields of its own definition.
--- Its instances find metamethods in it, so they hear of the new ones.
+-- Copies the fields of a class to another one, and removes that one's other fields that are in
+-- `own`. Instances find metamethods in their class, so they use the new ones.
 local function copy_fields(from, to, own)
   for key in next, copied_map(to) do
     if rawget(from, key) == nil and own[key] ~= nil then rawset(to, key, nil) end
@@ -322,8 +322,8 @@ local function redeclare(former, record)
   end
 end
 
--- Makes a class that a former loading of its module has defined what this definition says. The
--- class stays, and so do its instances with their values.
+-- Gives a class of a former loading a new definition. The class keeps its identity, and its
+-- instances keep their values.
 local function define_again(class, definition, record, parent)
   local former, fields, meta = record_of(class), copied_map(class), getmetatable(class)
   core.note_undo(function()

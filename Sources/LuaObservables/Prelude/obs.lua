@@ -254,7 +254,7 @@ end
 
 -- Modules --------------------------------------------------------------------------------------
 
--- Until a module is loaded again, no change has to be taken back.
+-- The slice `reload` replaces this: before the first reload, no change has to be taken back.
 function core.note_undo() end
 
 -- Objects with a method `stop` -> the number of the module that made them.
@@ -503,7 +503,7 @@ end
 function core.detach_tasks(module)
   local stopped, own = {}, tasks[coroutine_running()]
   if own and owners[own] >> 32 == module then
-    -- This is no code of the module, which ends.
+    -- This timer must not belong to the module, whose timers end.
     local owner = enter(owners[own] & 0xffffffff)
     later(function() own:cancel() end)
     enter(owner)

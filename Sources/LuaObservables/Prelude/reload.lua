@@ -1,8 +1,7 @@
 -- Loading modules again while the program runs (H1–H5): a slice of the module `obs`.
 --
--- The new chunk runs first. Only if it succeeds do the former registrations end, and does the
--- module's table get the new functions. Each change by the chunk is noted, so that it can be taken
--- back.
+-- The new chunk runs first. If it succeeds, the former registrations end, and the module's table
+-- gets the new functions. Otherwise the noted changes by the chunk are taken back.
 local core, obs = ...
 
 local error, getmetatable, ipairs, next, pcall, rawequal, rawget, rawlen, rawset, setmetatable =
@@ -47,15 +46,15 @@ end
 -- Functions that take back the changes by a chunk, the latest last; nil unless a module is being
 -- loaded again.
 local undo
--- The states for which this was noted.
+-- The states whose fields `undo` restores.
 local restored = {}
 
 local function note(step)
   if undo then undo[#undo + 1] = step end
 end
 
--- Returns a function that restores the fields of a table, except inside of their values. Lazy keys
--- are declarations, which are taken back by themselves.
+-- Returns a function that restores the fields of a table, but no tables inside them. Lazy keys are
+-- left out: `take_back` restores their declarations.
 local function restorer(table)
   local fields, kind, lazies = {}, kind_of(table), lazy_keys(table) or {}
   for key, value in next, table do
@@ -124,7 +123,7 @@ function obs.state(name, initial)
   return state
 end
 
--- The last word of the old code ------------------------------------------------------------------
+-- Functions of on_reload -------------------------------------------------------------------------
 
 function obs.on_reload(callback)
   check_function(callback, 1, "on_reload")
@@ -149,7 +148,7 @@ end
 
 -- The module's table -----------------------------------------------------------------------------
 
--- Tables that are not the module's: other modules, libraries, and states.
+-- The tables of other modules, libraries, and states; the given values are the module's.
 local function foreign_tables(...)
   local foreign = {}
   for _, value in next, shared_tables() do foreign[value] = true end
@@ -198,8 +197,8 @@ local function path_of(table, places)
   return concat(path, ".")
 end
 
--- Gives an old table the contents of the new one: its values, and no function that it lacks. Other
--- keys that only the old table has may be state, and stay, except behind the end of a list.
+-- Gives an old table the contents of the new one, and removes the functions that the new one lacks
+-- and the elements behind the end of a new list. Other keys may be state, and stay.
 local function replace(old, new, stays)
   for key, value in next, new do
     value = stays[value] or value
@@ -214,14 +213,14 @@ local function replace(old, new, stays)
   end
   for _, key in ipairs(removed) do rawset(old, key, nil) end
   local meta = metatable(new)
-  -- The new table ends unnoticed: only the old one is the module's.
+  -- No code uses the new table now, so its `__gc` must not run.
   pcall(setmetatable, new, nil)
   -- A protected metatable stays.
   if not rawequal(meta, metatable(old)) then pcall(setmetatable, old, stays[meta] or meta) end
 end
 
--- Lets everything that the chunk has made refer to the tables that stay: functions with their
--- variables, tables and metatables, as far as they are not those of other code.
+-- Replaces references to new tables by references to the tables that stay, in everything that can
+-- be reached from `roots` without other code's tables: variables of functions, fields, metatables.
 local function rebind(roots, stays, foreign)
   local seen, found = {}, {}
   local function find(value)
@@ -259,7 +258,7 @@ local function rebind(roots, stays, foreign)
   end
 end
 
--- Lets an old table take the place of a new one; false if they are of kinds that have to differ.
+-- Keeps an old table with the contents of a new one; returns false if one of them is a value.
 local function replace_table(old, new, globals, callbacks)
   local tables, stays = matched(old, new)
   if #tables == 0 then return false end
@@ -296,7 +295,7 @@ local function functions_of(value)
   return names
 end
 
--- Texts about functions of other modules that still hold old functions in their locals.
+-- Describes the local variables of other modules' functions that still hold old functions.
 local function copies_of(old_functions, own)
   local texts = {}
   for name, module in next, loaded_modules() do
@@ -323,17 +322,18 @@ end
 
 -- Loading ----------------------------------------------------------------------------------------
 
--- Ends all registrations of a loading, except lazy properties.
-local function stop_all(module, successor, name)
-  -- First the tasks: variables are closed by code of the program, which may register more.
+-- Ends all registrations and declarations of a loading.
+local function end_loading(module, successor, name)
+  -- Tasks first: a cancelled task runs `__close` methods of the script, which may register more.
   local cancel = core.detach_tasks(module)
   call_limited(cancel, nil, module, "task", "")
   core.stop_owned(module)
   stop_module(module, successor, name)
+  for _, entry in ipairs(lazies_of(module)) do forget(entry[1], entry[2]) end
 end
 
--- Declares a property again as it was before the chunk declared it, with its value unless
--- dependencies decide that.
+-- Restores a property, or the plain value of its key, as it was before the chunk declared it. The
+-- property gets its former value, except if its dependencies determine the value.
 local function restore_lazy(entry)
   local table, key, declaration, value = entry[1], entry[2], entry[3], entry[4]
   if not declaration then return rawset(table, key, value) end
@@ -349,24 +349,17 @@ end
 local function take_back(module, name, steps, replaced, restore_hooks)
   note_replaced(nil)
   restore_hooks()
-  stop_all(module, 0, name)
+  end_loading(module, 0, name)
   reload_data().last_words[module] = nil
-  for _, entry in ipairs(lazies_of(module)) do forget(entry[1], entry[2]) end
   for i = #replaced, 1, -1 do
     local declaration = replaced[i][3]
     if not declaration or declaration.module ~= module then restore_lazy(replaced[i]) end
   end
   for i = #steps, 1, -1 do pcall(steps[i]) end
   for other, number in next, unload_since(module) do
-    stop_all(number, 0, other)
-    for _, entry in ipairs(lazies_of(number)) do forget(entry[1], entry[2]) end
+    end_loading(number, 0, other)
+    reload_data().last_words[number] = nil
   end
-end
-
--- Ends all registrations and declarations of the former loading.
-local function end_former(module, successor, name)
-  stop_all(module, successor, name)
-  for _, entry in ipairs(lazies_of(module)) do forget(entry[1], entry[2]) end
 end
 
 -- Why the new value of a module cannot take the place of the old one; nil if it can.
@@ -424,8 +417,6 @@ local function load_again(name, chunk, arguments, former)
   local restore_hooks = hooks()
   undo, restored, core.former_module = steps, {}, former
   note_replaced(replaced, callbacks)
-  -- A stop halfway would lose the old code or the new one.
-  begin_exempt()
   local new, problem = run_chunk(name, chunk, arguments, module)
   local copies
   undo, core.former_module = nil, false
@@ -436,12 +427,12 @@ local function load_again(name, chunk, arguments, former)
     local functions = functions_of(old)
     say_last_words(former, old)
     for _, entry in ipairs(lazies_of(module)) do callbacks[#callbacks + 1] = entry[3].get end
+    -- First: lazy properties of the former loading would refuse or lose new values of their keys.
+    end_loading(former, module, name)
     if replace_table(old, new, globals, callbacks) then new = old end
-    end_former(former, module, name)
     set_module(name, module, new)
     copies = copies_of(functions, name)
   end
-  end_exempt()
   return copies, problem
 end
 
@@ -450,7 +441,8 @@ core.note_undo = note
 --- The number of the former loading, while a module is being loaded again.
 core.former_module = false
 
---- Returns texts about functions of other modules that hold former functions; or nil and a message.
+--- Loads a module again. Returns texts about functions of other modules that hold former functions;
+--- or nil and a message.
 function core.reload(name)
   if is_computing() then raise "obs.reload was called inside a getter" end
   if core.trees and core.trees.is_in_transaction() then
@@ -461,8 +453,12 @@ function core.reload(name)
   end
   local chunk, former, arguments = load_module(name)
   if not chunk then return nil, former end
+  -- A stop halfway would lose the old code or the new one.
+  begin_exempt()
   local ok, copies, message = pcall(load_again, name, chunk, arguments, former)
+  end_exempt()
   if not ok then
+    note_replaced(nil)
     undo, core.former_module = nil, false
     error(copies, 0)
   end

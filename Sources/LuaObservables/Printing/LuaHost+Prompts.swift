@@ -16,8 +16,8 @@ extension LuaHost {
 
   /// Replaces the values above `base` by a readable text. [-n, +1, -]
   ///
-  /// This computes nothing; of the scripts' code, only `__tostring` runs. A text that is shown in
-  /// pages has more entries of tables.
+  /// This computes nothing; of the scripts' code, only `__tostring` runs. With `isPaged`, the text
+  /// has more entries of tables.
   ///
   /// - Throws: `memory`, and the error of an interruption.
   package func describeValues(

@@ -163,7 +163,7 @@ local function with_length(digits) return format("%03d%s", #digits, digits) end
 -- The texts that are compared instead of names, while names are being sorted.
 local sortables = {}
 
--- A text in which numbers begin with their lengths, so that they are in the order of their values.
+-- A text in which the length precedes each number, so that texts are in the order of the numbers.
 local function sortable(name)
   local text = sortables[name]
   if not text then

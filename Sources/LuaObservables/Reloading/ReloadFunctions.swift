@@ -63,8 +63,8 @@ final class ReloadFunctions: ModuleSlice {
 
   // MARK: Modules
 
-  /// load_module(name) → the chunk, the number of the last loading, the list of the chunk's
-  /// arguments; or nil and a message.
+  /// load_module(name) → the chunk, which has not run, the number of the last loading, the list of
+  /// the chunk's arguments; or nil and a message.
   private func loadModule(_ L: LuaStack) throws -> CInt {
     let name = state.text(at: 1, of: L)
     try countReload()
@@ -87,12 +87,12 @@ final class ReloadFunctions: ModuleSlice {
     }
   }
 
-  /// How often sandboxes have loaded modules again in a turn.
+  /// The number of reloads by each sandbox in the turn `turn`.
   private var reloads: (turn: UInt64, counts: [UInt32: Int]) = (0, [:])
   private static let mostReloads = 100
 
-  /// - Throws: `quota` if a sandbox loads too much again in a turn: its time does not pay for the
-  ///   search for what the modules have registered.
+  /// - Throws: `quota` if a sandbox loads too many modules again in a turn. Its time limit does not
+  ///   include the search for the modules' registrations.
   private func countReload() throws(LuaError) {
     let sandbox = host.sandboxes.current.number
     guard sandbox != 0 else { return }
@@ -163,7 +163,7 @@ final class ReloadFunctions: ModuleSlice {
     return 1
   }
 
-  /// shared_tables() → a list of the tables that are modules or libraries, or their globals.
+  /// shared_tables() → a list of the tables of modules and libraries, and of the tables of globals.
   private func sharedTables(_ L: LuaStack) throws -> CInt {
     L.height = 0
     try state.pushTable(elements: 16, to: L)
@@ -193,9 +193,9 @@ final class ReloadFunctions: ModuleSlice {
     return 1
   }
 
-  /// unload_since(module) → the modules that were loaded after this loading began: name to number.
+  /// unload_since(module) → the unloaded modules: name to number.
   ///
-  /// `require` loads them again.
+  /// It unloads the modules that were loaded after this loading began: `require` loads them again.
   private func unloadSince(_ L: LuaStack) throws -> CInt {
     let module = UInt32(truncatingIfNeeded: L.integer(at: 1) ?? 0)
     let sandbox = host.sandboxes.current
@@ -215,6 +215,7 @@ final class ReloadFunctions: ModuleSlice {
         try state.setField(name, at: 2, of: L)
         L.pop()
       }
+      modules.forget(name, of: sandbox.number)
     }
     return 1
   }
@@ -231,13 +232,13 @@ final class ReloadFunctions: ModuleSlice {
     return 1
   }
 
-  /// metatable(table) → the metatable of the script, also if it is protected.
+  /// metatable(table) → the metatable that the script has set, even if it is protected.
   private func pushMetatable(_ L: LuaStack) -> CInt {
     if !clua_getmetatable(L.pointer, 1) { L.pushNil() }
     return 1
   }
 
-  /// set_module(name, number, value): what `require` returns from now on.
+  /// set_module(name, number, value): sets a module's number, and the value that `require` returns.
   private func setModule(_ L: LuaStack) throws -> CInt {
     L.height = 3
     let (name, sandbox) = (state.text(at: 1, of: L), host.sandboxes.current)
@@ -273,7 +274,8 @@ final class ReloadFunctions: ModuleSlice {
         sandbox: sandbox.number, module: UInt32(truncatingIfNeeded: L.integer(at: index) ?? 0))
     }
     let (module, successor) = (owner(1), owner(2))
-    /// Whether a watcher calls with nothing but its object, so that another one can do it instead.
+    /// Whether a call of the watcher has only its object as an argument, so that another watcher
+    /// can make the call.
     func isPlain(_ watcher: WatcherRef) -> Bool {
       watcher.script.pointee.isPlain && !watcher.script.pointee.isInternal
     }
@@ -308,7 +310,7 @@ final class ReloadFunctions: ModuleSlice {
     return 0
   }
 
-  /// Lets code that was replaced, and that is still running, register nothing more.
+  /// Lets old code that is still running register nothing more.
   private func retire(_ module: UInt32) {
     modules.retired.insert(module)
     host.loop.deferToNextTurn { [reference = host.reference] in
@@ -316,8 +318,8 @@ final class ReloadFunctions: ModuleSlice {
     }
   }
 
-  /// call_limited(function, argument, module, name, site): calls code of the program as a callback,
-  /// with its limits, and reports its error.
+  /// call_limited(function, argument, module, name, site): calls a function of a script as a
+  /// callback, with the limits of callbacks, and reports its error.
   private func callLimited(_ L: LuaStack) throws -> CInt {
     L.height = 5
     let function = LuaFunction(pin: try state.pin(at: 1, of: L))
@@ -350,8 +352,8 @@ final class ReloadFunctions: ModuleSlice {
     return 1
   }
 
-  /// reload_data() → the running sandbox's tables of `obs.state`, and its functions of
-  /// `obs.on_reload`.
+  /// reload_data() → a table with the running sandbox's tables of `obs.state` (`states`), and its
+  /// functions of `obs.on_reload` (`last_words`).
   private func pushData(_ L: LuaStack) throws -> CInt {
     let sandbox = host.sandboxes.current
     if let data = sandbox.reloadData {
@@ -386,8 +388,9 @@ final class ReloadFunctions: ModuleSlice {
   /// note_replaced(list, callbacks): begins to note declarations and callbacks, or ends this
   /// without arguments.
   ///
-  /// The list gets {table, key, declaration} for each lazy property that is declared again, and the
-  /// other list the registered functions.
+  /// The list gets {table, key, former declaration, former value} for each lazy property that is
+  /// declared again, and {table, key, false, value} for each plain key that becomes a property. The
+  /// other list gets the registered functions.
   private func noteReplaced(_ L: LuaStack) throws -> CInt {
     L.height = 2
     let isOn = !L.isNil(at: 1)
@@ -443,7 +446,7 @@ final class ReloadFunctions: ModuleSlice {
     L.pop()
   }
 
-  /// Pushes {…, …, declaration}. [-0, +1, -]
+  /// Pushes {table, key, declaration}; `fill` sets the table and the key. [-0, +1, -]
   private func pushLazy(
     _ lazy: WatcherRef, _ L: LuaStack, _ fill: (LuaStack) -> Void
   ) throws(LuaError) {

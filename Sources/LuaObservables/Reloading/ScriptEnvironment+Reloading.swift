@@ -8,8 +8,8 @@ extension ScriptEnvironment {
   /// former loading end, and the functions in the module's table are replaced. Tables keep their
   /// identity. The same as `obs.reload` in a script.
   ///
-  /// - Throws: `LuaError` if the module was not required, does not compile, or fails. Nothing has
-  ///   changed then: the former code goes on.
+  /// - Throws: `LuaError` if the module was not required, does not compile, or fails. The former
+  ///   code goes on then.
   /// - Complexity: O(watchers of the host, and the functions and tables of the module).
   public func reload(_ module: String) throws(LuaError) {
     let scope = try scriptScope()
@@ -19,7 +19,7 @@ extension ScriptEnvironment {
   }
 }
 
-/// What became of a changed file.
+/// The effect of a changed file on the modules.
 package enum FileReload {
   /// No module was loaded from it.
   case unknown

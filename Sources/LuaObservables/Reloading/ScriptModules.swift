@@ -2,7 +2,7 @@ internal import CTables
 internal import Glibc
 internal import Lua
 
-/// Whose code runs, and to whom a registration belongs: a sandbox, and one of its modules.
+/// The owner of running code and of registrations: a sandbox, and one of its modules.
 struct ScriptOwner: Hashable {
   var sandbox: UInt32
   /// The number of the module's loading; 0 for code outside of modules.
@@ -15,11 +15,12 @@ struct ScriptOwner: Hashable {
 /// module gets a new number each time it is loaded.
 final class ScriptModules {
   private let numbers: UnsafeMutablePointer<clua_modules>
-  /// The loads of the library's `require`: name to number, and number to file.
+  /// The loads of the library's `require`: name to number, negative during the loading, and number
+  /// to file.
   private var loads: LuaTable?
   /// The other loads, by the sandbox's number and the name.
   private var others: [Name: UInt32] = [:]
-  /// Those that are being loaded.
+  /// The modules among `others` that are being loaded.
   private var underWay: Set<Name> = []
 
   /// The numbers of modules that were loaded again by their own code, which is still running.
@@ -76,7 +77,7 @@ final class ScriptModules {
     return numbers.pointee.last
   }
 
-  /// Runs the chunk of a module.
+  /// Runs `body` as code of a module.
   func running<Result, Failure: Error>(
     _ number: UInt32, _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -135,7 +136,7 @@ final class ScriptModules {
 
   func isMain(_ name: String) -> Bool { main?.path == name }
 
-  /// The names of the modules that `require` has loaded from a file, and the main script; the path
+  /// The names of the modules, including the main script, that were loaded from a file, whose path
   /// has no links.
   func names(ofFile path: String) -> [String] {
     names(in: 0).filter { name in
@@ -145,6 +146,14 @@ final class ScriptModules {
       defer { free(resolved) }
       return String(cString: resolved) == path
     }
+  }
+
+  /// Forgets a module, which `require` loads again.
+  func forget(_ name: String, of sandbox: UInt32) {
+    others[Name(sandbox: sandbox, text: name)] = nil
+    guard sandbox == 0, let loads, let number = try? loads.get(name, as: Int?.self) else { return }
+    try? loads.set(abs(number), to: LuaValue.nil)
+    try? loads.set(name, to: LuaValue.nil)
   }
 
   /// The names of the modules that were loaded as Lua code.

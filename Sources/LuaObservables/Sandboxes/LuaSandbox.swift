@@ -37,13 +37,13 @@ public final class LuaSandbox {
   let number: UInt32
   /// The script's callback for errors.
   @exclusivity(unchecked) var errorHook: LuaFunction?
-  /// The module that has set it.
+  /// The module that has set `errorHook`.
   @exclusivity(unchecked) var errorHookModule: UInt32 = 0
   /// Takes back turns in which its scripts met a limit.
   @exclusivity(unchecked) var stoppedTurns: StoppedTurns?
   /// The modules that its scripts have required.
   @exclusivity(unchecked) var modules: [String: LuaValue] = [:]
-  /// What its modules keep while they are loaded again: see `ReloadFunctions`.
+  /// The tables of `obs.state` and the functions of `obs.on_reload`: see `ReloadFunctions`.
   @exclusivity(unchecked) var reloadData: LuaTable?
   /// Its globals; nil to use the state's globals.
   @exclusivity(unchecked) private(set) var environment: LuaTable?

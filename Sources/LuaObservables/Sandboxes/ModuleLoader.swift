@@ -49,7 +49,9 @@ final class ModuleLoader {
     return result == .nil ? .boolean(true) : result
   }
 
-  /// Loads the chunk of a module that is no value.
+  /// Loads the chunk of a module, and does not run it.
+  ///
+  /// - Throws: an error if the module is a value.
   func chunk(
     of module: ScriptModule, _ name: String, _ sandbox: LuaSandbox
   ) throws(LuaError) -> LuaFunction {

@@ -18,7 +18,7 @@ extension TestReport {
 /// The sentences of the cases, for `--list`.
 struct ListReport: TestReport {
   mutating func text(for result: TestResult) -> String {
-    // Without the cases, code outside of them may fail.
+    // Code outside of cases may need the cases, which did not run: its failures are left out.
     let cases = result.didLoad && !result.cases.isEmpty ? result.cases : result.shownCases
     return cases.map { each in
       "\(result.path): \(each.name)".printable + "\n"

@@ -56,7 +56,8 @@ final class ScriptReloads {
     _ = Glibc.send(descriptor, answer, strlen(answer) + 1, CInt(MSG_NOSIGNAL))
   }
 
-  /// Loads the modules of a file again, and writes what became of it; returns whether it was done.
+  /// Loads the modules of a file again, and writes the result; returns whether this needs no other
+  /// try.
   @discardableResult
   private func reload(_ path: String, in host: LuaHost) -> Bool {
     let former = failed.removeValue(forKey: path)

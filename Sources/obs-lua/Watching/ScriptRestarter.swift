@@ -16,23 +16,23 @@ struct ScriptRestarter {
 
   /// What a process has to do after `run`.
   enum Task {
-    /// Run the script, and load the files again whose paths come from `requests`.
+    /// Run the script. Files whose paths come from the descriptor `requests` are loaded again.
     case run(requests: CInt?)
     /// End with a status: a signal has asked for it.
     case end(CInt)
   }
 
-  /// The milliseconds in which changes of a file become one: a file that is loaded again should be
-  /// there soon.
+  /// The milliseconds in which changes of a file become one: short for reloads, which users wait
+  /// for.
   private var settling: CInt { reloads ? 10 : 50 }
 
-  /// What the process sends instead of a path if it cannot load a file again, and for each path
-  /// that it has handled.
+  /// The texts that the process sends instead of a path: `restart` if a changed file is no module,
+  /// and `done` for each path that it has handled.
   static let (restart, done) = ("\u{1}", "\u{2}")
   /// The milliseconds after which a process that does not answer is busy for ever.
   private static let patience: CInt = 2000
 
-  /// Returns in each new process, and in this one at the end.
+  /// Returns `run` in each new process, and `end` in this one.
   func run() -> Task {
     guard let watch = FileWatch(settling: settling), let signals = EndSignals() else {
       ccl_writeerror(name, "the system cannot watch files")

@@ -4,7 +4,7 @@ import Observables
 import TestSupport
 import Testing
 
-/// The kinds of scripts that load modules, each by a `require` of its own.
+/// The kinds of scripts that load modules, each by another function `require`.
 enum RequireStyle: CaseIterable {
   /// With the library `package`.
   case library
@@ -478,6 +478,9 @@ struct ReloadTests {
           assert(obs.reload 'm')
           note "goes on"
           note((select(2, pcall(obs.after, 1, function() note "no" end))))
+          assert(not pcall(obs.task, function() note "no" end))
+          assert(not pcall(obs.on_exit, function() note "no" end))
+          assert(not pcall(obs.computed, obs.state "t", "c", function() end))
           if coroutine.isyieldable() then obs.sleep(1) note "no" end
         end
         N = (N or 0) + 1
@@ -491,6 +494,22 @@ struct ReloadTests {
       #expect(log.count == 2 && log[0] == "goes on" && log[1].contains("replaced"), "\(log)")
       #expect(scripts.reports == [], "\(kind)")
     }
+  }
+
+  // H2
+  @Test func `a value can take the place of a lazy property`() throws {
+    let scripts = try ReloadedScripts(.library)
+    scripts.set(
+      "m",
+      """
+      local M = {}
+      obs.lazy(M, "x", { get = function() return 1 end, readonly = true })
+      obs.computed(M, "y", function() return 1 end)
+      return M
+      """)
+    try scripts.run("m = require 'm' assert(m.x == 1 and m.y == 1)")
+    #expect(scripts.reload("m", "return { x = 5, y = 6 }") == nil)
+    try scripts.run("assert(m.x == 5 and m.y == 6)")
   }
 
   // H3
@@ -576,6 +595,13 @@ struct ReloadTests {
     )
     try scripts.run("require 'a' b = require 'b' obs.state('s', { n = 1 })")
     #expect(scripts.reload("a", "require 'c' error 'typo'")?.hasSuffix("typo") == true)
+    #expect(scripts.reload("c", "")?.contains("was not required") == true)
+    scripts.set(
+      "c",
+      """
+      LIB = { v = 1 }
+      return { st = obs.state('c', { n = 1 }), lib = function() return LIB.v end }
+      """)
     #expect(scripts.reload("a", "return { c = require 'c' }") == nil)
     try scripts.run("assert(require 'c'.lib() == 1 and require 'c'.st == obs.state 'c')")
     scripts.set("b", "return { v = 2 }")
