@@ -109,8 +109,7 @@ struct Options {
       case .failFast: "with --test: end after the first failure"
       case .leaks: "with --test: watchers, timers and tasks that a case leaves are failures"
       case .watch:
-        "run again what changes: the script, or with --test its files; reload: load it again while "
-          + "the program runs"
+        "run changed scripts or tests again; reload: load only changed modules again"
       case .record: "record the run to FILE, for --report and --replay"
       case .noInputs: "with --record: no inputs such as files and the time, and no replay"
       case .replay: "repeat the run that FILE has recorded, with the same inputs and output"
