@@ -220,13 +220,20 @@ local function block_of_hook(name)
   error(format("'%s' belongs in a describe, outside of its cases and hooks", name), 3)
 end
 
-declare("before_each after_each", function(name)
-  return function(hook)
-    need_function(hook, 1, name)
-    local hooks = block_of_hook(name)[name]
-    hooks[#hooks + 1] = hook
-  end
-end)
+-- Declares functions that add a hook to a list of the block, which has the function's name unless
+-- `list` says another one.
+local function declare_hooks(names, list)
+  declare(names, function(name)
+    return function(hook)
+      need_function(hook, 1, name)
+      local hooks = block_of_hook(name)[list or name]
+      hooks[#hooks + 1] = hook
+    end
+  end)
+end
+
+declare_hooks "before_each after_each"
+declare_hooks("teardown lazy_teardown strict_teardown", "teardown")
 
 declare("setup lazy_setup strict_setup", function(name)
   return function(hook)
@@ -234,14 +241,6 @@ declare("setup lazy_setup strict_setup", function(name)
     local hooks = block_of_hook(name).setup
     -- Outside of all blocks, the hook runs at once: the file has already begun.
     if hooks then hooks[#hooks + 1] = hook elseif not core.lists() then hook() end
-  end
-end)
-
-declare("teardown lazy_teardown strict_teardown", function(name)
-  return function(hook)
-    need_function(hook, 1, name)
-    local hooks = block_of_hook(name).teardown
-    hooks[#hooks + 1] = hook
   end
 end)
 

@@ -50,10 +50,14 @@ end
 -- Raises an error for a wrong argument of a check, at the line of the caller.
 local function refuse(text, ...) error(format(text, ...), 3) end
 
+function core.is_callable(value)
+  local meta = getmetatable(value)
+  return type(value) == "function" or type(meta) == "table" and meta.__call ~= nil
+end
+
 -- Raises an error, by default at the line of the caller's caller, if an argument is no function.
 function core.need_function(value, index, name, level)
-  local meta = getmetatable(value)
-  if type(value) == "function" or type(meta) == "table" and meta.__call then return end
+  if core.is_callable(value) then return end
   error(format("bad argument #%d to '%s' (function expected, got %s)", index, name, type(value)),
     level or 3)
 end

@@ -7,6 +7,7 @@ local core = ...
 local error, format, getmetatable, ipairs = error, string.format, getmetatable, ipairs
 local pairs, rawget, select, setmetatable = pairs, rawget, select, setmetatable
 local concat, sort, type, unpack = table.concat, table.sort, type, table.unpack
+local is_callable = core.is_callable
 
 -- A list of arguments or results with its length `n`. As in busted, `vals` and `refs` are the list.
 local function list_of(...)
@@ -63,12 +64,6 @@ function Spy:revert()
 end
 
 function core.is_spy(value) return getmetatable(value) == Spy end
-
-local function is_callable(value)
-  if type(value) == "function" then return true end
-  local meta = getmetatable(value)
-  return type(meta) == "table" and meta.__call ~= nil
-end
 
 local function new_spy(callback) return setmetatable({ callback = callback }, Spy):clear() end
 

@@ -287,11 +287,14 @@ end
 
 --- Stops the noted objects of a module, and removes its hooks.
 function core.stop_owned(module)
+  -- To stop an object can call the script, which may make others.
+  local ending = {}
   for member, owner in next, owned do
-    if owner == module then
-      owned[member] = nil
-      member:stop()
-    end
+    if owner == module then ending[#ending + 1] = member end
+  end
+  for i = 1, #ending do
+    owned[ending[i]] = nil
+    ending[i]:stop()
   end
   for target, set in next, hooked do
     if set.module == module then set_hook(target, nil) end

@@ -10,6 +10,9 @@ final class ReloadFunctions: ModuleSlice {
   private var replaced: LuaTable?
   /// The list of callbacks that this loading has registered.
   private var callbacks: LuaTable?
+  /// The number of reloads by each sandbox in the turn `turn`.
+  private var reloads: (turn: UInt64, counts: [UInt32: Int]) = (0, [:])
+  private static let mostReloads = 100
 
   private var modules: ScriptModules { host.sandboxes.modules }
 
@@ -87,10 +90,6 @@ final class ReloadFunctions: ModuleSlice {
     }
   }
 
-  /// The number of reloads by each sandbox in the turn `turn`.
-  private var reloads: (turn: UInt64, counts: [UInt32: Int]) = (0, [:])
-  private static let mostReloads = 100
-
   /// - Throws: `quota` if a sandbox loads too many modules again in a turn. Its time limit does not
   ///   include the search for the modules' registrations.
   private func countReload() throws(LuaError) {
@@ -136,13 +135,20 @@ final class ReloadFunctions: ModuleSlice {
     let (name, sandbox) = (state.text(at: 1, of: L), host.sandboxes.current)
     if modules.isMain(name) {
       L.push(true)
-    } else if let value = sandbox.modules[name] {
-      try state.push(value == .boolean(false) ? .nil : value, to: L)
+    } else if sandbox.modules[name] == .boolean(false) {
+      L.pushNil()
     } else {
-      try pushLoaded(to: L)
-      try state.pushField(name, of: L)
+      try push(name, of: sandbox, to: L)
     }
     return 1
+  }
+
+  /// Pushes the value that `require` returns. [-0, +1, -]
+  private func push(_ name: String, of sandbox: LuaSandbox, to L: LuaStack) throws(LuaError) {
+    if let value = sandbox.modules[name] { return try state.push(value, to: L) }
+    try pushLoaded(to: L)
+    try state.pushField(name, of: L)
+    L.remove(L.height - 1)
   }
 
   /// loaded_modules() → a table of the modules that were loaded as Lua code, by name.
@@ -151,13 +157,7 @@ final class ReloadFunctions: ModuleSlice {
     try state.pushTable(fields: 8, to: L)
     let table = L.height
     for name in modules.names(in: sandbox.number) where !modules.isMain(name) {
-      if let value = sandbox.modules[name] {
-        try state.push(value, to: L)
-      } else {
-        try pushLoaded(to: L)
-        try state.pushField(name, of: L)
-        L.remove(table + 1)
-      }
+      try push(name, of: sandbox, to: L)
       try state.setField(name, at: table, of: L)
     }
     return 1
@@ -280,16 +280,18 @@ final class ReloadFunctions: ModuleSlice {
       watcher.script.pointee.isPlain && !watcher.script.pointee.isInternal
     }
     var named: [String: [WatcherID]] = [:]
-    engine.watchers.forEach { watcher in
-      guard successor.module != 0, host.receiver.isScript(watcher),
-        watcher.script.pointee.owner == successor, isPlain(watcher),
-        watcher.script.pointee.parts.contains(.name)
-      else { return }
-      named[host.receiver.title(of: watcher).name, default: []].append(watcher.identity)
+    if successor.module != 0 {
+      engine.watchers.forEach { watcher in
+        guard host.receiver.isScript(watcher), watcher.script.pointee.owner == successor,
+          isPlain(watcher), watcher.script.pointee.parts.contains(.name)
+        else { return }
+        named[host.receiver.title(of: watcher).name, default: []].append(watcher.identity)
+      }
     }
+    let reload = "the reload of '\(state.text(at: 3, of: L))'"
     engine.watchers.forEach { watcher in
       guard host.receiver.isScript(watcher), watcher.script.pointee.owner == module else { return }
-      var place = "the reload of '\(state.text(at: 3, of: L))'"
+      var place = reload
       if watcher.pointee.isPending, isPlain(watcher) {
         let name = host.receiver.title(of: watcher).name
         let heir = named[name]?.lazy.compactMap { self.engine.watchers[$0] }
