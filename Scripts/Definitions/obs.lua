@@ -284,8 +284,8 @@ function obs.reload(name) end
 ---```lua
 ---local world = obs.state("world", { score = 0 })
 ---world.score = 5
----print(obs.state("world", { score = 0, lives = 3 }) == world, world.score, world.lives)
------> true	5	3
+---world = obs.state("world", { score = 0, lives = 3 })
+---print(world.score, world.lives)           --> 5	3
 ---```
 ---@generic T: table
 ---@param name string
