@@ -102,30 +102,18 @@ let package = Package(
       name: "CCommandLine", dependencies: ["CTables", "CLua"], path: "CCommandLine",
       cSettings: [.define("_GNU_SOURCE", .when(platforms: [.linux]))]),
     .target(name: "CReport", path: "CReport", exclude: ["Page"]),
+    // The files in Lua, which lie beside the files in Swift that run them.
+    .target(name: "CScripts", dependencies: ["CLua"], path: "CScripts"),
     .target(name: "Lua", dependencies: ["CLua", "CTables", "CSandbox"], swiftSettings: strict),
     .target(name: "LuaFoundation", dependencies: ["Lua"], swiftSettings: strict),
     .target(
       name: "LuaObservables",
-      dependencies: ["Lua", "Observables", "TreeMirrors", "CLua", "CTables", "CSandbox"],
-      resources: [
-        .embedInCode("Prelude/obs.lua"), .embedInCode("Prelude/reading.lua"),
-        .embedInCode("Prelude/lazy.lua"), .embedInCode("Prelude/collections.lua"),
-        .embedInCode("Prelude/models.lua"), .embedInCode("Prelude/backed.lua"),
-        .embedInCode("Prelude/bind.lua"), .embedInCode("Prelude/events.lua"),
-        .embedInCode("Prelude/graph.lua"), .embedInCode("Prelude/trees.lua"),
-        .embedInCode("Prelude/diff.lua"), .embedInCode("Prelude/writing.lua"),
-        .embedInCode("Prelude/apply.lua"), .embedInCode("Prelude/invert.lua"),
-        .embedInCode("Prelude/merge.lua"), .embedInCode("Prelude/changes.lua"),
-        .embedInCode("Prelude/others.lua"), .embedInCode("Prelude/origins.lua"),
-        .embedInCode("Prelude/history.lua"),
-        .embedInCode("Prelude/transactions.lua"), .embedInCode("Prelude/late.lua"),
-        .embedInCode("Prelude/native.lua"), .embedInCode("Prelude/options.lua"),
-        .embedInCode("Prelude/mirrors.lua"), .embedInCode("Prelude/recording.lua"),
-        .embedInCode("Prelude/inspecting.lua"), .embedInCode("Prelude/reload.lua"),
-        .embedInCode("Outside/luv.lua"),
-        .embedInCode("Outside/luvloop.lua"), .embedInCode("Outside/io.lua"),
-        .embedInCode("Prelude/finish.lua"), .embedInCode("Printing/printing.lua"),
-        .embedInCode("Completion/completion.lua"), .embedInCode("Debugging/debugprompt.lua"),
+      dependencies: [
+        "Lua", "Observables", "TreeMirrors", "CLua", "CScripts", "CTables", "CSandbox",
+      ],
+      exclude: [
+        "Completion/completion.lua", "Debugging/debugprompt.lua", "Outside/io.lua",
+        "Outside/luv.lua", "Outside/luvloop.lua", "Prelude", "Printing/printing.lua",
       ], swiftSettings: strict),
     .target(
       name: "LuaInspector",
@@ -138,10 +126,7 @@ let package = Package(
     // Without Foundation, for the program's test runner, and for `ScriptFixtures`.
     .target(
       name: "FixtureChecks", dependencies: ["LuaObservables", "Lua", "Observables"],
-      resources: [
-        .embedInCode("Checks/assertions.lua"), .embedInCode("Checks/cases.lua"),
-        .embedInCode("Checks/checks.lua"), .embedInCode("Checks/spies.lua"),
-      ], swiftSettings: strict),
+      exclude: ["Checks"], swiftSettings: strict),
     .target(
       name: "ScriptFixtures", dependencies: ["FixtureChecks", "LuaObservables"],
       swiftSettings: strict),
@@ -151,9 +136,7 @@ let package = Package(
         "FixtureChecks", "LuaInspector", "LuaObservables", "Lua", "Observables", "CLua",
         "CSandbox", "CCommandLine",
       ],
-      resources: [
-        .embedInCode("Recordings/recordings.lua"), .embedInCode("Testing/coverage.lua"),
-      ], swiftSettings: strict),
+      exclude: ["Recordings/recordings.lua", "Testing/coverage.lua"], swiftSettings: strict),
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
     .testTarget(
       name: "ObservablesTests",

@@ -127,15 +127,10 @@ package final class FixtureRun {
     try core.set(
       "advance",
       to: state.function("advance") { [unowned self] (seconds: Double) in advance(by: seconds) })
-    func load(_ source: [UInt8]) throws -> LuaFunction {
-      try state.load(String(decoding: source, as: UTF8.self), name: "=[checks]")
-    }
-    shownPath = try load(PackageResources.checks_lua).callPlainly(
+    shownPath = try state.loadProgramFile("checks").callPlainly(
       core, "@\(path)", as: String.self)
-    finish = try load(PackageResources.cases_lua).callPlainly(core, as: LuaFunction.self)
-    for source in [PackageResources.spies_lua, PackageResources.assertions_lua] {
-      _ = try load(source).callPlainly(core)
-    }
+    finish = try state.loadProgramFile("cases").callPlainly(core, as: LuaFunction.self)
+    for name in ["spies", "assertions"] { _ = try state.loadProgramFile(name).callPlainly(core) }
     let folder = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
     let library = try state.globals.get("package", as: LuaTable.self)
     let pattern = folder.joined(separator: "/") + "/?.lua;"

@@ -226,10 +226,7 @@ final class ObsModule {
     defer { if table == nil { self.core = nil } }
     L.pushNil()
     // Each part gets the module as the previous part left it.
-    for part in [
-      PackageResources.obs_lua, PackageResources.late_lua, PackageResources.luv_lua,
-      PackageResources.finish_lua,
-    ] {
+    for part in ["obs", "late", "luv", "finish"] {
       try run(part, core, core + 1, L)
       L.copy(from: -1, to: core + 1)
       L.pop()
@@ -255,31 +252,16 @@ final class ObsModule {
     return 0
   }
 
-  private static func parts(of group: String) -> [[UInt8]] {
+  /// The files of a group, in the order in which they need each other.
+  private static func parts(of group: String) -> [String] {
     switch group {
-    case "backed": [PackageResources.backed_lua]
-    case "bind": [PackageResources.bind_lua]
-    case "collections": [PackageResources.collections_lua]
-    case "events": [PackageResources.events_lua]
-    case "graph": [PackageResources.graph_lua]
-    case "inspecting": [PackageResources.inspecting_lua]
-    case "lazy": [PackageResources.lazy_lua]
-    case "luv": [PackageResources.luvloop_lua]
-    case "mirrors": [PackageResources.mirrors_lua]
-    case "models": [PackageResources.models_lua]
-    case "native": [PackageResources.native_lua]
-    case "options": [PackageResources.options_lua]
-    case "reading": [PackageResources.reading_lua]
-    case "recording": [PackageResources.recording_lua]
-    case "reload": [PackageResources.reload_lua]
+    case "luv": ["luvloop"]
     case "trees":
       [
-        PackageResources.trees_lua, PackageResources.diff_lua, PackageResources.writing_lua,
-        PackageResources.apply_lua, PackageResources.invert_lua, PackageResources.merge_lua,
-        PackageResources.changes_lua, PackageResources.others_lua, PackageResources.origins_lua,
-        PackageResources.history_lua, PackageResources.transactions_lua,
+        "trees", "diff", "writing", "apply", "invert", "merge", "changes", "others", "origins",
+        "history", "transactions",
       ]
-    default: fatalError("the prelude has no group '\(group)'")
+    default: [group]
     }
   }
 
@@ -299,13 +281,9 @@ final class ObsModule {
   // result. `globals`: the index of its global variables, if they are not the prelude's. [-0, +1,
   // -]
   private func run(
-    _ part: [UInt8], _ core: CInt, _ module: CInt, globals: CInt? = nil, _ L: LuaStack
+    _ part: String, _ core: CInt, _ module: CInt, globals: CInt? = nil, _ L: LuaStack
   ) throws(LuaError) {
-    let status = part.withUnsafeBytes { text in
-      clua_try_load(
-        L.pointer, text.baseAddress!.assumingMemoryBound(to: CChar.self), text.count, "=obs", "t")
-    }
-    try state.check(status, L)
+    try state.pushProgramFile(part, to: L)
     if let globals {
       L.pushCopy(at: globals)
       lua_setupvalue(L.pointer, -2, 1)
@@ -324,7 +302,7 @@ final class ObsModule {
     let base = L.height
     try state.push(core.pin, to: L)
     try state.push(table.pin, to: L)
-    try run(PackageResources.io_lua, base + 1, base + 2, L)
+    try run("io", base + 1, base + 2, L)
     return 1
   }
 

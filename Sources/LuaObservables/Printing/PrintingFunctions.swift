@@ -94,15 +94,14 @@ final class PrintingFunctions: ModuleSlice {
   /// Loads the printer, which also gives the order of names to other code. [-0, +0, -]
   private func loadPrinter(_ L: LuaStack) throws(LuaError) {
     if printer != nil { return }
-    printer = try run(PackageResources.printing_lua, named: "=obs.prompt", with: nil, L)
+    printer = try run("printing", with: nil, L)
   }
 
   /// Pushes the function that completes a text. [-0, +1, -]
   func pushCompleter(to L: LuaStack) throws(LuaError) {
     if completer == nil {
       try loadPrinter(L)
-      completer = try run(
-        PackageResources.completion_lua, named: "=obs.prompt", with: host.module.pin, L)
+      completer = try run("completion", with: host.module.pin, L)
     }
     try push(completer, to: L)
   }
@@ -111,8 +110,7 @@ final class PrintingFunctions: ModuleSlice {
   func pushDebugPrompt(to L: LuaStack) throws(LuaError) {
     if debugPrompt == nil {
       try loadPrinter(L)
-      debugPrompt = try run(
-        PackageResources.debugprompt_lua, named: "=obs", with: printer?.pin, L)
+      debugPrompt = try run("debugprompt", with: printer?.pin, L)
     }
     try push(debugPrompt, to: L)
   }
@@ -122,18 +120,12 @@ final class PrintingFunctions: ModuleSlice {
     try state.push(function.pin, to: L)
   }
 
-  /// Runs code with the functions of the prelude, and returns the function that the code returns.
-  ///
-  /// If the code's name is "=obs", an interruption waits for its end.
+  /// Runs a file with the functions of the prelude, and returns the function that it returns.
   private func run(
-    _ code: [UInt8], named name: String, with other: LuaPin?, _ L: LuaStack
+    _ file: String, with other: LuaPin?, _ L: LuaStack
   ) throws(LuaError) -> LuaFunction? {
     guard let core = host.module.core else { return nil }
-    let status = code.withUnsafeBytes { text in
-      clua_try_load(
-        L.pointer, text.baseAddress!.assumingMemoryBound(to: CChar.self), text.count, name, "t")
-    }
-    try state.check(status, L)
+    try state.pushProgramFile(file, to: L)
     host.module.setGlobals(ofFunctionAt: -1, L)
     try state.push(core.pin, to: L)
     if let other { try state.push(other, to: L) } else { L.pushNil() }

@@ -1,6 +1,7 @@
 internal import CCommandLine
 internal import Lua
 internal import LuaInspector
+internal import LuaObservables
 
 /// Makes a page or a trace of a recording (`--report`, `--trace`).
 struct RecordingTool {
@@ -30,8 +31,7 @@ struct RecordingTool {
   /// - Throws: its error.
   static func run(_ arguments: [String]) throws(LuaError) -> [LuaValue] {
     let state = try LuaState(libraries: .all)
-    let source = String(decoding: PackageResources.recordings_lua, as: UTF8.self)
-    let tools = try state.load(source, name: "=recordings")
+    let tools = try state.loadProgramFile("recordings")
     return try tools.call(arguments: arguments.map { .string(LuaString($0)) })
   }
 }

@@ -1,6 +1,7 @@
 internal import CCommandLine
 internal import Glibc
 internal import Lua
+internal import LuaObservables
 
 /// The lines of files that ran in this process.
 struct ChildCoverage {
@@ -25,10 +26,9 @@ struct ChildCoverage {
 
   /// The lines that can run; nil for a file that has changed, so that it no longer loads.
   private static func lines(of path: String) -> [Int]? {
-    let source = String(decoding: PackageResources.coverage_lua, as: UTF8.self)
     guard let state = try? LuaState(libraries: .all) else { return nil }
     return withExtendedLifetime(state) {
-      try? state.load(source, name: "=coverage").callPlainly(path, as: [Int].self)
+      try? state.loadProgramFile("coverage").callPlainly(path, as: [Int].self)
     }
   }
 }
