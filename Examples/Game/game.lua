@@ -38,8 +38,9 @@ obs.observe(world, "**", function(world)
   table.insert(lines, "└" .. edge .. "┘")
   local note = world.problem or world.is_over and "game over: press n"
   table.insert(lines, "  score " .. world.score .. (note and "  " .. note or ""))
-  if is_terminal then io.write "\27[H" end  -- Messages below the picture stay.
-  io.write(table.concat(lines, is_terminal and "\27[K\n" or "\n"), is_terminal and "\27[K\n" or "\n")
+  -- On a terminal from its first line; messages below the picture stay.
+  local start, ending = is_terminal and "\27[H" or "", is_terminal and "\27[K\n" or "\n"
+  io.write(start, table.concat(lines, ending), ending)
   io.flush()
 end, { name = "display", initial = true })
 
@@ -51,7 +52,7 @@ end, { name = "display", initial = true })
 local function step()
   if world.is_over then return end
   local is_done, message = obs.transaction({ world }, function() rules.step(world) end)
-  world.problem = not is_done and message or nil
+  world.problem = not is_done and tostring(message) or nil
 end
 
 -- The last of the three characters of an arrow key is enough.

@@ -42,8 +42,8 @@ local function check(text, cells)
   end
 end
 
--- Returns the value of a formula, or raises an error. `cells` has three functions: `exists(name)`;
--- `number(name)`, which returns the number in a cell; and `numbers(from, to)`, which returns a list.
+-- Returns the value of a formula, or raises an error. `cells` has three functions: `exists(name)`,
+-- `number(name)` for the number in a cell, and `numbers(from, to)` for the numbers in a range.
 function formula.evaluate(text, cells)
   check(text, cells)
   local environment = setmetatable({ range = cells.numbers }, {

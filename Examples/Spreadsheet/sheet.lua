@@ -81,8 +81,8 @@ local function shown(value)
   return math.type(value) and ("%.10g"):format(value) or tostring(value)
 end
 
--- Prints each cell that has another value at the end of the turn. The cell that caused a failure also
--- shows the reason.
+-- Prints each cell that has another value at the end of the turn. The cell that caused a failure
+-- also shows the reason.
 obs.observe_keys(sheet, names, function(name, _, value)
   local is_cause = is_failure(value) and value.cell == name
   print(("  %s: %s%s"):format(name, shown(value), is_cause and "  " .. value.reason or ""))
