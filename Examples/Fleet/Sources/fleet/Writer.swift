@@ -32,7 +32,7 @@ final class Writer {
     let data = FileHandle.standardInput.availableData
     if data.isEmpty {
       input?.stop()
-      return mirror.stop()
+      return whenSettled { $0.mirror.stop() }
     }
     text += String(decoding: data, as: UTF8.self)
     while let end = text.firstIndex(of: "\n") {
@@ -43,14 +43,24 @@ final class Writer {
 
   private func handle(_ line: String) {
     let words = line.split(separator: " ").map(String.init)
-    guard words.count == 3 else { return say("'\(line)' is no change") }
+    guard words.count == 3, words[1] == "task" || words[1] == "battery" && Int(words[2]) != nil
+    else { return say("'\(line)' is neither NAME battery PERCENT nor NAME task WORD") }
     let robot = fleet.robots[words[0]] ?? Robot(battery: 100)
     if fleet.robots[words[0]] == nil { fleet.robots[words[0]] = robot }
-    if words[1] == "battery" { robot.battery = Int(words[2]) ?? 0 } else { robot.task = words[2] }
+    if let percent = Int(words[2]), words[1] == "battery" {
+      robot.battery = percent
+    } else {
+      robot.task = words[2]
+    }
+    whenSettled { writer in
+      writer.say(writer.mirror.pending == 0 ? line : "\(line) (kept until the server is back)")
+    }
+  }
+
+  /// Calls `body` after this turn, when the server has all changes or is away.
+  private func whenSettled(_ body: @escaping (Writer) -> Void) {
     loop.nextTurn { [self] in
-      whenever({ $0.pending == 0 || $0.state == .offline }) { [self] in
-        say(mirror.pending == 0 ? line : "\(line) (kept until the server is back)")
-      }
+      whenever({ $0.pending == 0 || $0.state == .offline }) { [self] in body(self) }
     }
   }
 
