@@ -6,7 +6,13 @@ guard CommandLine.arguments.count == 3 else {
   exit(2)
 }
 let loop = Loop()
-let app = try App(CommandLine.arguments[1], script: CommandLine.arguments[2], loop: loop)
+let app: App
+do {
+  app = try App(CommandLine.arguments[1], script: CommandLine.arguments[2], loop: loop)
+} catch {
+  print("ledger: \(error)")
+  exit(1)
+}
 
 // Another thread reads the input, as reading blocks: the loop keeps running and shows changes of
 // the other window.
