@@ -40,7 +40,8 @@ local groups = {
       .. "Records" },
   { title = "Script API", sources = "Scripts/Definitions/*.lua", order = "obs obs.io" },
   { title = "Swift API", sources = "", order = "" },
-  { title = "Examples", sources = "Examples/README.md Examples/*/README.md Benchmarks/*.md", order = "" },
+  { title = "Examples", order = "",
+    sources = "Examples/README.md Examples/*/README.md Benchmarks/*.md" },
   { title = "Project", sources = project, order = "CONTRIBUTING" },
   { title = "Decisions", sources = "Documentation/Decisions/*.md", order = "", is_folded = true },
 }

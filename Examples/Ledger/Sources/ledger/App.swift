@@ -49,7 +49,7 @@ final class App {
       switch (words.first, words.count) {
       case ("new", 2): try store.insert(Invoice(customer: words[1]))
       case ("add", 5):
-        guard let quantity = Int(words[2]), let price = Double(words[4]) else {
+        guard let quantity = Int(words[2]), let price = Double(words[4]), price.isFinite else {
           return print("  add INVOICE QUANTITY PRODUCT PRICE")
         }
         try invoice(words[1])?.items.append(
