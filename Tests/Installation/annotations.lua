@@ -144,7 +144,7 @@ function tags.field(block, text)
     name, optional, rest = key, "?", value
   end
   block.fields[#block.fields + 1] =
-    { name = name, isOptional = optional ~= "", type = parse_type(rest) }
+    { name = name, isOptional = optional ~= "", type = parse_type(rest), line = block.last }
 end
 
 tags["return"] = function(block, text)
@@ -219,6 +219,7 @@ function annotations.read(path)
     local comment = line:match "^%-%-%-(.*)"
     if comment then
       block = block or new_block(number)
+      block.last = number
       local tag, text = comment:match "^@(%a+)%s*(.*)"
       if tag then
         local complaint = "unknown annotation @" .. tag
