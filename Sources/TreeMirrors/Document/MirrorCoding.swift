@@ -293,28 +293,24 @@ extension MirrorDocument {
   /// A received batch.
   func batch(from bytes: [UInt8]) throws -> MirrorBatch {
     var made: [NodeID: MirrorNode] = [:]
-    return try withoutActuallyEscaping(
-      { (reader: inout MirrorReader) throws -> MirrorNode in
-        let id = try reader.id()
-        return made[id] ?? self.node(named: id)
-      }
-    ) { named in
-      var reader = MirrorReader(bytes, node: named)
-      return MirrorBatch(
-        try reader.operations { reader in
-          let id = try reader.id()
-          let (kind, model) = try reader.kindAndModel()
-          // An object may be left over from before a snapshot was taken.
-          let known = known(id)
-          let isFree = known.map { $0.kind == kind && $0.model == model && !$0.isReachable } ?? true
-          guard made[id] == nil, id.writer != 0, isFree else {
-            throw reader.failure("a new object")
-          }
-          let node = known ?? MirrorNode(id, kind, model: model)
-          made[id] = node
-          return node
-        })
+    var reader = MirrorReader(bytes) { reader in
+      let id = try reader.id()
+      return made[id] ?? self.node(named: id)
     }
+    return MirrorBatch(
+      try reader.operations { reader in
+        let id = try reader.id()
+        let (kind, model) = try reader.kindAndModel()
+        // An object may be left over from before a snapshot was taken.
+        let known = known(id)
+        let isFree = known.map { $0.kind == kind && $0.model == model && !$0.isReachable } ?? true
+        guard made[id] == nil, id.writer != 0, isFree else {
+          throw reader.failure("a new object")
+        }
+        let node = known ?? MirrorNode(id, kind, model: model)
+        made[id] = node
+        return node
+      })
   }
 
   /// The bytes of a batch for the server.
@@ -349,38 +345,34 @@ extension MirrorSnapshot {
   init(from bytes: [UInt8]) throws {
     var made: [NodeID: MirrorNode] = [:]
     var order: [MirrorNode] = []
-    objects = try withoutActuallyEscaping(
-      { (reader: inout MirrorReader) throws -> MirrorNode in
-        guard let node = made[try reader.id()] else { throw reader.failure("a known object") }
-        return node
+    var reader = MirrorReader(bytes) { reader in
+      guard let node = made[try reader.id()] else { throw reader.failure("a known object") }
+      return node
+    }
+    let operations = try reader.operations { reader in
+      let id = try reader.id()
+      guard made[id] == nil, (id == .root) == order.isEmpty else {
+        throw reader.failure("a new object")
       }
-    ) { named in
-      var reader = MirrorReader(bytes, node: named)
-      let operations = try reader.operations { reader in
-        let id = try reader.id()
-        guard made[id] == nil, (id == .root) == order.isEmpty else {
-          throw reader.failure("a new object")
-        }
-        let (kind, model) = try reader.kindAndModel()
-        let node = MirrorNode(id, kind, model: model)
-        made[id] = node
-        order.append(node)
-        return node
+      let (kind, model) = try reader.kindAndModel()
+      let node = MirrorNode(id, kind, model: model)
+      made[id] = node
+      order.append(node)
+      return node
+    }
+    var contents: [ObjectIdentifier: ([MirrorValue], [MirrorKey: MirrorValue])] = [:]
+    for operation in operations {
+      switch operation {
+      case .make: break
+      case .contents(let node, let list, let fields):
+        contents[ObjectIdentifier(node)] = (list, fields)
+      default: throw reader.failure("a state")
       }
-      var contents: [ObjectIdentifier: ([MirrorValue], [MirrorKey: MirrorValue])] = [:]
-      for operation in operations {
-        switch operation {
-        case .make: break
-        case .contents(let node, let list, let fields):
-          contents[ObjectIdentifier(node)] = (list, fields)
-        default: throw reader.failure("a state")
-        }
-      }
-      guard !order.isEmpty else { throw reader.failure("a root") }
-      return order.map { node in
-        let (list, fields) = contents[ObjectIdentifier(node)] ?? ([], [:])
-        return (node, list, fields)
-      }
+    }
+    guard !order.isEmpty else { throw reader.failure("a root") }
+    objects = order.map { node in
+      let (list, fields) = contents[ObjectIdentifier(node)] ?? ([], [:])
+      return (node, list, fields)
     }
   }
 }
