@@ -44,7 +44,7 @@ let package = Package(
   dependencies: [
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
     // For the macros; fetched only where the trait is on, as each use of it is behind that.
-    .package(url: "https://github.com/swiftlang/swift-syntax", "603.0.0"..<"604.0.0"),
+    .package(url: "https://github.com/swiftlang/swift-syntax", "600.0.1"..<"700.0.0"),
     // For the records, behind their trait likewise.
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
   ],

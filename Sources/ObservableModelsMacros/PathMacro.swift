@@ -69,19 +69,18 @@ struct PathMacro: ExpressionMacro {
   }
 
   private static func spelling(of component: KeyPathComponentSyntax) -> Spelling {
-    switch component.component {
-    case .property(let property):
+    if case .property(let property) = component.component {
       let name = property.declName.baseName
       if name.tokenKind == .keyword(.self) { return .nothing }
       if property.declName.argumentNames == nil, name.text.first?.isNumber != true {
         return .step(".property(\(stringLiteral(plainName(name))))")
       }
       return .unknown("a path cannot name an element of a tuple")
-    case .optional: return .nothing
-    case .subscript(let access): return spelling(of: access)
-    default:
-      return .unknown("a method cannot be observed")
     }
+    if case .optional = component.component { return .nothing }
+    if case .subscript(let access) = component.component { return spelling(of: access) }
+    // swift-syntax 600 has no other component, so a `switch` could have no default there.
+    return .unknown("a method cannot be observed")
   }
 
   private static func spelling(of access: KeyPathSubscriptComponentSyntax) -> Spelling {

@@ -75,7 +75,8 @@ extension TypeSyntax {
       self.as(IdentifierTypeSyntax.self)?.genericArgumentClause
       ?? self.as(MemberTypeSyntax.self)?.genericArgumentClause
     return clause?.arguments.compactMap { argument in
-      if case .type(let type) = argument.argument { type.trimmed } else { nil }
+      // In swift-syntax 600 an argument is a type, later one of several kinds of syntax.
+      Syntax(argument.argument).as(TypeSyntax.self)?.trimmed
     } ?? []
   }
 

@@ -2,7 +2,8 @@ import Testing
 
 /// The accessors of stored properties.
 struct AccessorExpansionTests {
-  @Test func `a property reports its writes, and copies nothing while it is unobserved`() {
+  @Test(.needsSwift62)
+  func `a property reports its writes, and copies nothing while it is unobserved`() {
     expectAccessors(
       """
       final class User {
@@ -152,7 +153,8 @@ struct AccessorExpansionTests {
         """#)
   }
 
-  @Test func `several threads and the toolchain's Observation`() {
+  @Test(.needsSwift62)
+  func `several threads and the toolchain's Observation`() {
     expectAccessors(
       """
       final class User {

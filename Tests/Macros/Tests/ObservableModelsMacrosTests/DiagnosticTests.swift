@@ -126,7 +126,8 @@ struct DiagnosticTests {
       """)
   }
 
-  @Test func `a closure that several threads can call`() {
+  @Test(.needsSwift62)
+  func `a closure that several threads can call`() {
     expectDiagnostic(
       """
       @ObservableModel(.threadSafe) final class User {
@@ -145,7 +146,7 @@ struct DiagnosticTests {
       """)
   }
 
-  @Test(arguments: [
+  @Test(.needsSwift62, arguments: [
     "@Ignored var cache = 0", "private var cache = 0", "@Ignored weak var cache: A?",
   ])
   func `an unguarded variable of a class for several threads`(variable: String) {
@@ -179,7 +180,8 @@ struct DiagnosticTests {
       """)
   }
 
-  @Test func `a lazy variable that several threads can read first`() {
+  @Test(.needsSwift62)
+  func `a lazy variable that several threads can read first`() {
     expectDiagnostic(
       """
       @ObservableModel(.threadSafe) final class User {

@@ -27,6 +27,18 @@ private func specs(conformances: [String]) -> [String: MacroSpec] {
   ]
 }
 
+#if canImport(SwiftSyntax602)
+  private let knowsSwift62 = true
+#else
+  private let knowsSwift62 = false
+#endif
+
+extension Trait where Self == ConditionTrait {
+  /// Skips a test with versions of swift-syntax before 602: they do not know the raw names and the
+  /// `nonisolated` conformances of Swift 6.2, and indent accessors differently.
+  static var needsSwift62: Self { .enabled(if: knowsSwift62) }
+}
+
 /// Expects the expansion of `source`, without the accessors of the properties.
 func expectExpansion(
   _ source: String, isHeir: Bool = false, to expanded: String,

@@ -411,7 +411,8 @@ struct ModelExpansionTests {
         """)
   }
 
-  @Test func `a class for several threads`() {
+  @Test(.needsSwift62)
+  func `a class for several threads`() {
     expectExpansion(
       """
       @ObservableModel(.threadSafe) final class Counter: Sendable {
@@ -466,7 +467,8 @@ struct ModelExpansionTests {
         """#)
   }
 
-  @Test func `options`() {
+  @Test(.needsSwift62)
+  func `options`() {
     expectExpansion(
       """
       @ObservableModel(.threadSafe, .observable) final class Counter {

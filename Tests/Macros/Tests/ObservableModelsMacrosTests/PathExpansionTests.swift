@@ -33,7 +33,8 @@ struct PathExpansionTests {
         """#)
   }
 
-  @Test func `indices, slots and keys differ from names`() {
+  @Test(.needsSwift62)
+  func `indices, slots and keys differ from names`() {
     expectExpansion(
       #"let path = #path(\User.items[0].`a.b`["*"])"#,
       to: #"""

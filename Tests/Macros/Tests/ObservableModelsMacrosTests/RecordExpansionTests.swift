@@ -146,7 +146,8 @@ struct RecordExpansionTests {
         """)
   }
 
-  @Test func `a write notifies the store`() {
+  @Test(.needsSwift62)
+  func `a write notifies the store`() {
     expectAccessors(
       """
       final class Item {
@@ -230,7 +231,8 @@ struct RecordExpansionTests {
       """)
   }
 
-  @Test func `a class of several threads, or with parameters`() {
+  @Test(.needsSwift62)
+  func `a class of several threads, or with parameters`() {
     expectDiagnostic(
       """
       @ObservableModel(.threadSafe) final class Item: ObservableRecord {
