@@ -21,6 +21,7 @@ func syntax(_ product: String) -> Target.Dependency {
 
 let package = Package(
   name: "obs-lua",
+  platforms: [.macOS(.v15)],
   products: [
     .library(name: "Observables", targets: ["Observables"]),
     .library(name: "ObservableModels", targets: ["ObservableModels"]),
@@ -49,16 +50,21 @@ let package = Package(
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
   ],
   targets: [
+    // The C library of the system, under one name.
+    .target(name: "LibC", swiftSettings: strict),
     .target(
       name: "Observables",
-      dependencies: ["CMainQueue", .product(name: "HeapModule", package: "swift-collections")],
+      dependencies: [
+        "CMainQueue", "LibC", .product(name: "HeapModule", package: "swift-collections"),
+      ],
       swiftSettings: strict),
     // Swift's runtime loads Dispatch, too, but its symbols are for those only that link it.
     .target(
       name: "CMainQueue", path: "CMainQueue",
       cSettings: [.define("_GNU_SOURCE", .when(platforms: [.linux]))],
       linkerSettings: [.linkedLibrary("dispatch", .when(platforms: [.linux]))]),
-    .target(name: "ProtocolObservers", dependencies: ["Observables"], swiftSettings: strict),
+    .target(
+      name: "ProtocolObservers", dependencies: ["Observables", "LibC"], swiftSettings: strict),
     // It loads hiredis when a mirror is made.
     .target(
       name: "CRedis", path: "CRedis",
@@ -66,7 +72,8 @@ let package = Package(
     .target(
       name: "TreeMirrors",
       dependencies: [
-        "CRedis", "Observables", .product(name: "DequeModule", package: "swift-collections"),
+        "CRedis", "Observables", "LibC",
+        .product(name: "DequeModule", package: "swift-collections"),
       ], swiftSettings: strict),
     .target(
       name: "ObservableModels",
@@ -75,8 +82,8 @@ let package = Package(
         .target(name: "ObservableModelsMacros", condition: .when(traits: ["Macros"])),
       ], swiftSettings: strict),
     .target(
-      name: "ObservableRecords", dependencies: ["Observables", "ObservableModels"] + grdb,
-      swiftSettings: strict),
+      name: "ObservableRecords",
+      dependencies: ["Observables", "ObservableModels", "LibC"] + grdb, swiftSettings: strict),
     .macro(
       name: "ObservableModelsMacros",
       dependencies: [
@@ -87,8 +94,12 @@ let package = Package(
         syntax("SwiftSyntaxBuilder"),
         syntax("SwiftSyntaxMacros"),
       ], swiftSettings: strict),
+    // Gives CLua the flags of pkg-config. Where that is not installed, Debian's paths are used.
+    .systemLibrary(
+      name: "CLiblua", path: "CLiblua", pkgConfig: "lua5.4",
+      providers: [.brew(["lua@5.4"]), .apt(["liblua5.4-dev"])]),
     .target(
-      name: "CLua", path: "CLua",
+      name: "CLua", dependencies: ["CLiblua"], path: "CLua",
       cSettings: [.define("_GNU_SOURCE", .when(platforms: [.linux]))],
       linkerSettings: [.linkedLibrary("lua5.4", .when(platforms: [.linux]))]),
     .target(
@@ -104,12 +115,14 @@ let package = Package(
     .target(name: "CReport", path: "CReport", exclude: ["Page"]),
     // The files in Lua, which lie beside the files in Swift that run them.
     .target(name: "CScripts", dependencies: ["CLua"], path: "CScripts"),
-    .target(name: "Lua", dependencies: ["CLua", "CTables", "CSandbox"], swiftSettings: strict),
+    .target(
+      name: "Lua", dependencies: ["CLua", "CTables", "CSandbox", "LibC"], swiftSettings: strict),
     .target(name: "LuaFoundation", dependencies: ["Lua"], swiftSettings: strict),
     .target(
       name: "LuaObservables",
       dependencies: [
         "Lua", "Observables", "TreeMirrors", "CLua", "CScripts", "CTables", "CSandbox",
+        "LibC",
       ],
       exclude: [
         "Completion/completion.lua", "Debugging/debugprompt.lua", "Outside/io.lua",
@@ -117,7 +130,7 @@ let package = Package(
       ], swiftSettings: strict),
     .target(
       name: "LuaInspector",
-      dependencies: ["LuaObservables", "Lua", "Observables", "CReport"],
+      dependencies: ["LuaObservables", "Lua", "Observables", "CReport", "LibC"],
       swiftSettings: strict),
     .target(
       name: "LuaRecords",
@@ -134,23 +147,23 @@ let package = Package(
       name: "obs-lua",
       dependencies: [
         "FixtureChecks", "LuaInspector", "LuaObservables", "Lua", "Observables", "CLua",
-        "CSandbox", "CCommandLine",
+        "CSandbox", "CCommandLine", "LibC",
       ],
       exclude: ["Recordings/recordings.lua", "Testing/coverage.lua"], swiftSettings: strict),
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
     .testTarget(
       name: "ObservablesTests",
-      dependencies: ["Observables", "TestSupport"],
+      dependencies: ["Observables", "TestSupport", "LibC"],
       swiftSettings: strict),
     .testTarget(
       name: "ProtocolObserversTests",
-      dependencies: ["ProtocolObservers", "Observables", "TestSupport"],
+      dependencies: ["ProtocolObservers", "Observables", "TestSupport", "LibC"],
       swiftSettings: strict),
     // The tests of the macros are a package of their own, Tests/Macros.
     .testTarget(
       name: "ObservableModelsTests", dependencies: ["ObservableModels", "Observables"],
       swiftSettings: strict),
-    .testTarget(name: "LuaTests", dependencies: ["Lua", "CLua"], swiftSettings: strict),
+    .testTarget(name: "LuaTests", dependencies: ["Lua", "CLua", "LibC"], swiftSettings: strict),
     .testTarget(
       name: "LuaFoundationTests",
       dependencies: ["LuaFoundation", "LuaObservables", "Lua", "Observables"],
@@ -159,7 +172,7 @@ let package = Package(
       name: "LuaObservablesTests",
       dependencies: [
         "ScriptFixtures", "LuaInspector", "LuaObservables", "Lua", "Observables", "CLua", "CTables",
-        "TestSupport",
+        "TestSupport", "LibC",
       ],
       exclude: ["Scripts"], swiftSettings: strict),
     .testTarget(
@@ -171,7 +184,7 @@ let package = Package(
       dependencies: ["ScriptFixtures", "LuaObservables", "Observables"],
       exclude: ["Fixtures", "Failing"], swiftSettings: strict),
     .testTarget(
-      name: "CommandLineTests", dependencies: ["obs-lua"],
+      name: "CommandLineTests", dependencies: ["obs-lua", "LibC"],
       exclude: ["Busted", "Modules", "Repeating"],
       swiftSettings: strict),
   ]

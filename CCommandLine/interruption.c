@@ -525,6 +525,8 @@ static clua_interruption uncaught(const char *message) {
 static bool has_rest(FILE *stream) {
 #ifdef __GLIBC__
   return stream->_IO_read_ptr < stream->_IO_read_end;
+#elif defined(__APPLE__)
+  return stream->_r > 0;
 #else
   (void)stream;
   return false;
@@ -543,7 +545,14 @@ bool ccl_awaitinput(FILE *stream) {
   struct pollfd input = {.fd = fileno(stream), .events = POLLIN};
   int ready = 0;
   while (stage_now == CALM && ready == 0) {
+#ifdef __APPLE__
+    fd_set inputs;
+    FD_ZERO(&inputs);
+    FD_SET(input.fd, &inputs);
+    ready = pselect(input.fd + 1, &inputs, NULL, NULL, NULL, &before);
+#else
     ready = ppoll(&input, 1, NULL, &before);
+#endif
     if (ready < 0 && errno == EINTR) ready = 0;
   }
   unblock(&before);

@@ -3,6 +3,8 @@
 #include "clua_modules.h"
 #include "pointers.h"
 
+#ifdef __linux__
+
 #include <dlfcn.h>
 #include <link.h>
 #include <pthread.h>
@@ -144,8 +146,6 @@ bool ccl_setnative(const char *name, bool shown) {
 
 /* ---- The functions --------------------------------------------------------------------------- */
 
-#ifdef __linux__
-
 /* The library's functions. */
 static clua_plainfunctions plain;
 static bool shown;
@@ -173,7 +173,7 @@ ccl_rawpointers ccl_exchangeraw(ccl_rawpointers functions) {
   return former;
 }
 
-void ccl_showtables(void) { shown = true; }
+bool ccl_showtables(void) { return shown = true; }
 
 /* Whether observed tables are shown to the caller of the function that uses this. */
 #define IS_SHOWN (shown && clua_isobserving() && !is_alone(__builtin_return_address(0)))
@@ -239,6 +239,11 @@ int lua_getinfo(lua_State *L, const char *what, lua_Debug *info) {
 
 #else
 
-void ccl_showtables(void) {}
+bool ccl_showtables(void) { return false; }
+
+bool ccl_setnative(const char *name, bool shown) {
+  (void)name;
+  return !shown;
+}
 
 #endif

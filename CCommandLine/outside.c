@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <link.h>
 #include <locale.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -18,6 +17,8 @@
 #include <unistd.h>
 
 #if defined(__linux__) && defined(__GLIBC__) && defined(__LP64__)
+
+#include <link.h>
 
 /* Calls of a library to the C library go through its table of imported functions. The entries
    for functions that read or change the world outside are replaced by those below, in Lua's library

@@ -7,20 +7,71 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#ifdef __linux__
+#include <sys/prctl.h>
+#else
+#include <pthread.h>
+#include <sys/event.h>
+#endif
 
 static void close_both(int ends[2]) {
   close(ends[0]);
   close(ends[1]);
 }
 
+static int make_pipe(int ends[2]) {
+  if (pipe(ends) != 0) return -1;
+  fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+  fcntl(ends[1], F_SETFD, FD_CLOEXEC);
+  return 0;
+}
+
+#ifdef __linux__
+
+static void end_with(pid_t parent) {
+  (void)parent;
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+}
+
+#else
+
+/* The descriptor that reports the end of the parent. */
+static int parent_events;
+
+static void *wait_for_parent(void *context) {
+  (void)context;
+  struct kevent event;
+  while (kevent(parent_events, NULL, 0, &event, 1, NULL) < 0 && errno == EINTR) {}
+  kill(getpid(), SIGKILL);
+  return NULL;
+}
+
+static void end_with(pid_t parent) {
+  parent_events = kqueue();
+  if (parent_events < 0) return;
+  fcntl(parent_events, F_SETFD, FD_CLOEXEC);
+  struct kevent event;
+  EV_SET(&event, parent, EVFILT_PROC, EV_ADD, NOTE_EXIT, 0, NULL);
+  if (kevent(parent_events, &event, 1, NULL, 0, NULL) != 0) return;
+  // The program's handlers expect their signals on its only thread.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  pthread_t thread;
+  if (pthread_create(&thread, NULL, wait_for_parent, NULL) == 0) pthread_detach(thread);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+#endif
+
 ccl_process ccl_fork(void) {
   ccl_process failed = {-1, -1, -1};
   int output[2], records[2];
-  if (pipe2(output, O_CLOEXEC) != 0) return failed;
-  if (pipe2(records, O_CLOEXEC) != 0) {
+  if (make_pipe(output) != 0) return failed;
+  if (make_pipe(records) != 0) {
     close_both(output);
     return failed;
   }
@@ -39,8 +90,8 @@ ccl_process ccl_fork(void) {
     return (ccl_process){id, output[0], records[0]};
   }
   setpgid(0, 0);
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  // The parent may have ended before that was set.
+  end_with(parent);
+  // The parent may have ended before that.
   if (getppid() != parent) _exit(1);
   int empty = open("/dev/null", O_RDONLY | O_CLOEXEC);
   if (empty >= 0) dup2(empty, 0);

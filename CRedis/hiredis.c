@@ -93,11 +93,16 @@ static void load(void) {
     const char *name, *tls;
     bool recent;
   } versions[] = {
+#ifdef __APPLE__
+    {"/opt/homebrew/lib/libhiredis.dylib", "/opt/homebrew/lib/libhiredis_ssl.dylib", true},
+    {"/usr/local/lib/libhiredis.dylib", "/usr/local/lib/libhiredis_ssl.dylib", true},
+#else
     {"libhiredis.so.1.3.0", "libhiredis_ssl.so.1.3.0", true},
     {"libhiredis.so.1.2.0", "libhiredis_ssl.so.1.2.0", true},
     {"libhiredis.so.1.1.0", "libhiredis_ssl.so.1.1.0", true},
     {"libhiredis.so.1.0.0", "libhiredis_ssl.so.1.0.0", true},
     {"libhiredis.so.0.14", NULL, false},
+#endif
   };
   void *library = NULL;
   for (size_t i = 0; i < sizeof versions / sizeof *versions && !library; i++) {
@@ -109,7 +114,7 @@ static void load(void) {
   }
   if (!library) {
     failure = "the library hiredis is not installed (Debian 12 has it in the package "
-              "libhiredis0.14, Debian 13 in libhiredis1.1.0)";
+              "libhiredis0.14, Debian 13 in libhiredis1.1.0, Homebrew in hiredis)";
     return;
   }
   bool complete =
@@ -203,8 +208,16 @@ static void end_quiet(const quiet *state) {
     sigset_t pipes;
     sigemptyset(&pipes);
     sigaddset(&pipes, SIGPIPE);
+#ifdef __APPLE__
+    // It has no call that takes a signal without waiting, but does not need one for a pending one.
+    sigset_t pending;
+    int signal;
+    sigpending(&pending);
+    if (sigismember(&pending, SIGPIPE) == 1) sigwait(&pipes, &signal);
+#else
     const struct timespec now = {0, 0};
     sigtimedwait(&pipes, NULL, &now);
+#endif
   }
   pthread_sigmask(SIG_SETMASK, &state->former, NULL);
 }

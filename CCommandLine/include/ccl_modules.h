@@ -9,8 +9,9 @@
 #include "clua.h"
 
 /// Shows observed tables to C modules from now on; until then they get the library's behaviour.
-/// Call this before a script runs.
-void ccl_showtables(void);
+/// Call this before a script runs. False if the system's linker does not prefer the program's
+/// functions, as on macOS.
+bool ccl_showtables(void);
 /// Hides observed tables from the C module of this name, or shows them again. It may be loaded
 /// later. False if out of memory.
 bool ccl_setnative(const char *name, bool shown);

@@ -8,9 +8,17 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+static int signal_number = SIGURG;
+
+void clua_guard_setsignal(int number) { signal_number = number; }
+int clua_guard_signal(void) { return signal_number; }
+
+#ifdef __linux__
+
+#include <sys/syscall.h>
 
 /* Each thread that runs scripts with a limit has one timer. It ticks while such a script is
    running, and not while the thread is idle. A tick adds the CPU time that the thread used since
@@ -29,23 +37,15 @@ typedef struct clua_clock {
   volatile sig_atomic_t isarmed; // a tick is due
   uint64_t last;                 // the thread's CPU time at the last tick
   int thread;
-#ifdef __linux__
   timer_t timer;
   bool hastimer;
-#endif
 } clua_clock;
 
 static _Thread_local clua_clock *here;
 
-static int signal_number = SIGURG;
 static struct sigaction former;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t key;
-
-void clua_guard_setsignal(int number) { signal_number = number; }
-int clua_guard_signal(void) { return signal_number; }
-
-#ifdef __linux__
 
 bool clua_guard_canlimit(void) { return true; }
 

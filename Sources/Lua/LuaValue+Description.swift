@@ -1,4 +1,4 @@
-import Glibc
+import LibC
 
 extension LuaValue: CustomStringConvertible, CustomDebugStringConvertible {
   /// The value as printed by Lua: `1`, `1.0`, `1e+100`, `-nan`, the text of a string, `table:

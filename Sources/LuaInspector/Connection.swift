@@ -1,4 +1,4 @@
-import Glibc
+import LibC
 internal import Observables
 
 /// A connection to the server: one request, and its answer.
@@ -108,6 +108,6 @@ final class Connection {
     outbox.flush()
     phase = .closed
     outbox.fail()
-    _ = Glibc.close(descriptor)
+    _ = LibC.close(descriptor)
   }
 }

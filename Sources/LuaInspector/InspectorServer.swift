@@ -1,4 +1,4 @@
-import Glibc
+import LibC
 internal import LuaObservables
 internal import Observables
 

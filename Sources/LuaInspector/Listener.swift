@@ -1,4 +1,4 @@
-import Glibc
+import LibC
 internal import Observables
 
 /// A socket that accepts connections of this machine.
@@ -16,8 +16,9 @@ final class Listener {
     guard let number = UInt16(exactly: port) else {
       throw InspectorError(port: port, reason: "a port is a number from 0 to 65535")
     }
-    let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
-    let descriptor = aboveStandardStreams(socket(AF_INET, type, 0))
+    let descriptor = aboveStandardStreams(socket(AF_INET, streamSocket, 0))
+    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+    _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_port = number.bigEndian
@@ -32,7 +33,7 @@ final class Listener {
     }
     guard isListening else {
       let reason = String(cString: strerror(errno))
-      if descriptor >= 0 { _ = Glibc.close(descriptor) }
+      if descriptor >= 0 { _ = LibC.close(descriptor) }
       throw InspectorError(port: port, reason: reason)
     }
     self.descriptor = descriptor
@@ -44,7 +45,7 @@ final class Listener {
   func close() {
     if isClosed { return }
     isClosed = true
-    _ = Glibc.close(descriptor)
+    _ = LibC.close(descriptor)
   }
 
   /// The entry for `poll`.

@@ -1,4 +1,4 @@
-import Glibc
+import LibC
 internal import Observables
 
 /// The bytes that a connection has still to send.

@@ -1,6 +1,6 @@
 #if Records
   internal import Foundation
-  internal import Glibc
+  internal import LibC
 
   /// A row that is read for a class, with errors that describe why it does not fit.
   public struct RecordRow {

@@ -1,5 +1,5 @@
 #if Records
-  internal import Glibc
+  internal import LibC
 
   /// Reads the rows of requests as objects.
   ///

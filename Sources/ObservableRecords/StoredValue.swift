@@ -1,6 +1,6 @@
 #if Records
   internal import Foundation
-  internal import Glibc
+  internal import LibC
 
   /// A value as SQLite stores it, compared as SQLite compares it: texts by their bytes.
   struct StoredValue: Hashable, Sendable {

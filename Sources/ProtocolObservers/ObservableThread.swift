@@ -1,4 +1,4 @@
-import Glibc
+import LibC
 import Observables
 
 /// A thread that can be observed: override `main()`, and call `withObservers` there.

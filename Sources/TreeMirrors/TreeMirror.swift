@@ -1,4 +1,4 @@
-import Glibc
+import LibC
 public import Observables
 
 /// Keeps a model or collection, and everything below it, equal to the trees of other processes,

@@ -1,4 +1,4 @@
-internal import Glibc
+internal import LibC
 
 /// A command line, parsed before any Lua code runs.
 ///

@@ -1,7 +1,7 @@
 internal import CCommandLine
 internal import CLua
 internal import CSandbox
-internal import Glibc
+internal import LibC
 internal import Lua
 internal import LuaObservables
 

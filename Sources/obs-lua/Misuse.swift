@@ -14,6 +14,8 @@ enum Misuse: Error {
   case needsScript(Options.Name)
   /// An option without the recording to which it applies.
   case needsRecording(Options.Name)
+  /// An option for something that other systems lack.
+  case needsLinux(Options.Name)
   /// An argument that has no meaning together with the option.
   case excluded(String, by: Options.Name)
 
@@ -21,7 +23,9 @@ enum Misuse: Error {
   var status: CInt {
     switch self {
     case .unknownLetter, .needsArgument: 1
-    case .unknownOption, .wrongValue, .needsOption, .needsScript, .needsRecording, .excluded: 2
+    case .unknownOption, .wrongValue, .needsOption, .needsScript, .needsRecording, .needsLinux,
+      .excluded:
+      2
     }
   }
 
@@ -43,6 +47,8 @@ enum Misuse: Error {
       ccl_writeerror(name, "'\(option.rawValue)' needs a script, or '--test' with files")
     case .needsRecording(let option):
       ccl_writeerror(name, "'\(option.rawValue)' needs one recording")
+    case .needsLinux(let option):
+      ccl_writeerror(name, "'\(option.rawValue)' needs Linux")
     case .excluded(let argument, let option):
       ccl_writeerror(name, "'\(argument)' cannot be used with '\(option.rawValue)'")
     case .wrongValue(let option):

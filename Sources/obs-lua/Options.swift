@@ -79,6 +79,10 @@ struct Options {
       [.error, .virtualTime, .timeout, .maxMemory, .turnTime, .sandbox].contains(self)
     }
 
+    /// Whether the option needs something that only Linux has: timers of threads, inotify, or
+    /// functions of the program that take precedence over those of Lua's library.
+    var needsLinux: Bool { [.turnTime, .sandbox, .watch, .replay, .until, .bisect].contains(self) }
+
     /// Whether the value may be omitted.
     var isValueOptional: Bool {
       [.sandbox, .inspect, .watch, .shuffle, .coverage].contains(self)
@@ -183,6 +187,9 @@ struct Options {
     guard let name = Name(rawValue: written) else {
       throw .unknownOption(written, nearest: Self.nearest(to: written))
     }
+    #if !os(Linux)
+      if name.needsLinux { throw .needsLinux(name) }
+    #endif
     let value = equals.map { String(text[text.index(after: $0)...]) }
     guard name.value != nil || value == nil,
       value != nil || name.value == nil || name.isValueOptional

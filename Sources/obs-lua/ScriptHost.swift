@@ -1,5 +1,5 @@
 internal import CCommandLine
-internal import Glibc
+internal import LibC
 internal import Lua
 internal import LuaInspector
 internal import LuaObservables
@@ -84,8 +84,7 @@ final class ScriptHost {
     try host.install()
     if !options.isSandboxed {
       // Untrusted scripts load no C modules.
-      ccl_showtables()
-      host.showTablesToModules { name, isShown in ccl_setnative(name, isShown) }
+      showTablesToModules(host)
     }
     // The time of scripts starts only when they do.
     if options.isSandboxed { try host.shareLibraries() }
@@ -267,4 +266,10 @@ final class ScriptHost {
     host.close()
     return !hasFailed
   }
+}
+
+/// Shows observed tables to C modules, if the system's linker lets the program do so.
+func showTablesToModules(_ host: LuaHost) {
+  guard ccl_showtables() else { return }
+  host.showTablesToModules { name, isShown in ccl_setnative(name, isShown) }
 }

@@ -1,4 +1,4 @@
 internal import CCommandLine
-import Glibc
+import LibC
 
 exit(Program.run(argumentCount: Int(ccl_argumentcount()), arguments: ccl_arguments()))

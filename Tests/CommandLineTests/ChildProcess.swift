@@ -1,5 +1,5 @@
 import Foundation
-import Glibc
+import LibC
 
 /// A process with default signals, none of them blocked, an environment without Lua's variables,
 /// and no descriptors but the standard ones.

@@ -1,5 +1,5 @@
 import Foundation
-import Glibc
+import LibC
 import Testing
 
 /// A line for the shell in which `$L` runs an interpreter under the name `lua`.

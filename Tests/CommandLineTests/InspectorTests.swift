@@ -1,5 +1,5 @@
 import Foundation
-import Glibc
+import LibC
 import Testing
 
 /// V1–V4: the inspector of a running program, and its page.

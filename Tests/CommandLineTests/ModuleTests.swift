@@ -1,5 +1,5 @@
 import Foundation
-import Glibc
+import LibC
 import Testing
 
 /// C modules see observed tables as scripts do (M1).

@@ -1,4 +1,4 @@
-import Glibc
+import LibC
 import Testing
 
 /// Rule I1 at the prompt: Ctrl-C brings the prompt back.

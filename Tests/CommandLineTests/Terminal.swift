@@ -1,5 +1,5 @@
 import Foundation
-import Glibc
+import LibC
 
 /// A pseudoterminal that runs an interpreter.
 final class Terminal {
@@ -68,7 +68,7 @@ final class Terminal {
       return false
     }
     var bytes = [UInt8](repeating: 0, count: 4096)
-    let count = Glibc.read(controller, &bytes, bytes.count)
+    let count = LibC.read(controller, &bytes, bytes.count)
     guard count > 0 else { return count < 0 && errno == EINTR }
     received += bytes[..<count].filter { $0 != UInt8(ascii: "\r") }
     return true

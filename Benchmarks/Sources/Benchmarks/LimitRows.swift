@@ -1,7 +1,12 @@
-import Glibc
 import Lua
 import LuaObservables
 import Observables
+
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
 
 /// Limits that are not reached (S2), compared with a host without limits; and the delay of stops
 /// (S1).

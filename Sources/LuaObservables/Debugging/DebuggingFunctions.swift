@@ -1,5 +1,5 @@
 internal import CLua
-import Glibc
+import LibC
 internal import Lua
 internal import Observables
 

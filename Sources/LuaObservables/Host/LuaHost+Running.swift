@@ -1,4 +1,4 @@
-internal import Glibc
+internal import LibC
 internal import Lua
 internal import Observables
 

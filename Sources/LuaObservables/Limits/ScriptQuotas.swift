@@ -1,6 +1,6 @@
 internal import CLua
 internal import CSandbox
-import Glibc
+import LibC
 internal import Lua
 internal import Observables
 

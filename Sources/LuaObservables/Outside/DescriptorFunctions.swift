@@ -1,5 +1,5 @@
 internal import CLua
-import Glibc
+import LibC
 internal import Lua
 internal import Observables
 
@@ -9,7 +9,7 @@ final class DescriptorFunctions: ModuleSlice {
   private var last = 0
   /// The number of writers that ignore SIGPIPE, and the previous signal handler.
   private var writers = 0
-  private var outerAction: sighandler_t?
+  private var outerAction: (@convention(c) (CInt) -> Void)?
 
   /// Bytes of scripts' memory for a handler with its callback.
   private static let charge = 1200

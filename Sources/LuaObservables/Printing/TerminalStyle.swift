@@ -1,4 +1,4 @@
-internal import Glibc
+internal import LibC
 
 /// The abilities of a terminal.
 package enum TerminalStyle {

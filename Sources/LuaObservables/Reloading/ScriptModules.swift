@@ -1,5 +1,5 @@
 internal import CTables
-internal import Glibc
+internal import LibC
 internal import Lua
 
 /// The owner of running code and of registrations: a sandbox, and one of its modules.

@@ -1,4 +1,4 @@
-internal import Glibc
+internal import LibC
 internal import Lua
 
 /// A folder in which scripts find modules: `a.b` is the file `a/b.lua` in it; files outside are not
@@ -109,7 +109,7 @@ struct ModuleFolder {
     var bytes: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: 64 << 10)
     while bytes.count < limit {
-      let count = Glibc.read(descriptor, &piece, min(piece.count, limit - bytes.count))
+      let count = LibC.read(descriptor, &piece, min(piece.count, limit - bytes.count))
       guard count > 0 else { return count == 0 ? bytes : nil }
       bytes += piece[..<count]
     }

@@ -1,4 +1,4 @@
-internal import Glibc
+internal import LibC
 
 /// Finding the code that writes.
 extension KeyPathObservable {
@@ -29,15 +29,23 @@ extension KeyPathObservable {
 
 /// Whether a debugger traces the process.
 private var isInDebugger: Bool {
-  guard let file = fopen("/proc/self/status", "r") else { return false }
-  defer { fclose(file) }
-  var line = [CChar](repeating: 0, count: 256)
-  while fgets(&line, CInt(line.count), file) != nil {
-    let text = line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
-    guard text.starts(with: "TracerPid:".utf8) else { continue }
-    return text.contains { (UInt8(ascii: "1")...UInt8(ascii: "9")).contains($0) }
-  }
-  return false
+  #if canImport(Darwin)
+    var name = [CTL_KERN, KERN_PROC, KERN_PROC_PID, getpid()]
+    var process = kinfo_proc()
+    var size = MemoryLayout<kinfo_proc>.size
+    let status = sysctl(&name, UInt32(name.count), &process, &size, nil, 0)
+    return status == 0 && process.kp_proc.p_flag & P_TRACED != 0
+  #else
+    guard let file = fopen("/proc/self/status", "r") else { return false }
+    defer { fclose(file) }
+    var line = [CChar](repeating: 0, count: 256)
+    while fgets(&line, CInt(line.count), file) != nil {
+      let text = line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
+      guard text.starts(with: "TracerPid:".utf8) else { continue }
+      return text.contains { (UInt8(ascii: "1")...UInt8(ascii: "9")).contains($0) }
+    }
+    return false
+  #endif
 }
 
 private func report(_ change: ModelChange, _ site: String) {
@@ -45,5 +53,5 @@ private func report(_ change: ModelChange, _ site: String) {
   let line =
     "break on change of '\(change.path)' (registered at \(site)): "
     + "\(change.key): \(text(change.old)) → \(text(change.new))\n"
-  _ = line.withCString { Glibc.write(STDERR_FILENO, $0, strlen($0)) }
+  _ = line.withCString { LibC.write(STDERR_FILENO, $0, strlen($0)) }
 }

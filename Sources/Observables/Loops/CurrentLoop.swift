@@ -1,4 +1,4 @@
-import Glibc
+import LibC
 
 /// The loops of each thread, held weakly, in order of creation.
 enum CurrentLoop {
@@ -12,7 +12,9 @@ enum CurrentLoop {
   private static let key: pthread_key_t = {
     var key = pthread_key_t()
     let status = pthread_key_create(&key) { box in
-      if let box { Unmanaged<Box>.fromOpaque(box).release() }
+      // It is never nil, and not optional on macOS.
+      let box: UnsafeMutableRawPointer? = box
+      Unmanaged<Box>.fromOpaque(box!).release()
     }
     precondition(status == 0, "The system has no thread-local storage left")
     return key

@@ -1,4 +1,4 @@
-import Glibc
+import LibC
 
 /// A callback that a loop calls while a file descriptor is readable, or while it is writable.
 ///
@@ -68,7 +68,7 @@ package enum DescriptorState {
 /// more entries than the process may have descriptors. If there are more, all entries for a
 /// descriptor are merged.
 func poll(_ polled: inout [pollfd], timeout: Int32) -> Int32 {
-  let result = Glibc.poll(&polled, nfds_t(polled.count), timeout)
+  let result = LibC.poll(&polled, nfds_t(polled.count), timeout)
   guard result < 0, errno == EINVAL else { return result }
   var places: [Int32: Int] = [:]
   var merged: [pollfd] = []
@@ -80,7 +80,7 @@ func poll(_ polled: inout [pollfd], timeout: Int32) -> Int32 {
       merged.append(entry)
     }
   }
-  let count = Glibc.poll(&merged, nfds_t(merged.count), timeout)
+  let count = LibC.poll(&merged, nfds_t(merged.count), timeout)
   let always = Int16(POLLERR | POLLHUP | POLLNVAL)
   for index in polled.indices {
     guard count > 0, let place = places[polled[index].fd] else { continue }

@@ -1,4 +1,4 @@
-import Glibc
+import LibC
 import Synchronization
 
 /// The thread that waits for descriptors on behalf of loops with a driver, which cannot wait

@@ -1,4 +1,4 @@
-import Glibc
+import LibC
 
 /// Writes all bytes to a descriptor; returns false if the system refuses some, with its reason in
 /// `errno`.

@@ -1,4 +1,4 @@
-import Glibc
+import LibC
 
 /// An event that happens once and that threads can wait for.
 ///
@@ -11,16 +11,33 @@ package final class Latch: Sendable {
     var mutex = pthread_mutex_t()
     var condition = pthread_cond_t()
     var isOpen = false
+
+    /// Waits for the condition until a time of the monotonic clock; returns an error or 0.
+    mutating func wait(until deadline: UInt64) -> CInt {
+      #if canImport(Darwin)
+        // Conditions have no choice of clocks there.
+        let now = monotonicNanoseconds()
+        var time = timespec(nanoseconds: deadline > now ? deadline - now : 0)
+        return pthread_cond_timedwait_relative_np(&condition, &mutex, &time)
+      #else
+        var time = timespec(nanoseconds: deadline)
+        return pthread_cond_timedwait(&condition, &mutex, &time)
+      #endif
+    }
   }
 
   package init() {
     state.initialize(to: State())
     pthread_mutex_init(&state.pointee.mutex, nil)
-    var attributes = pthread_condattr_t()
-    pthread_condattr_init(&attributes)
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
-    pthread_cond_init(&state.pointee.condition, &attributes)
-    pthread_condattr_destroy(&attributes)
+    #if canImport(Darwin)
+      pthread_cond_init(&state.pointee.condition, nil)
+    #else
+      var attributes = pthread_condattr_t()
+      pthread_condattr_init(&attributes)
+      pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+      pthread_cond_init(&state.pointee.condition, &attributes)
+      pthread_condattr_destroy(&attributes)
+    #endif
   }
 
   deinit {
@@ -56,19 +73,21 @@ package final class Latch: Sendable {
 
   /// Waits until the latch is open, but at most `seconds`; returns whether it is open.
   package func wait(seconds: Double) -> Bool {
-    var deadline = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &deadline)
     // A century counts as forever, and NaN as no time.
-    let seconds = seconds > 0 ? min(seconds, 3e9) : 0
-    let nanoseconds = deadline.tv_nsec + Int((seconds - seconds.rounded(.down)) * 1e9)
-    deadline.tv_sec += Int(seconds) + nanoseconds / 1_000_000_000
-    deadline.tv_nsec = nanoseconds % 1_000_000_000
+    let deadline = monotonicNanoseconds() + UInt64((seconds > 0 ? min(seconds, 3e9) : 0) * 1e9)
     return locked { state in
       while !state.isOpen {
-        let status = pthread_cond_timedwait(&state.condition, &state.mutex, &deadline)
+        let status = state.wait(until: deadline)
         if status == ETIMEDOUT { break }
       }
       return state.isOpen
     }
+  }
+}
+
+extension timespec {
+  fileprivate init(nanoseconds: UInt64) {
+    self.init(
+      tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
   }
 }

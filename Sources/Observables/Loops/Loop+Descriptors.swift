@@ -1,4 +1,4 @@
-import Glibc
+import LibC
 
 extension Loop {
   /// Calls `body` in a separate turn whenever `descriptor` is readable or at its end.

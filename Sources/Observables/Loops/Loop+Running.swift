@@ -1,4 +1,4 @@
-import Glibc
+import LibC
 
 extension Loop {
   /// Handles everything that is due, each item in a separate turn, without waiting.

@@ -1,4 +1,4 @@
-import Glibc
+import LibC
 
 /// A loop of turns: it handles messages and timers, and calls watchers when a turn ends (T1).
 ///

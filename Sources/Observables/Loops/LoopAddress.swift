@@ -1,10 +1,9 @@
-import Glibc
 import Synchronization
 
 /// The address of a loop that may be gone, for values of any thread, without reference counting.
 struct LoopAddress: Sendable {
   /// The loop's thread; nil if the loop's driver decides where it lives.
-  private let thread: pthread_t?
+  private let thread: ThreadID?
   /// A number that no other loop of the process has.
   private let number: UInt64
 
@@ -25,7 +24,7 @@ struct LoopAddress: Sendable {
   /// Whether the calling code runs where the loop lives; if the loop is gone, this is false, except
   /// for a loop that is known by its thread alone.
   var isHere: Bool {
-    if let thread { return pthread_equal(thread, pthread_self()) != 0 }
+    if let thread { return thread.isCurrent }
     return inbox?.home.isHere ?? false
   }
 

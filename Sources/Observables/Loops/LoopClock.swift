@@ -1,4 +1,4 @@
-import Glibc
+import LibC
 
 /// The clock of a loop.
 public enum LoopClock: Sendable {

@@ -1,4 +1,4 @@
-import Glibc
+import LibC
 import Synchronization
 
 /// A source of turns for a loop that lives in a queue, an event loop, or a run loop.

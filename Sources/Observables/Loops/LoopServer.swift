@@ -1,4 +1,4 @@
-package import Glibc
+package import LibC
 
 /// Work of a tool that a loop does while it waits, outside of turns.
 ///

@@ -1,4 +1,4 @@
-import Glibc
+import LibC
 import Synchronization
 
 /// A thread with a loop that runs until it is stopped, for servers and tools.

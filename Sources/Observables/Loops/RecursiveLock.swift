@@ -1,4 +1,4 @@
-import Glibc
+import LibC
 
 /// A lock that its owner can take again.
 final class RecursiveLock: Sendable {

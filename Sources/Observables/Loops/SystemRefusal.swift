@@ -1,4 +1,4 @@
-import Glibc
+import LibC
 
 /// The error when the system refuses a resource that a loop needs: the process has reached a limit,
 /// or lacks the permission.

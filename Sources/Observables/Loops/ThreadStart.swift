@@ -1,4 +1,4 @@
-package import Glibc
+package import LibC
 
 /// Starts a thread that runs `body`, and retains `body` until it is done.
 ///
@@ -8,11 +8,17 @@ package import Glibc
 func startThread(
   _ body: @escaping @Sendable () -> Void
 ) throws(SystemRefusal) -> pthread_t {
-  var thread = pthread_t()
+  #if canImport(Darwin)
+    var thread: pthread_t?
+  #else
+    var thread = pthread_t()
+  #endif
   let body = Unmanaged.passRetained(ThreadBody(body))
   let status = pthread_create(
     &thread, nil,
     { context in
+      // On macOS it is not optional.
+      let context: UnsafeMutableRawPointer? = context
       Unmanaged<ThreadBody>.fromOpaque(context!).takeRetainedValue().run()
       return nil
     }, body.toOpaque())
@@ -20,7 +26,8 @@ func startThread(
     body.release()
     throw SystemRefusal("a thread", number: status)
   }
-  return thread
+  let started: pthread_t? = thread
+  return started!
 }
 
 /// Does the same as `startThread`, but ends the program with a sentence if the system has no thread

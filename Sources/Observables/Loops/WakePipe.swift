@@ -1,4 +1,4 @@
-import Glibc
+import LibC
 
 /// A pipe that wakes a thread waiting for its `input`.
 struct WakePipe {
@@ -13,7 +13,7 @@ struct WakePipe {
       ends[index] = aboveStandardStreams(ends[index])
       guard ends[index] >= 0 else {
         let refusal = Self.refusal
-        for end in ends where end >= 0 { Glibc.close(end) }
+        for end in ends where end >= 0 { LibC.close(end) }
         throw refusal
       }
       _ = fcntl(ends[index], F_SETFD, FD_CLOEXEC)
@@ -41,7 +41,7 @@ struct WakePipe {
 
   /// Closes both ends; the owner of the pipe calls it once.
   func close() {
-    Glibc.close(input)
-    Glibc.close(output)
+    LibC.close(input)
+    LibC.close(output)
   }
 }

@@ -1,4 +1,4 @@
-import Glibc
+import LibC
 
 /// The lines of a recording, in memory.
 struct RecordedLines {

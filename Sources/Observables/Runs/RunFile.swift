@@ -1,4 +1,4 @@
-import Glibc
+import LibC
 
 /// Writes the lines of a recording to a file.
 final class RunFile: RunSink {
@@ -43,7 +43,7 @@ final class RunFile: RunSink {
     do throws(RunRecordingError) {
       try prepare()
     } catch {
-      _ = Glibc.close(descriptor)
+      _ = LibC.close(descriptor)
       descriptor = -1
       throw error
     }
@@ -60,7 +60,7 @@ final class RunFile: RunSink {
   }
 
   private static func open(_ path: String, _ flags: CInt) -> CInt {
-    aboveStandardStreams(Glibc.open(path, flags | O_CREAT | O_CLOEXEC, 0o600))
+    aboveStandardStreams(LibC.open(path, flags | O_CREAT | O_CLOEXEC, 0o600))
   }
 
   deinit { close() }
@@ -127,13 +127,13 @@ final class RunFile: RunSink {
     guard made >= 0, copy(from: start, to: made), rename(new, path) == 0 else {
       let error = systemError()
       if made >= 0 {
-        _ = Glibc.close(made)
+        _ = LibC.close(made)
         unlink(new)
       }
       dropsLines = true
       return onFailure(error)
     }
-    _ = Glibc.close(descriptor)
+    _ = LibC.close(descriptor)
     descriptor = made
     dropping?.checkpoints = [header.count]
     size = header.count + size - start
@@ -154,7 +154,7 @@ final class RunFile: RunSink {
 
   func close() {
     save()
-    if descriptor >= 0 { _ = Glibc.close(descriptor) }
+    if descriptor >= 0 { _ = LibC.close(descriptor) }
     descriptor = -1
   }
 }

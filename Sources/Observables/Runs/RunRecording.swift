@@ -1,4 +1,4 @@
-import Glibc
+import LibC
 
 /// The options of a recording of a run.
 public struct RunRecordingOptions: Sendable {

@@ -1,4 +1,4 @@
-import Glibc
+import LibC
 
 /// A recording that is replayed: gives back the inputs, and compares all events with the recorded
 /// ones (D5).

@@ -1,4 +1,4 @@
-import Glibc
+import LibC
 internal import Observables
 
 /// A file with the batches of this process that the server has not acknowledged: a later process
@@ -40,14 +40,14 @@ final class MirrorJournal {
       throw MirrorError("the journal '\(path)' is not a regular file")
     }
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-      Glibc.close(descriptor)
+      LibC.close(descriptor)
       descriptor = -1
       throw MirrorError("the journal '\(path)' is used by another process")
     }
     var bytes: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 1 << 16)
     while true {
-      let count = Glibc.read(descriptor, &buffer, buffer.count)
+      let count = LibC.read(descriptor, &buffer, buffer.count)
       if count <= 0 { break }
       bytes.append(contentsOf: buffer[..<count])
     }
@@ -114,10 +114,10 @@ final class MirrorJournal {
       try write(text.bytes, to: new)
       guard rename(path + ".new", path) == 0 else { throw failure() }
     } catch {
-      Glibc.close(new)
+      LibC.close(new)
       throw error
     }
-    Glibc.close(descriptor)
+    LibC.close(descriptor)
     (descriptor, size, firstSize) = (new, text.bytes.count, text.bytes.count)
   }
 
@@ -136,7 +136,7 @@ final class MirrorJournal {
   }
 
   func close() {
-    if descriptor >= 0 { Glibc.close(descriptor) }
+    if descriptor >= 0 { LibC.close(descriptor) }
     descriptor = -1
   }
 }

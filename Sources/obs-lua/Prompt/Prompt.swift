@@ -1,6 +1,6 @@
 internal import CCommandLine
 internal import CLua
-internal import Glibc
+internal import LibC
 internal import Lua
 
 /// The prompt: reads lines until they make a chunk.

@@ -1,5 +1,5 @@
 internal import CCommandLine
-internal import Glibc
+internal import LibC
 internal import Observables
 
 /// The program's inputs, which a recording notes and a replay gives back.

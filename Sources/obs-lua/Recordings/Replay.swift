@@ -1,5 +1,5 @@
 internal import CCommandLine
-internal import Glibc
+internal import LibC
 internal import Lua
 internal import Observables
 

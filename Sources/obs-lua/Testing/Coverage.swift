@@ -1,4 +1,4 @@
-internal import Glibc
+internal import LibC
 
 /// How often the lines of the tested files ran, over all processes.
 ///

@@ -1,6 +1,6 @@
 internal import CCommandLine
 internal import FixtureChecks
-internal import Glibc
+internal import LibC
 internal import Lua
 internal import LuaObservables
 internal import Observables
@@ -17,8 +17,7 @@ struct TestChild {
   func run() {
     do {
       let run = try FixtureRun(path)
-      ccl_showtables()
-      run.host.showTablesToModules { name, isShown in ccl_setnative(name, isShown) }
+      showTablesToModules(run.host)
       var limits = ScriptLimits()
       if let memory = options.memoryLimit { limits.memory = memory }
       if let time = options.turnTime { limits.turnTime = time }

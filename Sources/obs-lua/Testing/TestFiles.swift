@@ -1,4 +1,4 @@
-internal import Glibc
+internal import LibC
 
 /// The files for a list of paths: the files themselves, and the files of folders.
 ///

@@ -1,5 +1,5 @@
 internal import CCommandLine
-internal import Glibc
+internal import LibC
 
 /// A process that runs a file, from its parent's point of view.
 struct TestProcess {
@@ -92,7 +92,7 @@ struct TestPipe {
   mutating func read() -> Bool {
     guard descriptor >= 0 else { return false }
     var portion = [UInt8](repeating: 0, count: 65536)
-    let count = Glibc.read(descriptor, &portion, portion.count)
+    let count = LibC.read(descriptor, &portion, portion.count)
     if count > 0 {
       bytes += portion[..<count]
       return true
@@ -106,7 +106,7 @@ struct TestPipe {
   mutating func drain() { while read() {} }
 
   mutating func close() {
-    if descriptor >= 0 { Glibc.close(descriptor) }
+    if descriptor >= 0 { LibC.close(descriptor) }
     descriptor = -1
   }
 }

@@ -1,6 +1,6 @@
 internal import CCommandLine
 internal import FixtureChecks
-internal import Glibc
+internal import LibC
 
 /// Runs files that check themselves, each in a separate process, and reports in their order.
 struct TestRunner {

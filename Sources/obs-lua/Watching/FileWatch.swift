@@ -1,5 +1,5 @@
 internal import CCommandLine
-internal import Glibc
+internal import LibC
 
 /// A file or a folder in a watched folder, independent of the path by which it was found.
 struct WatchedFile: Hashable {

@@ -1,5 +1,5 @@
 internal import CCommandLine
-internal import Glibc
+internal import LibC
 internal import Lua
 internal import LuaObservables
 internal import Observables
@@ -53,7 +53,7 @@ final class ScriptReloads {
   }
 
   private func send(_ answer: String) {
-    _ = Glibc.send(descriptor, answer, strlen(answer) + 1, CInt(MSG_NOSIGNAL))
+    _ = LibC.send(descriptor, answer, strlen(answer) + 1, CInt(MSG_NOSIGNAL))
   }
 
   /// Loads the modules of a file again, and writes the result; returns whether this needs no other

@@ -1,5 +1,5 @@
 internal import CCommandLine
-internal import Glibc
+internal import LibC
 
 /// Runs a script in a separate process, and again whenever the script or a file that it has loaded
 /// changes.
@@ -144,7 +144,7 @@ struct ScriptRestarter {
     _ files: inout [WatchedFile: String], _ isRefused: inout Bool, _ unanswered: inout Int
   ) -> Bool {
     var bytes = [UInt8](repeating: 0, count: 4096)
-    let count = Glibc.read(descriptor, &bytes, bytes.count)
+    let count = LibC.read(descriptor, &bytes, bytes.count)
     if count < 0, errno == EINTR { return true }
     guard count > 0 else { return false }
     paths += bytes[..<count]

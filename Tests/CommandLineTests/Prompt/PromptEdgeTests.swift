@@ -1,5 +1,5 @@
 import Foundation
-import Glibc
+import LibC
 import Testing
 
 /// The prompt on a terminal in unusual situations: rules N1 to N8, I5 and W3.

@@ -1,5 +1,5 @@
 import Foundation
-import Glibc
+import LibC
 import Testing
 
 /// The prompt on a terminal: rules N1 to N9, and the prompt of `break_on_change`, W3.

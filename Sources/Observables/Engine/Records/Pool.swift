@@ -1,4 +1,4 @@
-import Glibc
+import LibC
 
 /// The memory of records.
 ///
@@ -23,7 +23,7 @@ package enum RecordMemory {
 
   @inline(never)
   fileprivate static func free(_ memory: UnsafeMutableRawPointer, _ size: Int) {
-    if let source { source.free(memory, size) } else { Glibc.free(memory) }
+    if let source { source.free(memory, size) } else { LibC.free(memory) }
   }
 }
 

@@ -1,5 +1,10 @@
-import Glibc
 import ObservableRecords
+
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
 
 // A program to be killed: in each turn it moves things between boxes, and counts.
 
