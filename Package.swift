@@ -177,7 +177,9 @@ let package = Package(
       exclude: ["Scripts"], swiftSettings: strict),
     .testTarget(
       name: "TreeMirrorsTests",
-      dependencies: ["TreeMirrors", "LuaObservables", "Lua", "Observables", "TestSupport"],
+      dependencies: [
+        "TreeMirrors", "LuaObservables", "Lua", "Observables", "TestSupport", "LibC",
+      ],
       exclude: ["Scripts"], swiftSettings: strict),
     .testTarget(
       name: "ScriptFixturesTests",

@@ -5,13 +5,17 @@ import LibC
 /// and no descriptors but the standard ones.
 struct ChildProcess {
   let id: pid_t
-  /// POSIX_SPAWN_SETSID, which glibc declares for GNU sources only.
-  private static let ownSession: Int16 = 0x80
+  #if canImport(Darwin)
+    private static let ownSession = Int16(POSIX_SPAWN_SETSID)
+  #else
+    /// POSIX_SPAWN_SETSID, which glibc declares for GNU sources only.
+    private static let ownSession: Int16 = 0x80
 
-  // The C library's module does not declare this function for Swift.
-  private static let addCloseFrom = unsafeBitCast(
-    dlsym(nil, "posix_spawn_file_actions_addclosefrom_np")!,
-    to: (@convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, Int32) -> Int32).self)
+    // The C library's module does not declare this function for Swift.
+    private static let addCloseFrom = unsafeBitCast(
+      dlsym(nil, "posix_spawn_file_actions_addclosefrom_np")!,
+      to: (@convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, Int32) -> Int32).self)
+  #endif
 
   /// Starts a program.
   ///
@@ -20,7 +24,11 @@ struct ChildProcess {
   init(
     _ arguments: [String], terminal: String? = nil, environment: [String: String] = [:]
   ) throws {
-    var attributes = posix_spawnattr_t()
+    #if canImport(Darwin)
+      var (attributes, actions): (posix_spawnattr_t?, posix_spawn_file_actions_t?)
+    #else
+      var (attributes, actions) = (posix_spawnattr_t(), posix_spawn_file_actions_t())
+    #endif
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }
     var signals = sigset_t()
@@ -30,9 +38,12 @@ struct ChildProcess {
     posix_spawnattr_setsigdefault(&attributes, &signals)
     var flags = Int16(POSIX_SPAWN_SETSIGMASK) | Int16(POSIX_SPAWN_SETSIGDEF)
     if terminal != nil { flags |= Self.ownSession }
+    // The process does not get descriptors that other tests have open.
+    #if canImport(Darwin)
+      flags |= Int16(POSIX_SPAWN_CLOEXEC_DEFAULT)
+    #endif
     posix_spawnattr_setflags(&attributes, flags)
 
-    var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
     if let terminal {
@@ -40,8 +51,13 @@ struct ChildProcess {
       posix_spawn_file_actions_addopen(&actions, 0, terminal, O_RDWR, 0)
       for stream: Int32 in 1...2 { posix_spawn_file_actions_adddup2(&actions, 0, stream) }
     }
-    // The process does not get descriptors that other tests have open.
-    _ = Self.addCloseFrom(&actions, 3)
+    #if canImport(Darwin)
+      for stream: Int32 in 0...2 where terminal == nil {
+        posix_spawn_file_actions_addinherit_np(&actions, stream)
+      }
+    #else
+      _ = Self.addCloseFrom(&actions, 3)
+    #endif
 
     // Without a state folder the prompt keeps no history.
     let standard = [

@@ -120,7 +120,8 @@ final class PageConnection {
   private let socket: Int32
 
   init(_ port: UInt16) {
-    socket = LibC.socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    socket = LibC.socket(AF_INET, streamSocket, 0)
+    _ = fcntl(socket, F_SETFD, FD_CLOEXEC)
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_port = port.bigEndian

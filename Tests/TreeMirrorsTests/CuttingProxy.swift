@@ -1,4 +1,5 @@
 import Foundation
+import LibC
 
 /// Passes bytes between clients and a server, and cuts or stalls connections as its test wants.
 final class CuttingProxy: @unchecked Sendable {
@@ -37,7 +38,7 @@ final class CuttingProxy: @unchecked Sendable {
   ) throws {
     (current, self.portion, self.limit) = ((server, false), portion, limit)
     port = try freePort()
-    listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    listener = socket(AF_INET, streamSocket, 0)
     var yes: Int32 = 1
     setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, 4)
     _ = withLoopbackAddress(port) { bind(listener, $0, $1) }
@@ -61,7 +62,7 @@ final class CuttingProxy: @unchecked Sendable {
         count += 1
         return count
       }
-      let other = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+      let other = socket(AF_INET, streamSocket, 0)
       guard withLoopbackAddress(server, { connect(other, $0, $1) }) == 0 else {
         Foundation.close(client)
         Foundation.close(other)

@@ -1,4 +1,5 @@
 import Foundation
+import LibC
 import Testing
 
 /// A server of its own for a test, on the loopback device; it ends with the test.
@@ -117,7 +118,7 @@ final class RedisServer {
 func isNewest(_ version: Int, of name: String, at url: String) -> Bool {
   let parts = url.split(separator: ":").last?.split(separator: "/").first ?? ""
   guard let port = Int(parts) else { return true }
-  let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+  let descriptor = socket(AF_INET, streamSocket, 0)
   defer { close(descriptor) }
   guard withLoopbackAddress(port, { connect(descriptor, $0, $1) }) == 0 else { return false }
   let login = url.contains("@") ? "AUTH secret\r\n" : ""
@@ -151,7 +152,7 @@ func withLoopbackAddress(
 
 /// A port that was free a moment ago.
 func freePort() throws -> Int {
-  let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+  let descriptor = socket(AF_INET, streamSocket, 0)
   defer { close(descriptor) }
   var address = sockaddr_in()
   address.sin_family = sa_family_t(AF_INET)
