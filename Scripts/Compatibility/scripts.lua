@@ -1,9 +1,9 @@
 -- Finds what scripts can no longer rely on: scripts.lua OLD NEW [LABEL]
 --
--- OLD and NEW are files with definitions, such as Scripts/Definitions/obs.lua at a tag and now. LABEL is
--- how messages name the old file. Prints a line for each function, method, parameter, result, option,
--- field and type that is gone or stricter. Additions are compatible. The exit status is 1 if there is a
--- line, as for diff.
+-- OLD and NEW are files with definitions, such as Scripts/Definitions/obs.lua at a tag and now.
+-- LABEL is how messages name the old file. Prints a line for each function, method, parameter,
+-- result, option, field and type that is gone or stricter. Additions are compatible. The exit
+-- status is 1 if there is a line, as for diff.
 
 local folder = arg[0]:match "^(.*)/[^/]*$" or "."
 local annotations = dofile(folder .. "/../../Tests/Installation/annotations.lua")

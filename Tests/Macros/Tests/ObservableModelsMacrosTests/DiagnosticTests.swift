@@ -146,9 +146,11 @@ struct DiagnosticTests {
       """)
   }
 
-  @Test(.needsSwift62, arguments: [
-    "@Ignored var cache = 0", "private var cache = 0", "@Ignored weak var cache: A?",
-  ])
+  @Test(
+    .needsSwift62,
+    arguments: [
+      "@Ignored var cache = 0", "private var cache = 0", "@Ignored weak var cache: A?",
+    ])
   func `an unguarded variable of a class for several threads`(variable: String) {
     let isHidden = variable.hasPrefix("private")
     expectDiagnostic(
