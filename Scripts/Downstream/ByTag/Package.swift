@@ -2,13 +2,12 @@
 
 import PackageDescription
 
-guard let repository = Context.environment["OBS_LUA_REPOSITORY"] else {
-  fatalError("OBS_LUA_REPOSITORY is not set: build this package with Scripts/downstream")
-}
-
 let package = Package(
-  name: "by-tag",
-  dependencies: [.package(url: repository, from: "0.1.0")],
+  name: "client",
+  dependencies: [
+    // For macros: .package(url: "…", from: "0.1.0", traits: ["Macros"])
+    .package(url: "https://example.com/obs-lua", from: "0.1.0")
+  ],
   targets: [
     .executableTarget(
       name: "client",
