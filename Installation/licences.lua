@@ -1,10 +1,11 @@
 -- The licences of all that obs-lua contains, links or can use, as an SPDX 2.3 document:
 -- licences.lua VERSIONS FOUND >licences.spdx
 --
--- VERSIONS is a file with lines such as "Swift 6.3.1", and "created" with the date of the document. FOUND
--- is a file with a line for each thing that a build really uses: "static libswiftCore.a", "dynamic
--- libm.so.6", "package swift-collections", or "file CReport/Page/dagre.min.js". Fails if one of them has no
--- entry here, or if an entry names a thing that is not used. Scripts/licences makes both files.
+-- VERSIONS is a file with lines such as "Swift 6.3.1", and "created" with the date of the document.
+-- FOUND is a file with a line for each thing that a build really uses: "static libswiftCore.a",
+-- "dynamic libm.so.6", "loaded libedit.so", "package swift-collections", or "file X.min.js". Fails
+-- if one of them has no entry here, or if an entry names a thing that is not used. Scripts/licences
+-- makes both files.
 
 local swift = "Apache-2.0 WITH Swift-exception"
 local apple = "Copyright (c) Apple Inc. and the Swift project authors"

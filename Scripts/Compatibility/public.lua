@@ -1,8 +1,8 @@
--- Reads the declarations that swift-api-digester found in a module, and prints those of the public API:
--- public.lua FILE
+-- Reads the declarations that swift-api-digester found in a module, and prints those of the public
+-- API: public.lua FILE
 --
--- The digester also lists `package` declarations, and public ones that only serve other targets of this
--- package, which the documentation does not show.
+-- The digester also lists `package` declarations, and public ones that only serve other targets of
+-- this package, which the documentation does not show.
 
 local json = require "cjson"
 
