@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/socket.h>
 #include <time.h>
 
 /* ---- The structures of hiredis, as far as they are read -------------------------------------- */
@@ -167,6 +168,10 @@ credis_context *credis_connect(const char *path, const char *host, int port) {
   if (!context || *credis_error(context)) return context;
   hiredis.redisAsyncSetConnectCallback(context, connected);
   hiredis.redisAsyncSetDisconnectCallback(context, disconnected);
+#ifdef __APPLE__
+  int on = 1;
+  setsockopt(credis_descriptor(context), SOL_SOCKET, SO_NOSIGPIPE, &on, sizeof on);
+#endif
   return context;
 }
 
@@ -186,7 +191,18 @@ bool credis_send(credis_context *context, credis_onreply *replied, void *data, i
   return hiredis.redisAsyncCommandArgv(context, replied, data, count, arguments, lengths) == 0;
 }
 
-/* hiredis writes without MSG_NOSIGNAL: a connection that is broken must not end the process. */
+/* hiredis writes without MSG_NOSIGNAL: a connection that is broken must not end the process. On
+   macOS the socket has an option for that. */
+#ifdef __APPLE__
+
+typedef int quiet;
+
+static quiet begin_quiet(void) { return 0; }
+
+static void end_quiet(const quiet *state) { (void)state; }
+
+#else
+
 typedef struct quiet {
   sigset_t former;
   bool pending;
@@ -208,19 +224,13 @@ static void end_quiet(const quiet *state) {
     sigset_t pipes;
     sigemptyset(&pipes);
     sigaddset(&pipes, SIGPIPE);
-#ifdef __APPLE__
-    // It has no call that takes a signal without waiting, but does not need one for a pending one.
-    sigset_t pending;
-    int signal;
-    sigpending(&pending);
-    if (sigismember(&pending, SIGPIPE) == 1) sigwait(&pipes, &signal);
-#else
     const struct timespec now = {0, 0};
     sigtimedwait(&pipes, NULL, &now);
-#endif
   }
   pthread_sigmask(SIG_SETMASK, &state->former, NULL);
 }
+
+#endif
 
 static int happened_in(void (*function)(credis_context *), credis_context *context) {
   quiet state = begin_quiet();

@@ -10,8 +10,8 @@
 local swift = "Apache-2.0 WITH Swift-exception"
 local apple = "Copyright (c) Apple Inc. and the Swift project authors"
 
--- `parts` are lines of FOUND. `relation` is the relationship of SPDX to the program: from the program, or
--- to it if the name ends in "_OF".
+-- `parts` are lines of FOUND. `relation` is the relationship of SPDX to the program: from the
+-- program, or to it if the name ends in "_OF".
 local entries = {
   {
     name = "Swift", licence = swift, copyright = apple, relation = "STATIC_LINK",
@@ -54,7 +54,8 @@ local entries = {
   },
   {
     name = "Lua", licence = "MIT", copyright = "Copyright (C) 1994-2025 Lua.org, PUC-Rio",
-    relation = "DYNAMIC_LINK", location = "https://www.lua.org/ftp/", parts = { "dynamic liblua5.4.so.0" },
+    relation = "DYNAMIC_LINK", location = "https://www.lua.org/ftp/",
+    parts = { "dynamic liblua5.4.so.0" },
   },
   {
     name = "glibc", licence = "LGPL-2.1-or-later",
@@ -84,7 +85,8 @@ local entries = {
   },
   {
     name = "libedit", licence = "BSD-3-Clause", relation = "OPTIONAL_DEPENDENCY_OF",
-    copyright = "Copyright (c) The NetBSD Foundation, Inc., and The Regents of the University of California",
+    copyright = "Copyright (c) The NetBSD Foundation, Inc., and "
+      .. "The Regents of the University of California",
     location = "https://www.thrysoee.dk/editline/",
     comment = "Loaded by the prompt in a terminal if it is installed.",
     parts = { "loaded libedit.so" },

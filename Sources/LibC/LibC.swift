@@ -1,5 +1,4 @@
-// The C library of the system: other files import this module instead of `Glibc` or `Darwin`. What
-// has another type there is here under one name.
+// The C library of the system: other files import this module instead of `Glibc` or `Darwin`.
 
 #if canImport(Darwin)
   @_exported public import Darwin
