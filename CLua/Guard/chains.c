@@ -53,6 +53,12 @@ void clua_chains_learn(lua_State *L, size_t size, const void *stack, size_t stac
 
 static inline char *volatile *bounds(lua_State *L) { return (char *volatile *)L; }
 
+/* Whether the top of a stack is an offset from its base. Releases after 5.4.4 have offsets instead
+   of addresses while they move a stack. */
+static inline bool is_offset(const char *top, const char *base) {
+  return (uintptr_t)top < (uintptr_t)base;
+}
+
 /* Whether a chain must have made the stack higher: a Lua function waits for a call, or more values
    were added than a C function pushes. */
 static bool is_sure(lua_State *L, size_t growth) {
@@ -68,6 +74,7 @@ void clua_chains_tick(clua_guard *guard) {
   if (!L || !place_of_top || chain->thread || chain->israising) return;
   char *volatile *words = bounds(L);
   char *top = words[place_of_top], *base = words[place_of_base], *last = words[place_of_last];
+  if (is_offset(top, base)) return;
   // The signal may have arrived while Lua was moving the stack.
   if (!chain->height || base != chain->base || last != chain->last) {
     chain->height = top;
@@ -124,4 +131,10 @@ bool clua_chains_refuse(clua_guard *guard, size_t size) {
     clua_raisestop(L);
   }
   return true;
+}
+
+bool clua_chains_refuse_growth(clua_guard *guard, const void *block) {
+  lua_State *L = guard->running;
+  if (!L || !place_of_top || bounds(L)[place_of_base] != block) return false;
+  return restore(&guard->chain) || lua_gettop(L) > CHAIN;
 }

@@ -19,4 +19,9 @@ void clua_chains_reset(clua_guard *guard);
 /// stops scripts if it is the stack of a chain. [-0, +0, v]
 bool clua_chains_refuse(clua_guard *guard, size_t size);
 
+/// Whether a block must not grow, because it is the stack of a chain. Releases after 5.4.4 enlarge
+/// the block of a stack, with offsets in place of all addresses: nothing may raise then, and the
+/// former size that Lua names is wrong. Lua raises an error of memory instead. [-0, +0, -]
+bool clua_chains_refuse_growth(clua_guard *guard, const void *block);
+
 #endif

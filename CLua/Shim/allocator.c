@@ -67,11 +67,12 @@ static inline __attribute__((always_inline)) bool refuses(clua_allocator *alloca
   return refuses_some(allocator, request);
 }
 
-/* Whether code that has to stop is refused a block without a type, which may be a stack. */
-static bool is_call_chain(const clua_allocator *allocator, size_t size) {
+/* Whether code that has to stop is refused a block without a type, or a larger block, which may be
+   a stack. */
+static bool is_call_chain(const clua_allocator *allocator, const void *block, size_t size) {
   clua_guard *guard = allocator->home ? allocator->home->guard : NULL;
-  return guard && (guard->stopped || guard->exemption.isfenced || guard->chain.thread)
-      && clua_chains_refuse(guard, size);
+  if (!guard || !(guard->stopped || guard->exemption.isfenced || guard->chain.thread)) return false;
+  return block ? clua_chains_refuse_growth(guard, block) : clua_chains_refuse(guard, size);
 }
 
 static bool keeps(clua_claims *claims, void *block, size_t size);
@@ -98,7 +99,7 @@ static void *allocate(void *ud, void *block, size_t old, size_t new) {
   if (!block) {
     // For a new object Lua passes its type as the old size; for parts of objects it passes 0.
     bool is_part = old == 0;
-    if (new == 0 || (is_part && is_call_chain(allocator, new))) return NULL;
+    if (new == 0 || (is_part && is_call_chain(allocator, NULL, new))) return NULL;
     clua_share *share = allocator->current;
     request request = {share, new, new, new, is_part};
     if (refuses(allocator, &request)) return NULL;
@@ -108,6 +109,7 @@ static void *allocate(void *ud, void *block, size_t old, size_t new) {
     allocator->whole.used += new;
     return result;
   }
+  if (new > old && is_call_chain(allocator, block, new)) return NULL;
   if (new > 0) return resize(allocator, block, old, new);
   if (keeps(&allocator->claims, block, old)) return NULL;
   clua_block_free(&allocator->pages, block, old)->meter.used -= old;
