@@ -37,16 +37,17 @@ function cells.number(name)
   local value = sheet[name]
   if is_failure(value) then error(value, 0) end
   if type(value) == "string" then error(name .. " is a text: " .. value, 0) end
-  return value or 0
+  if value == nil then return 0 end
+  return value
 end
 
--- Texts and empty cells are left out.
+-- Texts, conditions and empty cells are left out.
 function cells.numbers(from, to)
   local list = {}
   for _, name in ipairs(names) do
     local column, row = name:byte(1, 2)
     if column >= from:byte() and column <= to:byte() and row >= from:byte(2) and row <= to:byte(2)
-      and sheet[name] and type(sheet[name]) ~= "string" then
+      and (math.type(sheet[name]) or is_failure(sheet[name])) then
       table.insert(list, cells.number(name))
     end
   end
