@@ -2,8 +2,9 @@
 --
 -- OLD and NEW are files with definitions, such as Scripts/Definitions/obs.lua at a tag and now.
 -- LABEL is how messages name the old file. Prints a line for each function, method, parameter,
--- result, option, field and type that is gone or stricter. Additions are compatible. The exit
--- status is 1 if there is a line, as for diff.
+-- result, option, field and type that is gone or stricter. Additions are compatible. Overloads, and
+-- the texts of which a type consists ("up"|"down"), are not compared. The exit status is 1 if there
+-- is a line, as for diff.
 
 local folder = arg[0]:match "^(.*)/[^/]*$" or "."
 local annotations = dofile(folder .. "/../../Tests/Installation/annotations.lua")
@@ -26,13 +27,15 @@ local function alternatives(file, types, found)
   return found
 end
 
--- The first alternative of `types` in one file that `others` in the other file lack.
+-- The first alternative of `types` in one file, by name, that `others` in the other file lack.
 local function lacking(file, types, other_file, others)
   local accepted = alternatives(other_file, others)
   if accepted.any then return nil end
+  local first
   for name in pairs(alternatives(file, types)) do
-    if not accepted[name] then return name end
+    if not accepted[name] and (not first or name < first) then first = name end
   end
+  return first
 end
 
 local function compare_parameters(was, now)
@@ -100,13 +103,16 @@ for name, was in pairs(old.classes) do
   end
   if not now then report(was.line, "the type %s is gone", name) end
   local options = #was.fields > 0
+  for _, field in ipairs(was.fields) do options = options and field.isOptional end
   for _, field in ipairs(was.fields) do
-    options = options and field.isOptional
     local after = fields[field.name]
+    local refused = options and after and lacking(old, field.type.types, new, after.type.types)
     if now and not after then
       report(field.line, "%s has no field '%s'", name, field.name)
     elseif after and field.isOptional and not after.isOptional then
       report(field.line, "%s needs the field '%s'", name, field.name)
+    elseif refused then
+      report(field.line, "%s takes no %s as '%s'", name, refused, field.name)
     end
     needed[field.name] = nil
   end
