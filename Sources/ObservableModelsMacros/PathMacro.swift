@@ -79,7 +79,7 @@ struct PathMacro: ExpressionMacro {
     }
     if case .optional = component.component { return .nothing }
     if case .subscript(let access) = component.component { return spelling(of: access) }
-    // swift-syntax 600 has no other component, so a `switch` could have no default there.
+    // No `switch`: swift-syntax 600 has no other component, so a `default` would not compile there.
     return .unknown("a method cannot be observed")
   }
 
