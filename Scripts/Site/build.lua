@@ -35,9 +35,9 @@ local project = "CONTRIBUTING.md CHANGELOG.md Documentation/Architecture.md Docu
 -- The groups of the navigation. The pages in `order` come first, the others follow by their titles.
 local groups = {
   { title = "Guide", sources = "README.md Documentation/*.md", without = project,
-    order = "README Installation Platforms Scripts Prompt Collections Lazy Changes Outside Modules Fixtures "
-      .. "Differences Bugs Sandbox Semantics Embedding ScriptableApp Models Observers Threads "
-      .. "Records" },
+    order = "README Installation Platforms Scripts Prompt Collections Lazy Changes Outside Modules "
+      .. "Fixtures Differences Bugs Sandbox Semantics Embedding ScriptableApp Models Observers "
+      .. "Threads Records" },
   { title = "Script API", sources = "Scripts/Definitions/*.lua", order = "obs obs.io" },
   { title = "Swift API", sources = "", order = "" },
   { title = "Examples", order = "",
