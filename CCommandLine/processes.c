@@ -22,14 +22,9 @@ static void close_both(int ends[2]) {
   close(ends[1]);
 }
 
-static int make_pipe(int ends[2]) {
-  if (pipe(ends) != 0) return -1;
-  fcntl(ends[0], F_SETFD, FD_CLOEXEC);
-  fcntl(ends[1], F_SETFD, FD_CLOEXEC);
-  return 0;
-}
-
 #ifdef __linux__
+
+static int make_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }
 
 static void end_with(pid_t parent) {
   (void)parent;
@@ -38,14 +33,23 @@ static void end_with(pid_t parent) {
 
 #else
 
+static int make_pipe(int ends[2]) {
+  if (pipe(ends) != 0) return -1;
+  fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+  fcntl(ends[1], F_SETFD, FD_CLOEXEC);
+  return 0;
+}
+
 /* The descriptor that reports the end of the parent. */
 static int parent_events;
 
 static void *wait_for_parent(void *context) {
   (void)context;
   struct kevent event;
-  while (kevent(parent_events, NULL, 0, &event, 1, NULL) < 0 && errno == EINTR) {}
-  kill(getpid(), SIGKILL);
+  int count;
+  do count = kevent(parent_events, NULL, 0, &event, 1, NULL);
+  while (count < 0 && errno == EINTR);
+  if (count > 0) kill(getpid(), SIGKILL);
   return NULL;
 }
 

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #ifdef __APPLE__
+#include <fcntl.h>
 #include <mach/mach.h>
 #include <pthread.h>
 #include <sys/event.h>
@@ -37,6 +38,7 @@ int cmq_descriptor(void) {
   if (made >= 0) return made;
   int events = kqueue();
   if (events < 0) return -1;
+  fcntl(events, F_SETFD, FD_CLOEXEC);
   struct kevent message;
   EV_SET(&message, _dispatch_get_main_queue_port_4CF(), EVFILT_MACHPORT, EV_ADD, 0, 0, NULL);
   if (kevent(events, &message, 1, NULL, 0, NULL) != 0) {

@@ -49,8 +49,15 @@ void *clua_arena_map(void *place, size_t size) {
   return NULL;
 }
 
-/* Defined by the leak sanitizer, which looks for references only in known memory. */
-extern void __lsan_register_root_region(const void *memory, size_t size) __attribute__((weak));
+/* Tells the leak sanitizer, if there is one, that memory may have references. */
+static void note_root(const void *memory, size_t size) {
+#ifdef __ELF__
+  extern void __lsan_register_root_region(const void *, size_t) __attribute__((weak));
+  if (__lsan_register_root_region) __lsan_register_root_region(memory, size);
+#else
+  (void)memory, (void)size;
+#endif
+}
 
 /* Maps memory behind the end, or elsewhere if other memory is there. */
 static bool grow(size_t size) {
@@ -62,7 +69,7 @@ static bool grow(size_t size) {
     clua_thearena.isexact = false;
     top = memory;
   }
-  if (__lsan_register_root_region) __lsan_register_root_region(memory, amount);
+  note_root(memory, amount);
   end = memory + amount;
   return true;
 }

@@ -4,6 +4,7 @@ import PackageDescription
 
 let package = Package(
   name: "ledger",
+  platforms: [.macOS(.v15)],
   dependencies: [.package(name: "obs-lua", path: "../..", traits: ["Records"])],
   targets: [
     .executableTarget(

@@ -4,6 +4,7 @@ import PackageDescription
 
 let package = Package(
   name: "server",
+  platforms: [.macOS(.v15)],
   dependencies: [.package(name: "obs-lua", path: "../..")],
   targets: [
     .executableTarget(

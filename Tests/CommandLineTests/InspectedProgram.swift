@@ -169,14 +169,16 @@ struct Reading {
     var bytes: [UInt8] = []
     while true {
       var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-      guard poll(&entry, 1, Self.patience) > 0 else { break }
-      var buffer = [UInt8](repeating: 0, count: 1 << 16)
-      let count = read(descriptor, &buffer, buffer.count)
-      if count < 0, errno == EINTR || errno == EAGAIN { continue }
+      let count = poll(&entry, 1, Self.patience)
+      if count < 0, errno == EINTR { continue }
       guard count > 0 else { break }
-      bytes += buffer[..<count]
+      var buffer = [UInt8](repeating: 0, count: 1 << 16)
+      let length = read(descriptor, &buffer, buffer.count)
+      if length < 0, errno == EINTR || errno == EAGAIN { continue }
+      guard length > 0 else { break }
+      bytes += buffer[..<length]
       // A condition is about a line, which may have arrived in two parts.
-      if isEnough(String(decoding: bytes.suffix(count + 1000), as: UTF8.self)) { break }
+      if isEnough(String(decoding: bytes.suffix(length + 1000), as: UTF8.self)) { break }
     }
     return String(decoding: bytes, as: UTF8.self)
   }

@@ -4,6 +4,7 @@ import PackageDescription
 
 let package = Package(
   name: "by-path",
+  platforms: [.macOS(.v15)],
   dependencies: [.package(name: "obs-lua", path: "../../..")],
   targets: [
     "basket", "calculator", "client", "collections", "desk", "document", "game", "lazies",

@@ -4,6 +4,7 @@ import PackageDescription
 
 let package = Package(
   name: "client",
+  platforms: [.macOS(.v15)],
   dependencies: [
     // For macros: .package(url: "…", from: "0.1.0", traits: ["Macros"])
     .package(url: "https://example.com/obs-lua", from: "0.1.0")

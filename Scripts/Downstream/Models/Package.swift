@@ -17,6 +17,7 @@ func program(_ name: String, _ settings: SwiftSetting...) -> Target {
 
 let package = Package(
   name: "models",
+  platforms: [.macOS(.v15)],
   dependencies: [.package(name: "obs-lua", path: "../../..", traits: ["Macros"])],
   targets: [
     program("chores"), program("models"), program("jukebox", .defaultIsolation(MainActor.self)),
