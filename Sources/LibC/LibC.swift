@@ -3,8 +3,9 @@
 #if canImport(Darwin)
   @_exported public import Darwin
 
-  /// The type of sockets that carry a stream of bytes. Other programs inherit them until
-  /// `FD_CLOEXEC` is set.
+  /// The type of sockets that carry a stream of bytes.
+  ///
+  /// Other programs inherit them until `FD_CLOEXEC` is set.
   package let streamSocket = SOCK_STREAM
 #else
   @_exported public import Glibc
