@@ -10,6 +10,9 @@ let strict: [SwiftSetting] = [
   .treatAllWarnings(as: .error),
 ]
 
+// Functions of glibc beyond the standards.
+let gnu: [CSetting] = [.define("_GNU_SOURCE", .when(platforms: [.linux]))]
+
 let grdb = ["GRDB", "GRDBSQLite"].map { product in
   Target.Dependency.product(
     name: product, package: "GRDB.swift", condition: .when(traits: ["Records"]))
@@ -60,15 +63,12 @@ let package = Package(
       swiftSettings: strict),
     // Swift's runtime loads Dispatch, too, but its symbols are for those only that link it.
     .target(
-      name: "CMainQueue", path: "CMainQueue",
-      cSettings: [.define("_GNU_SOURCE", .when(platforms: [.linux]))],
+      name: "CMainQueue", path: "CMainQueue", cSettings: gnu,
       linkerSettings: [.linkedLibrary("dispatch", .when(platforms: [.linux]))]),
     .target(
       name: "ProtocolObservers", dependencies: ["Observables", "LibC"], swiftSettings: strict),
     // It loads hiredis when a mirror is made.
-    .target(
-      name: "CRedis", path: "CRedis",
-      cSettings: [.define("_GNU_SOURCE", .when(platforms: [.linux]))]),
+    .target(name: "CRedis", path: "CRedis", cSettings: gnu),
     .target(
       name: "TreeMirrors",
       dependencies: [
@@ -99,19 +99,15 @@ let package = Package(
       name: "CLiblua", path: "CLiblua", pkgConfig: "lua5.4",
       providers: [.brew(["lua@5.4"]), .apt(["liblua5.4-dev"])]),
     .target(
-      name: "CLua", dependencies: ["CLiblua"], path: "CLua",
-      cSettings: [.define("_GNU_SOURCE", .when(platforms: [.linux]))],
+      name: "CLua", dependencies: ["CLiblua"], path: "CLua", cSettings: gnu,
       linkerSettings: [.linkedLibrary("lua5.4", .when(platforms: [.linux]))]),
+    .target(name: "CTables", dependencies: ["CLua"], path: "CTables", cSettings: gnu),
     .target(
-      name: "CTables", dependencies: ["CLua"], path: "CTables",
-      cSettings: [.define("_GNU_SOURCE", .when(platforms: [.linux]))]),
-    .target(
-      name: "CSandbox", dependencies: ["CTables", "CLua"], path: "CSandbox",
-      cSettings: [.define("_GNU_SOURCE", .when(platforms: [.linux]))]),
+      name: "CSandbox", dependencies: ["CTables", "CLua"], path: "CSandbox", cSettings: gnu),
     // What the program alone needs.
     .target(
       name: "CCommandLine", dependencies: ["CTables", "CLua"], path: "CCommandLine",
-      cSettings: [.define("_GNU_SOURCE", .when(platforms: [.linux]))]),
+      cSettings: gnu),
     .target(name: "CReport", path: "CReport", exclude: ["Page"]),
     // The files in Lua, which lie beside the files in Swift that run them.
     .target(name: "CScripts", dependencies: ["CLua"], path: "CScripts"),
