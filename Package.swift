@@ -71,10 +71,7 @@ let package = Package(
     .target(name: "CRedis", path: "CRedis", cSettings: gnu),
     .target(
       name: "TreeMirrors",
-      dependencies: [
-        "CRedis", "Observables", "LibC",
-        .product(name: "DequeModule", package: "swift-collections"),
-      ], swiftSettings: strict),
+      dependencies: ["CRedis", "Observables", "LibC"], swiftSettings: strict),
     .target(
       name: "ObservableModels",
       dependencies: [

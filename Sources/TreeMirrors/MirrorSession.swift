@@ -1,4 +1,3 @@
-internal import DequeModule
 package import Observables
 
 /// The state of a mirror.
