@@ -46,21 +46,15 @@ let package = Package(
       enabledTraits: ["Macros"]),
   ],
   dependencies: [
-    .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
-    // For the macros; fetched only where the trait is on, as each use of it is behind that.
-    .package(url: "https://github.com/swiftlang/swift-syntax", "600.0.1"..<"700.0.0"),
-    // For the records, behind their trait likewise.
+    // Each is fetched only if its trait is on: for the macros, and for the records.
+    .package(url: "https://github.com/swiftlang/swift-syntax", "600.0.0"..<"700.0.0"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
   ],
   targets: [
     // The C library of the system, under one name.
     .target(name: "LibC", swiftSettings: strict),
     .target(
-      name: "Observables",
-      dependencies: [
-        "CMainQueue", "LibC", .product(name: "HeapModule", package: "swift-collections"),
-      ],
-      swiftSettings: strict),
+      name: "Observables", dependencies: ["CMainQueue", "LibC"], swiftSettings: strict),
     // Swift's runtime loads Dispatch, too, but its symbols are for those only that link it.
     .target(
       name: "CMainQueue", path: "CMainQueue", cSettings: gnu,

@@ -42,51 +42,26 @@ public final class LoopTimer {
 
 /// Timers in the order of their due times, and then of their creation.
 struct TimerQueue {
-  private var heap: [LoopTimer] = []
+  private var heap = Heap<LoopTimer> { $0.comesBefore($1) }
   /// If there are more timers than this, the stopped ones are removed.
   private var limit = 64
 
   var first: LoopTimer? {
     mutating get {
-      while let first = heap.first, !first.isActive { _ = pop() }
+      while let first = heap.first, !first.isActive { heap.removeFirst() }
       return heap.first
     }
   }
 
   mutating func push(_ timer: LoopTimer) {
-    heap.append(timer)
-    var child = heap.count - 1
-    while child > 0 {
-      let parent = (child - 1) / 2
-      if heap[parent].comesBefore(heap[child]) { break }
-      heap.swapAt(parent, child)
-      child = parent
-    }
+    heap.insert(timer)
     // Stopped timers stay until they are due, or until there are twice as many timers as were
     // active at the last check. A check at each push would be slow with many timers.
     if heap.count > limit {
-      let active = heap.filter(\.isActive)
-      limit = max(64, 2 * active.count)
-      heap = []
-      for timer in active { push(timer) }
+      heap.removeAll { !$0.isActive }
+      limit = max(64, 2 * heap.count)
     }
   }
 
-  mutating func pop() -> LoopTimer? {
-    guard let last = heap.popLast() else { return nil }
-    guard let first = heap.first else { return last }
-    heap[0] = last
-    var parent = 0
-    while true {
-      var child = 2 * parent + 1
-      if child >= heap.count { break }
-      if child + 1 < heap.count, heap[child + 1].comesBefore(heap[child]) { child += 1 }
-      if heap[parent].comesBefore(heap[child]) { break }
-      heap.swapAt(parent, child)
-      parent = child
-    }
-    return first
-  }
-
-  mutating func removeAll() { heap = [] }
+  mutating func pop() -> LoopTimer? { heap.removeFirst() }
 }

@@ -1,5 +1,3 @@
-internal import HeapModule
-
 /// The current values of one type, with quick access to the least or the greatest.
 ///
 /// A heap contains each value once, including some that were removed. Removed values are dropped
@@ -10,15 +8,14 @@ struct Ranking<Value: Hashable & Comparable> {
     var isQueued = false
   }
 
-  private let isLargest: Bool
   private var entries: [Value: Entry] = [:]
-  private var heap = Heap<Value>()
+  private var heap: Heap<Value>
   /// The number of removed values in the heap.
   private var stale = 0
   /// The number of members, including equal ones.
   private(set) var count = 0
 
-  init(isLargest: Bool) { self.isLargest = isLargest }
+  init(isLargest: Bool) { heap = Heap(by: isLargest ? { $0 > $1 } : { $0 < $1 }) }
 
   /// The number of different values that are kept.
   var size: Int { entries.count }
@@ -46,7 +43,7 @@ struct Ranking<Value: Hashable & Comparable> {
     entries = entries.compactMapValues { entry in
       entry.count == 0 ? nil : Entry(count: entry.count, isQueued: entry.count > 0)
     }
-    heap = Heap(entries.lazy.filter { $0.value.isQueued }.map(\.key))
+    heap.removeAll { [entries] in entries[$0]?.isQueued != true }
     stale = 0
   }
 
@@ -55,10 +52,10 @@ struct Ranking<Value: Hashable & Comparable> {
   /// - Complexity: O(log n), amortized.
   var first: Value? {
     mutating get {
-      while let value = isLargest ? heap.max : heap.min {
+      while let value = heap.first {
         guard var entry = entries[value] else { return nil }
         if entry.count > 0 { return value }
-        if isLargest { heap.removeMax() } else { heap.removeMin() }
+        heap.removeFirst()
         entry.isQueued = false
         entries[value] = entry.count == 0 ? nil : entry
         stale -= 1

@@ -10,7 +10,7 @@ final class MirrorDocument {
   /// Own batches that the stream does not have yet.
   ///
   /// An array, though batches leave it at the front: if as many wait as may, this takes a tenth of
-  /// the time that they need anyway. `DequeModule` would make every debug program larger.
+  /// the time that they need anyway.
   private(set) var pending: [MirrorBatch] = []
   /// All objects by their names, including those that have left and may still come back.
   private var nodes: [NodeID: MirrorNode] = [:]
