@@ -48,7 +48,7 @@ local function kind(option)
     if word == "FOLDER" then folder = true else words[#words + 1] = word end
   end
   if folder then return "folder", words end
-  if #words > 1 then return "words", words end
+  if #words > 1 or option.isJoined and words[1]:find "^%l+$" then return "words", words end
   if (option.value or ""):find "^FILE" or (option.value or ""):find "^PATH" then
     return "file", words
   end
@@ -162,12 +162,16 @@ local function fish()
       local line = ("complete -c obs-lua -n __obs_lua_takes_options -%s %s"):format(
         option.isLong and "l" or "s", option.name:match "[%a].*")
       if kind == "words" then
-        line = line .. " -x -a " .. quoted(table.concat(words, " "))
-      elseif option.value and kind == "folder" then
-        line = line .. (option.isOptional and "" or " -r") .. " -a '(__fish_complete_directories)"
+        line = line .. " -a " .. quoted(table.concat(words, " "))
+      elseif kind == "folder" then
+        line = line .. " -a '(__fish_complete_directories)"
           .. (words[1] and " " .. table.concat(words, " ") or "") .. "'"
-      elseif option.value then
-        line = line .. (kind == "file" and " -r -F" or " -x")
+      elseif kind == "file" then
+        line = line .. " -F"
+      end
+      if option.value and not option.isOptional then
+        -- A value follows, which is no file (-x).
+        line = line .. ((kind == "words" or kind == "text") and " -x" or " -r")
       end
       lines[#lines + 1] = line .. " -d " .. quoted(option.summary)
     end

@@ -17,7 +17,7 @@ let strict: [SwiftSetting] = [
 let package = Package(
   name: "macro-tests",
   dependencies: [
-    .package(url: "https://github.com/swiftlang/swift-syntax", "600.0.1"..<"700.0.0")
+    .package(url: "https://github.com/swiftlang/swift-syntax", "600.0.0"..<"700.0.0")
   ],
   targets: [
     .macro(
