@@ -6,10 +6,15 @@ internal import Observables
 /// one too, as many fixtures as there are threads would wait forever.
 final class OperationThread: TaskExecutor {
   static let shared = OperationThread()
-  private let thread = LoopThread { _ in }
+  /// Starts with the first operation.
+  ///
+  /// `obs-lua --test` runs each file in a copy of its process, made by `fork`. There, threads that
+  /// wait for the same lock of Swift's runtime hang: it still has the number that the first thread
+  /// had in the parent.
+  private static let thread = LoopThread { _ in }
 
   func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
-    thread.inbox.post { [self] in job.runSynchronously(on: asUnownedTaskExecutor()) }
+    Self.thread.inbox.post { [self] in job.runSynchronously(on: asUnownedTaskExecutor()) }
   }
 }

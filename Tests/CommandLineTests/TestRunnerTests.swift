@@ -31,6 +31,21 @@ struct TestRunnerTests {
     #expect(outcome == .init(output: expected, errors: "", status: 3))
   }
 
+  /// After `fork`, locks of Swift's runtime hang if several threads wait for one.
+  @Test(.disabled(if: Command.delaysSignals))
+  func `the process of a file has one thread`() throws {
+    let counting = """
+      cat >d/threads.lua <<'END'
+      local file = io.open "/proc/self/status"
+      local status = file:read "a"
+      file:close()
+      case("threads", function() expect_equal(status:match "Threads:%s*(%d+)", "1") end)
+      END
+      """
+    let outcome = try run([counting + "\n:"])
+    #expect(outcome.status == 0, "\(outcome)")
+  }
+
   @Test(.enabled(if: access("/usr/bin/script", X_OK) == 0))
   func `on a terminal each case has a line, and TAP is an option`() throws {
     let command = "script -qec './lua --test d' /dev/null | tr -d '\\r'"
