@@ -217,20 +217,28 @@ struct LuvTests {
   }
 
   // I1, I7
-  @Test(arguments: ["uv.run()", ""], ["timeout -s INT 0.3 $L f", "$L --timeout=0.3 f"])
-  func `signals and the time limit end the loop in order`(run: String, line: String) throws {
+  @Test(
+    arguments: ["uv.run()", ""],
+    [
+      (#"uv.spawn("sh", { args = { "-c", "kill -INT $PPID" } })"#, "", CInt(130)),
+      ("", "--timeout=1", 124),
+    ])
+  func `signals and the time limit end the loop in order`(
+    run: String, end: (code: String, options: String, status: CInt)
+  ) throws {
     let outcome = try Command(
       """
       cat >f <<'END'
       local obs, uv = require "obs", require "luv"
       uv.new_timer():start(60000, 0, function() print "never" end)
       obs.on_exit(function() print "exit" end)
+      \(end.code)
       \(run)
       END
-      \(line)
+      $L \(end.options) f
       """
     ).run()
-    #expect(outcome.output == "exit\n" && outcome.status == 124, "\(outcome)")
+    #expect(outcome.output == "exit\n" && outcome.status == end.status, "\(outcome)")
   }
 
   @Test func `a script without obs gets the original luv`() throws {
