@@ -3,7 +3,7 @@ import Testing
 
 /// D1–D4, D7: recordings made and shown by the program.
 ///
-/// The thread sanitizer reserves the addresses that a replay needs, so each recording has a warning.
+/// The thread sanitizer reserves the addresses that a replay needs, so each recording warns.
 @Suite(.disabled(if: Command.delaysSignals))
 struct RecordingTests {
   private typealias Outcome = Command.Outcome
