@@ -170,7 +170,7 @@ local function fish()
         line = line .. " -F"
       end
       if option.value and not option.isOptional then
-        -- A value follows, which is no file (-x).
+        -- A value must follow: any, or with -x no name of a file.
         line = line .. ((kind == "words" or kind == "text") and " -x" or " -r")
       end
       lines[#lines + 1] = line .. " -d " .. quoted(option.summary)

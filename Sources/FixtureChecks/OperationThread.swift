@@ -9,8 +9,8 @@ final class OperationThread: TaskExecutor {
   /// Starts with the first operation.
   ///
   /// `obs-lua --test` runs each file in a copy of its process, made by `fork`. There, threads that
-  /// wait for the same lock of Swift's runtime hang: it still has the number that the first thread
-  /// had in the parent.
+  /// wait for the same lock of Swift's runtime hang, because the runtime still has the number that
+  /// the first thread had in the parent.
   private static let thread = LoopThread { _ in }
 
   func enqueue(_ job: consuming ExecutorJob) {

@@ -1,6 +1,6 @@
 /// Elements of which the first one, in a given order, is at hand.
 struct Heap<Element> {
-  /// No element comes before the one at half its index.
+  /// The element at `index` does not come before its parent, the one at `(index - 1) / 2`.
   private var elements: [Element] = []
   private let comesBefore: (Element, Element) -> Bool
 

@@ -42,6 +42,7 @@ struct TestRunnerTests {
       case("threads", function() expect_equal(status:match "Threads:%s*(%d+)", "1") end)
       END
       """
+    // `run` puts a semicolon after it, which must not follow END.
     let outcome = try run([counting + "\n:"])
     #expect(outcome.status == 0, "\(outcome)")
   }
