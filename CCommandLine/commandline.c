@@ -195,6 +195,7 @@ void ccl_callbeforeexit(void (*callback)(void)) { before_exit = callback; }
 int ccl_openlibraries(lua_State *L) {
   luaL_checkversion(L);
   luaL_openlibs(L);
+  clua_keepmodules(L);
   lua_getglobal(L, "os");
   lua_getfield(L, -1, "exit");
   exit_process = lua_tocfunction(L, -1);

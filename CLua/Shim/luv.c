@@ -97,9 +97,7 @@ static int join_module(lua_State *L) {
   lua_CFunction function = lua_tocfunction(L, 1);
   Dl_info info;
   if (!function || !dladdr(*(void **)&function, &info)) return 0;
-  // The library stays loaded after the state is closed: its libuv's signal handler may be running
-  // on another thread.
-  void *library = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+  void *library = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
   join(L, library);
   if (library) dlclose(library);
   return 0;

@@ -182,6 +182,15 @@ static const luaL_Reg libraries[] = {
 };
 enum { LIBRARIES = sizeof libraries / sizeof *libraries };
 
+void clua_keepmodules(lua_State *L) {
+  // The finalizer of this table unloads them.
+  if (lua_getfield(L, LUA_REGISTRYINDEX, "_CLIBS") == LUA_TTABLE) {
+    lua_pushnil(L);
+    lua_setmetatable(L, -2);
+  }
+  lua_pop(L, 1);
+}
+
 static int openlibs(lua_State *L) {
   uint32_t wanted = (uint32_t)lua_tointeger(L, 1);
   for (size_t i = 0; i < LIBRARIES; i++) {
@@ -189,6 +198,7 @@ static int openlibs(lua_State *L) {
     luaL_requiref(L, libraries[i].name, libraries[i].func, 1);
     lua_pop(L, 1);
   }
+  clua_keepmodules(L);
   return 0;
 }
 

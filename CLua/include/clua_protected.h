@@ -83,6 +83,9 @@ enum {
 };
 /// Opens the libraries of the mask. [-0, +(0|1), -]
 int clua_try_openlibs(lua_State *L, uint32_t libraries);
+/// Lets C modules stay loaded when the state is closed (M3): a thread that one has started may
+/// still run its code. Call with the library `package` open. [-0, +0, m]
+void clua_keepmodules(lua_State *L);
 
 /// Removes open libraries from scripts: `withdrawn` has bits as in `clua_try_openlibs`. The
 /// registry holds a table of the original globals at `reference`. [-0, +0, -]

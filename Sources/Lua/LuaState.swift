@@ -104,7 +104,8 @@ public final class LuaState {
   /// From then on the state and its handles throw `closed`. When a Swift function called by a
   /// script closes the state, this takes effect when the outermost call into the state returns.
   /// Dropping the last reference to the state also closes it, but then finalizers cannot call Swift
-  /// functions. Objects held by Swift functions are released after the finalizers have run. Closing
+  /// functions. Objects held by Swift functions are released after the finalizers have run. C
+  /// modules stay loaded, because a thread that one has started may still run its code. Closing
   /// twice does nothing.
   public func close() {
     isClosed = true

@@ -2,7 +2,7 @@ import Foundation
 import LibC
 import Testing
 
-/// C modules see observed tables as scripts do (M1).
+/// C modules see observed tables as scripts do (M1), and stay loaded (M3).
 ///
 /// `Modules` contains the scripts. They need Debian's packages of the modules, which `Scripts/test`
 /// installs.
@@ -66,6 +66,13 @@ struct ModuleTests {
     let outcome = try run("\(Self.folder)/Heard/\(script)")
     #expect(outcome.errors == "")
     #expect(outcome.output.hasPrefix("ok ") && outcome.status == 0, "\(outcome)")
+  }
+
+  // M3
+  @Test(arguments: ["", "-l obs"])
+  func `a thread of a module goes on when the state is closed`(option: String) throws {
+    let outcome = try run("\(option) -e \"require('rawaccess').start() print 'end'\"")
+    #expect(outcome == .init(output: "end\n", errors: "", status: 0))
   }
 
   @Test func `the folder contains scripts`() {
