@@ -164,7 +164,10 @@ static int array_remove(lua_State *L) {
   clua_checkaccess(L, node);
   lua_Integer length = clua_listlength(L, node, store), position = length;
   if (!lua_isnil(L, 2)) position = check_position(L, 2, length, false);
-  if (position == 0) return 0;
+  if (position == 0) {
+    lua_pushnil(L);
+    return 1;
+  }
   clua_listremove(L, node, 1, store, length, position);
   return 1;
 }
@@ -183,9 +186,10 @@ static lua_Integer find(lua_State *L, int store, lua_Integer length, int value) 
 
 static int array_index_of(lua_State *L) {
   int store;
-  luaL_checkany(L, 2);
+  bool is_missing = lua_gettop(L) < 2;
   lua_settop(L, 2);
   clua_node *node = check_array(L, &store);
+  luaL_argcheck(L, !is_missing, 2, "value expected");
   lua_Integer position = find(L, store, clua_listlength(L, node, store), 2);
   if (position) {
     lua_pushinteger(L, position);
@@ -197,9 +201,10 @@ static int array_index_of(lua_State *L) {
 
 static int array_remove_value(lua_State *L) {
   int store;
-  luaL_checkany(L, 2);
+  bool is_missing = lua_gettop(L) < 2;
   lua_settop(L, 2);
   clua_node *node = check_array(L, &store);
+  luaL_argcheck(L, !is_missing, 2, "value expected");
   clua_checkaccess(L, node);
   lua_Integer length = clua_listlength(L, node, store);
   lua_Integer position = find(L, store, length, 2);

@@ -199,9 +199,32 @@ static bool iterate(lua_State *L, int first) {
   return true;
 }
 
+/* Refuses a table that has keys but no elements: they would be lost. [-0, +0, v] */
+static void check_elements(lua_State *L, int index) {
+  int kind = clua_collection_kind(L, index), top = lua_gettop(L);
+  if (kind == CLUA_KIND_ARRAY || kind == CLUA_KIND_SET || clua_rawlen(L, index) > 0) return;
+  if (clua_getmetatable(L, index)) {
+    lua_pushliteral(L, "__len");
+    // A table with a length of its own has its elements elsewhere.
+    bool has_length = clua_rawget(L, top + 1) != LUA_TNIL;
+    lua_settop(L, top);
+    if (has_length) return;
+  }
+  lua_pushnil(L);
+  if (clua_next(L, index)) {
+    const char *key = luaL_tolstring(L, top + 1, NULL);
+    const char *text = lua_pushfstring(L, "list expected, got a table with the key '%s'", key);
+    luaL_argerror(L, index, text);
+  }
+  lua_settop(L, top);
+}
+
 void clua_checklist(lua_State *L, int index) {
-  if (lua_type(L, index) == LUA_TTABLE) return;
   clua_checkstack(L, 12, NULL);
+  if (lua_type(L, index) == LUA_TTABLE) {
+    check_elements(L, index);
+    return;
+  }
   push_iteration(L, index, "list");
   int first = lua_gettop(L) - 2;
   lua_newtable(L);

@@ -182,7 +182,7 @@ function obs.path(...) end
 
 ---Returns the value at the end of a key path, or nil if it is unreachable. Operators are computed,
 ---as in `obs.get(order, "items.@sum.price")`; an observed operator has its value already. A union
----is a new plain list. A path that leads to many values is an error.
+---is a new plain list. A path that leads to many values is an error where there are any.
 ---```lua
 ---local order = { customer = { city = "York" } }
 ---print(obs.get(order, "customer.city"))    --> York

@@ -53,7 +53,8 @@ enum Misuse: Error {
       ccl_writeerror(name, "'\(argument)' cannot be used with '\(option.rawValue)'")
     case .wrongValue(let option):
       let rule = option.value == nil ? "takes no value" : "is written '\(option.usage)'"
-      ccl_writeerror(name, "'\(option.rawValue)' \(rule)")
+      let detail = option.valueRule.map { ", with \($0)" } ?? ""
+      ccl_writeerror(name, "'\(option.rawValue)' \(rule)\(detail)")
     }
   }
 }

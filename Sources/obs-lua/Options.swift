@@ -71,6 +71,19 @@ struct Options {
       }
     }
 
+    /// What the value is, where its name does not say it.
+    var valueRule: String? {
+      switch self {
+      case .timeout: "a number above 0"
+      case .maxMemory: "a number of bytes, as 65536, 64M or 1G"
+      case .turnTime: "a number and its unit, as 50ms or 2s"
+      case .inspect: "a number up to 65535"
+      case .recordLast, .until, .jobs, .repeat: "a whole number from 1 on"
+      case .shuffle: "a whole number from 0 on"
+      default: nil
+      }
+    }
+
     /// Whether `arg` has the option.
     var isSeenByScripts: Bool { ![.record, .recordLast, .noInputs, .inspect].contains(self) }
 

@@ -359,8 +359,8 @@ struct BustedTests {
 
   @Test(
     arguments: [
-      ("--shuffle=x d", "'--shuffle' is written '--shuffle[=SEED]'"),
-      ("--repeat=0 d", "'--repeat' is written '--repeat=N'"),
+      ("--shuffle=x d", "'--shuffle' is written '--shuffle[=SEED]', with a whole number from 0 on"),
+      ("--repeat=0 d", "'--repeat' is written '--repeat=N', with a whole number from 1 on"),
       ("--tags= d", "'--tags' is written '--tags=NAMES'"),
       ("--list --junit=x d", "'--junit' cannot be used with '--list'"),
       ("--coverage --turn-time=1s d", "'--coverage' cannot be used with '--turn-time'"),

@@ -38,10 +38,10 @@ struct OptionTests {
       ("--whatever", "unrecognized option '--whatever' (see --help)"),
       ("---", "unrecognized option '---' (see --help)"),
       ("--help=1", "'--help' takes no value"),
-      ("--timeout", "'--timeout' is written '--timeout=SECONDS'"),
-      ("--timeout=0", "'--timeout' is written '--timeout=SECONDS'"),
-      ("--timeout=soon", "'--timeout' is written '--timeout=SECONDS'"),
-      ("--timeout=nan", "'--timeout' is written '--timeout=SECONDS'"),
+      ("--timeout", "'--timeout' is written '--timeout=SECONDS', with a number above 0"),
+      ("--timeout=0", "'--timeout' is written '--timeout=SECONDS', with a number above 0"),
+      ("--timeout=soon", "'--timeout' is written '--timeout=SECONDS', with a number above 0"),
+      ("--timeout=nan", "'--timeout' is written '--timeout=SECONDS', with a number above 0"),
       ("--error=never", "'--error' is written '--error=stop|continue'"),
     ])
   func `wrong use of our options ends with status 2`(option: String, message: String) throws {
@@ -56,7 +56,10 @@ struct OptionTests {
       ("--until=5 a.lua", "'--until' needs '--replay=FILE'"),
       ("--bisect=true a.lua", "'--bisect' needs '--replay=FILE'"),
       ("--replay= a.lua", "'--replay' is written '--replay=FILE'"),
-      ("--replay=r --until=x a.lua", "'--until' is written '--until=TURN'"),
+      (
+        "--replay=r --until=x a.lua",
+        "'--until' is written '--until=TURN', with a whole number from 1 on"
+      ),
       ("--replay=r --bisect= a.lua", "'--bisect' is written '--bisect=EXPRESSION'"),
       ("--replay=r --bisect=x --until=1", "'--until' cannot be used with '--bisect'"),
       ("--replay=r --test a.lua", "'--test' cannot be used with '--replay'"),
@@ -65,15 +68,21 @@ struct OptionTests {
       ("--replay=r --record=s a.lua", "'--record' cannot be used with '--replay'"),
       ("--replay=r -e 'x=1'", "'-e, -l, -i, -v, -E or -W' cannot be used with '--replay'"),
       ("--record= a.lua", "'--record' is written '--record=FILE'"),
-      ("--record=r --record-last=0 a.lua", "'--record-last' is written '--record-last=TURNS'"),
+      (
+        "--record=r --record-last=0 a.lua",
+        "'--record-last' is written '--record-last=TURNS', with a whole number from 1 on"
+      ),
       ("--record=r --test a.lua", "'--record' cannot be used with '--test'"),
       ("--record=r --watch a.lua", "'--record' cannot be used with '--watch'"),
       ("--report=r.html", "'--report' needs one recording"),
       ("--trace=r.json a b", "'--trace' needs one recording"),
       ("--report= a", "'--report' is written '--report=FILE'"),
-      ("--inspect= a.lua", "'--inspect' is written '--inspect[=PORT]'"),
-      ("--inspect=65536 a.lua", "'--inspect' is written '--inspect[=PORT]'"),
-      ("--inspect=x a.lua", "'--inspect' is written '--inspect[=PORT]'"),
+      ("--inspect= a.lua", "'--inspect' is written '--inspect[=PORT]', with a number up to 65535"),
+      (
+        "--inspect=65536 a.lua",
+        "'--inspect' is written '--inspect[=PORT]', with a number up to 65535"
+      ),
+      ("--inspect=x a.lua", "'--inspect' is written '--inspect[=PORT]', with a number up to 65535"),
       ("--inspect --test a.lua", "'--inspect' cannot be used with '--test'"),
       ("--inspect --watch a.lua", "'--inspect' cannot be used with '--watch'"),
       ("--inspect --report=a r", "'--inspect' cannot be used with '--report'"),

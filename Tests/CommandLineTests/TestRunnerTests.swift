@@ -262,7 +262,7 @@ struct TestRunnerTests {
   @Test(
     arguments: [
       ("--tap x.lua", "'--tap' needs '--test'"),
-      ("--test --jobs=0 d", "'--jobs' is written '--jobs=N'"),
+      ("--test --jobs=0 d", "'--jobs' is written '--jobs=N', with a whole number from 1 on"),
       ("--test --junit= d", "'--junit' is written '--junit=FILE'"),
       ("--test --filter= d", "'--filter' is written '--filter=TEXT'"),
       ("--test --sandbox d", "'--sandbox' cannot be used with '--test'"),

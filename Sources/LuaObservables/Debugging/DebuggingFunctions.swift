@@ -19,6 +19,10 @@ final class DebuggingFunctions: ModuleSlice {
       .init(
         .module, "record",
         { [self] L in
+          guard L.type(at: 1) == .boolean else {
+            throw badArgument(
+              1, of: "record", "boolean expected, got \(state.typeName(at: 1, of: L))")
+          }
           record(L.boolean(at: 1), for: host.sandboxes.current)
           return 0
         }

@@ -251,8 +251,9 @@ final class ScriptLazies: Receiver {
   }
 
   override func fail(_ lazy: WatcherRef, _ error: any Error) {
-    let L = state.stack
-    state.pushError(error, to: L)
+    let (L, site) = (state.stack, site(of: lazy))
+    // The getter has returned, so its own place stands for that of the mistake.
+    state.pushError(LuaError(site.isEmpty ? "\(error)" : "\(site): \(error)"), to: L)
     clua_lazy_fail(L.pointer, lazy.number)
   }
 

@@ -128,24 +128,15 @@ final class LimitFunctions: ModuleSlice {
       guard L.isTable(at: 1) else {
         throw badArgument(1, of: "limits", "table expected, got \(state.typeName(at: 1, of: L))")
       }
-      try state.forEachEntry(at: 1, of: L) {
-        let name = L.isString(at: -2) ? state.text(at: -2, of: L) : "?"
-        let names = Self.engineNames + ScriptQuotas.names.map(\.0)
-        guard names.contains(name) else {
-          let nearest = nearestName(to: name, among: names)
-          throw badArgument(
-            1, of: "limits",
-            "unknown limit '\(name)'" + (nearest.map { " (did you mean '\($0)'?)" } ?? ""))
-        }
-        guard let value = L.wholeNumber(at: -1).map({ Int($0) }), value > 0, value <= 1_000_000_000
-        else {
-          throw badArgument(1, of: "limits", "limit '\(name)' takes a positive integer")
-        }
+      var settings: [(name: String, value: Int)] = []
+      try state.forEachEntry(at: 1, of: L) { settings.append(try setting(L)) }
+      // Nothing is set unless everything can be.
+      for (name, value) in settings {
         if let limit = ScriptQuotas.names.first(where: { $0.0 == name })?.1 {
           quotas.lower(limit, to: value)
           host.sandboxes.current.limitCalls(quotas.limits)
         } else {
-          try setEngineLimit(name, to: value)
+          setEngineLimit(name, to: value)
         }
       }
     }
@@ -164,14 +155,36 @@ final class LimitFunctions: ModuleSlice {
     return 1
   }
 
-  /// Sets a limit of the loop; scripts that share the loop cannot, and untrusted scripts can only
-  /// lower it.
-  private func setEngineLimit(_ name: String, to value: Int) throws {
-    let sandboxes = host.sandboxes
-    guard sandboxes.current === sandboxes.main else {
-      throw badArgument(
-        1, of: "limits", "limit '\(name)' belongs to the loop, which other scripts use, too")
+  /// The entry of a table of limits whose key and value are on the stack.
+  ///
+  /// - Throws: an error if a script cannot set it. Those that share the loop cannot set its limits.
+  private func setting(_ L: LuaStack) throws -> (name: String, value: Int) {
+    func fail(_ message: String) -> LuaError { badArgument(1, of: "limits", message) }
+    guard L.isString(at: -2) else {
+      throw fail("limits have names, not a \(state.typeName(at: -2, of: L)) as key")
     }
+    let name = state.text(at: -2, of: L)
+    let names = Self.engineNames + ScriptQuotas.names.map(\.0)
+    guard names.contains(name) else {
+      let nearest = nearestName(to: name, among: names)
+      throw fail("unknown limit '\(name)'" + (nearest.map { " (did you mean '\($0)'?)" } ?? ""))
+    }
+    let most = 1_000_000_000
+    guard let value = L.wholeNumber(at: -1).map({ Int($0) }), 1...most ~= value else {
+      let found =
+        L.type(at: -1) == .number
+        ? L.wholeNumber(at: -1).map { "\($0)" } ?? "\(L.number(at: -1))"
+        : "a \(state.typeName(at: -1, of: L))"
+      throw fail("limit '\(name)' takes an integer from 1 to \(most), not \(found)")
+    }
+    guard !Self.engineNames.contains(name) || host.sandboxes.current === host.sandboxes.main else {
+      throw fail("limit '\(name)' belongs to the loop, which other scripts use, too")
+    }
+    return (name, value)
+  }
+
+  /// Sets a limit of the loop; untrusted scripts can only lower it.
+  private func setEngineLimit(_ name: String, to value: Int) {
     let isLowering = host.module.isShared
     if name == "retrigger_turns" {
       engine.limits.retriggers = isLowering ? min(value, engine.limits.retriggers) : value

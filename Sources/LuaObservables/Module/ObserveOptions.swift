@@ -37,7 +37,6 @@ struct ObserveOptions {
 
   private mutating func take(_ name: String, _ L: LuaStack, _ host: LuaHost) throws {
     let type = L.type(at: -1)
-    let isTrue = L.boolean(at: -1)
     switch name {
     case "observer":
       guard type == .table || type == .userdata else {
@@ -45,9 +44,14 @@ struct ObserveOptions {
       }
       traits.insert(.observing)
       hasObserver = true
-    case "immediate": if isTrue { traits.insert(.immediate) }
-    case "once": if isTrue { traits.insert(.once) }
-    case "initial": isInitial = isTrue
+    case "immediate", "once", "initial":
+      guard type == .boolean else { throw wrongType(name, "boolean", L, host) }
+      guard L.boolean(at: -1) else { return }
+      switch name {
+      case "immediate": traits.insert(.immediate)
+      case "once": traits.insert(.once)
+      default: isInitial = true
+      }
     case "equals":
       guard type == .function else { throw wrongType(name, "function", L, host) }
       traits.insert(.comparing)

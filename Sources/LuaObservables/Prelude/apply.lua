@@ -478,7 +478,7 @@ trees.shown = shown
 function obs.apply(target, changes, options)
   core.check_observed(target, 1, "apply")
   check_list(changes, "apply")
-  options = core.check_options(options, 3, "apply", { force = true, origin = true })
+  options = core.check_options(options, 3, "apply", { force = "boolean", origin = true })
   local force, origin = options.force, options.origin
   trees.check_origin(origin, "apply", "origin")
   local failures = 0

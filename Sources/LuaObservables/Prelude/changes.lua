@@ -9,7 +9,7 @@ local core, obs = ...
 local error, next, pcall, rawequal, setmetatable, tostring, type =
   error, next, pcall, rawequal, setmetatable, tostring, type
 local string_format = string.format
-local sort = table.sort
+local sort, unpack = table.sort, table.unpack
 local common_values, trees = core.common_values, core.trees
 local contents, each_object, object_keys, same =
   trees.contents, trees.each_object, trees.object_keys, trees.same
@@ -450,10 +450,23 @@ local function filter(path)
   end
 end
 
+-- Refuses a misspelt name of a model (P9), as a watcher of the names before a wildcard does.
+local function check_names(observed, path)
+  local keys, kinds = core.path_parts(path, "changes", 3)
+  local names = {}
+  for i = 1, #keys do
+    if kinds[i] ~= "name" and kinds[i] ~= "key" then break end
+    names[i] = keys[i]
+  end
+  if #names == 0 then return end
+  core.register(observed, { core.path(unpack(names)), kind = "changes" }, tostring, {}):stop()
+end
+
 -- Watching ---------------------------------------------------------------------------------------
 
 local known = {
-  observer = true, once = true, name = true, on_end = true, path = true, site = true, skip = true,
+  observer = true, once = "boolean", name = true, on_end = true, path = true, site = "boolean",
+  skip = true,
 }
 
 local refused = {
@@ -477,12 +490,9 @@ function obs.changes(observed, callback, options)
     end
   end
   options = core.check_options(options, 3, "changes", known, refused)
-  if options.site ~= nil and type(options.site) ~= "boolean" then
-    core.bad_argument(3, "changes", string_format("option 'site' takes a boolean, not a %s",
-      type(options.site)))
-  end
   trees.check_origin(options.skip, "changes", "skip")
   local is_wanted = filter(options.path)
+  if is_wanted then check_names(observed, options.path) end
   local is_once = options.once
   local shadow
 

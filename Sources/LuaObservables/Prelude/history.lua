@@ -249,6 +249,9 @@ end
 --- Makes the writes from here to `commit` one step.
 function methods:begin(name)
   local state = state_outside(self, "begin")
+  if name ~= nil and type(name) ~= "string" then
+    core.bad_argument(1, "begin", "name expected, got " .. type(name))
+  end
   if state.depth == 0 then
     record(self, state)
     local last = state.undone_by[#state.undone_by]

@@ -17,7 +17,7 @@ function methods:stop() stop(numbers[self] or bad_argument(1, "stop", "inspector
 
 core.classes[#core.classes + 1] = Inspector
 
-local known = { port = true, roots = true, write = true }
+local known = { port = true, roots = true, write = "boolean" }
 
 local function bad_option(name, expected, value)
   bad_argument(1, "inspect",
@@ -30,9 +30,6 @@ function obs.inspect(options)
   if port == nil then port = 0 end
   if type(port) ~= "number" or port ~= port // 1 or port < 0 or port > 65535 then
     bad_argument(1, "inspect", "option 'port' takes a number from 0 to 65535")
-  end
-  if write ~= nil and type(write) ~= "boolean" then
-    bad_option("write", "true or false", write)
   end
   if roots ~= nil and type(roots) ~= "table" then
     bad_option("roots", "a table of objects by name", roots)

@@ -262,7 +262,7 @@ function obs.merge(target, data, options)
     bad_argument(2, "merge", "table of plain data expected, got "
       .. (data == nil and "no value" or type(data)))
   end
-  options = core.check_options(options, 3, "merge", { key = true, add_only = true })
+  options = core.check_options(options, 3, "merge", { key = true, add_only = "boolean" })
   local key = options.key
   if key ~= nil and type(key) ~= "string" and type(key) ~= "number" then
     bad_argument(3, "merge", "option 'key' takes the name of a property, not a " .. type(key))

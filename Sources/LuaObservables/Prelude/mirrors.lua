@@ -552,9 +552,8 @@ end
 --- Inside a task: waits until the server has everything that was written before.
 function methods:synced(timeout)
   local state = state_of(self, "synced")
-  if timeout ~= nil and (type(timeout) ~= "number" or not (timeout >= 0)) then
-    bad_argument(2, "synced", format("seconds expected, got %s", trees.shown(timeout)))
-  end
+  core.check_timeout(timeout, 1, "synced")
+  core.check_task "obs.Mirror:synced"
   check_outside "synced"
   collect(state)
   update(state)

@@ -126,8 +126,9 @@ end
 
 -- Literal names ---------------------------------------------------------------------------------
 
---- Refuses a property name that can only be meant as a key path (C5).
-function core.check_literal(object, text, number, name)
+--- Refuses a property name that can only be meant as a key path (C5). `takes_path`: whether the
+--- function takes `obs.path(name)` for the key.
+function core.check_literal(object, text, number, name, takes_path)
   if text == "*" or text == "**" then
     bad_argument(number, name, string_format("'%s' is not a name: obs.observe watches all keys of "
       .. "an object, obs.observe_edits reports the changed ones", text))
@@ -137,7 +138,8 @@ function core.check_literal(object, text, number, name)
   local first = string_sub(text, 1, dot - 1)
   if is_observable(rawget(object, first)) then
     bad_argument(number, name, string_format("'%s' is a key path, as '%s' is an object: "
-      .. "use obs.observe for the path, or obs.path('%s') for the key", text, first, text))
+      .. "use obs.observe for the path%s", text, first,
+      takes_path and string_format(", or obs.path('%s') for the key", text) or ""))
   end
 end
 
@@ -152,7 +154,7 @@ function core.exact_key(object, key, number, name)
     end
     return keys[1], key
   end
-  if type(key) == "string" then core.check_literal(object, key, number, name) end
+  if type(key) == "string" then core.check_literal(object, key, number, name, true) end
   return key, exact_path(key)
 end
 
@@ -401,7 +403,7 @@ local function running_task(name)
   end
   if not coroutine_isyieldable() then
     raise(string_format(
-      "%s was called inside a watcher, a batch or a scope, which cannot yield; "
+      "%s was called inside a watcher, a transaction, a batch or a scope, which cannot yield; "
         .. "start a task (obs.task)", name))
   end
   return task

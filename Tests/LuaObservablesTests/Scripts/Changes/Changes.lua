@@ -235,6 +235,11 @@ check("X2: options that make no sense are errors", function()
     nothing, { sites = true })
   fails("option 'site' takes a boolean, not a number", obs.changes, {}, nothing, { site = 1 })
   fails("#3 to 'changes' %(empty component 2", obs.changes, {}, nothing, { path = "a..b" })
+  local model = obs.model("Named", { name = "", at = obs.none }) {}
+  for _, path in ipairs { "nmae", "nmae.**", "nmae.*.x" } do
+    fails("'changes' .*did you mean 'name'", obs.changes, model, nothing, { path = path })
+  end
+  obs.changes(model, nothing, { path = "at.*.x" }):stop()
   fails("takes names and wildcards, not 'sum'", obs.changes, {}, nothing, { path = "a.@sum.b" })
   fails("#3 to 'changes'", obs.changes, {}, nothing, { name = {} })
   fails("function expected, got no value", obs.changes, {})

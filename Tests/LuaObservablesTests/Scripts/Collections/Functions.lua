@@ -255,6 +255,51 @@ check("assign makes a set equal to any collection's values, an array only to a l
   fails("an array has integer indices, got string 'x'", obs.assign, array, { x = 1 })
   eq(#array, 1)
 end)
+check("a table with keys and no elements is no list", function()
+  local array, set = obs.array { 1 }, obs.set_of { 1 }
+  local message = "list expected, got a table with the key 'a'"
+  for _, map in ipairs { { a = 1 }, obs.dictionary { a = 1 } } do
+    fails(message, obs.array, map)
+    fails(message, obs.set_of, map)
+    fails(message, array.set, array, map)
+    for _, method in ipairs { "set", "union", "subtract", "intersect", "symmetric_difference" } do
+      if set[method] then fails(message, set[method], set, map) end
+    end
+  end
+  eq(#array, 1)
+  eq(set:contains(1), true)
+  eq(obs.array(setmetatable({ a = 1 }, { __len = function() return 0 end })).count, 0)
+end)
+check("options that are true or false take nothing else", function()
+  local t, list, nothing = { n = 1 }, obs.array { 1 }, function() end
+  for _, name in ipairs { "once", "initial", "immediate" } do
+    fails("option '" .. name .. "' takes a boolean, not a string",
+      obs.observe, t, "n", nothing, { [name] = "no" })
+  end
+  fails("option 'initial' takes a boolean", obs.observe_edits, list, nothing, { initial = 1 })
+  fails("option 'initial' takes a boolean", obs.observe_keys, t, "n", nothing, { initial = 1 })
+  fails("option 'once' takes a boolean", obs.changes, t, nothing, { once = "no" })
+  fails("option 'add_only' takes a boolean", obs.merge, t, { n = 1 }, { add_only = "no" })
+  fails("option 'force' takes a boolean", obs.apply, t, {}, { force = "no" })
+  fails("boolean expected, got string", obs.record, "off")
+end)
+check("a limit that cannot be set leaves the others", function()
+  local timers = obs.limits().timers
+  fails("limit 'watchers' takes an integer from 1 to 1000000000, not 2147483647",
+    obs.limits, { watchers = 2147483647 })
+  fails("limit 'watchers' takes .* not a string", obs.limits, { watchers = "many" })
+  fails("limits have names, not a number as key", obs.limits, { 5 })
+  for _ = 1, 20 do
+    fails("unknown limit 'typo'", obs.limits, { timers = 5, typo = 1 })
+    eq(obs.limits().timers, timers)
+  end
+end)
+check("a name that can only be a path is refused with what the function takes", function()
+  local t = { a = { b = 1 } }
+  fails("use obs.observe for the path%)$", obs.lazy, t, "a.b", function() return 1 end)
+  fails("use obs.observe for the path, or obs.path%('a.b'%) for the key",
+    obs.observe_keys, t, "a.b", print)
+end)
 check("an error in the body of a scope keeps the place where it was raised", function()
   local t = { a = 1 }
   local function work() error "deep" end

@@ -183,8 +183,7 @@ check("C5: a text that is meant as a path is not a name", function()
     function(name) obs.peek(t, name) end,
     function(name) obs.forget(t, name) end,
   } do
-    fails("'w.a' is a key path, as 'w' is an object: use obs.observe for the path, or "
-      .. "obs.path%('w.a'%) for the key", f, "w.a")
+    fails("'w.a' is a key path, as 'w' is an object: use obs.observe for the path", f, "w.a")
     fails("'%*' is not a name: obs.observe watches all keys of an object, obs.observe_edits "
       .. "reports the changed ones", f, "*")
   end

@@ -8,7 +8,7 @@ check("bad input of inspect is an error that names it", function()
     ["table of options expected, got number"] = 1,
     ["unknown option 'ports' %(did you mean 'port'%?%)"] = { ports = 1 },
     ["option 'port' takes a number from 0 to 65535"] = { port = 65536 },
-    ["option 'write' takes true or false, not number"] = { write = 1 },
+    ["option 'write' takes a boolean, not a number"] = { write = 1 },
     ["option 'roots' takes a table of objects by name, not boolean"] = { roots = true },
     ["option 'roots' takes names as keys, not number"] = { roots = { {} } },
     ["option 'roots' takes objects, not string"] = { roots = { a = "b" } },

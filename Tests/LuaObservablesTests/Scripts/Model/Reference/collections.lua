@@ -74,6 +74,15 @@ return function(M)
     return table.move(other, 1, #other, 1, {})
   end
 
+  -- The same for an argument: a table that has keys but no elements is no list.
+  local function list_argument(other)
+    local list, d = M.list_of(other), data[other]
+    if #list == 0 and d and not d.kind and #M.keys(other) > 0 then
+      error("list expected", 0)
+    end
+    return list
+  end
+
   -- The common part of collections: methods by name, and the size.
   local function collection(kind, methods, fields)
     local object = M.new(fields)
@@ -152,10 +161,10 @@ return function(M)
     end)
   end
   function Array.clear(array) become(array, {}) end
-  function Array.set(array, list) become(array, M.list_of(list)) end
+  function Array.set(array, list) become(array, list_argument(list)) end
 
   function M.array(list)
-    local array, d = collection("array", Array, M.list_of(list or {}))
+    local array, d = collection("array", Array, list_argument(list or {}))
     function d.assign(_, key, value)
       local n = M.length(array)
       if value == nil then
@@ -216,8 +225,8 @@ return function(M)
     return data[set].store[Set.key_of(set, value)] ~= nil
   end
   local function update_all(set, wanted) M.batch(function() update(set, wanted) end) end
-  function Set.union(set, other) update_all(set, each(M.list_of(other), true)) end
-  function Set.subtract(set, other) update_all(set, each(M.list_of(other), false)) end
+  function Set.union(set, other) update_all(set, each(list_argument(other), true)) end
+  function Set.subtract(set, other) update_all(set, each(list_argument(other), false)) end
   function M.set_members(set, list)
     local kept, wanted = {}, each(list, true)
     for _, value in ipairs(list) do kept[Set.key_of(set, value)] = true end
@@ -228,7 +237,7 @@ return function(M)
   end
   function Set.intersect(set, other)
     local both = {}
-    for _, value in ipairs(M.list_of(other)) do
+    for _, value in ipairs(list_argument(other)) do
       if data[set].store[Set.key_of(set, value)] ~= nil then both[#both + 1] = value end
     end
     M.set_members(set, both)
@@ -237,7 +246,7 @@ return function(M)
 
   function M.set_of(list)
     local set, d = collection("set", Set, {})
-    for _, value in ipairs(M.list_of(list or {})) do
+    for _, value in ipairs(list_argument(list or {})) do
       local key = Set.key_of(set, value)
       if d.store[key] == nil then d.order[#d.order + 1] = key end
       d.store[key] = value
