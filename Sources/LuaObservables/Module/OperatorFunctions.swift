@@ -27,7 +27,11 @@ final class OperatorFunctions: ModuleSlice {
       return L.rawEqual(-1, 4)
         ? .opaque(type: "list of values") : state.operand(at: -1, of: L)
     }
-    for position in stride(from: 1, through: count, by: 1) { aggregate.add(operand(position)) }
+    for position in stride(from: 1, through: count, by: 1) {
+      // Elements may be long strings. The script is stopped when this returns.
+      if state.interrupter.isStopping { return 0 }
+      aggregate.add(operand(position))
+    }
     guard case .failure = aggregate.value else {
       L.push(true)
       return try push(aggregate.value, to: L) ? 2 : 1
@@ -86,7 +90,7 @@ extension LuaValue {
   init(_ operand: Operand) {
     self =
       switch operand {
-      case .none, .object, .value, .opaque: .nil
+      case .none, .object, .value, .opaque, .failed: .nil
       case .boolean(let value): .boolean(value)
       case .integer(let number): .integer(Int64(number))
       case .float(let number): .number(number)

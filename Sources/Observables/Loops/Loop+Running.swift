@@ -169,7 +169,9 @@ extension Loop {
   private func fire(_ timer: LoopTimer) {
     guard let body = timer.body else { return }
     if let interval = timer.interval {
-      timer.due = schedule.clock == .virtual ? timer.due + interval : max(timer.due + interval, now)
+      // Times of several hundred years are too coarse for a short interval.
+      let next = max(timer.due + interval, timer.due.nextUp)
+      timer.due = schedule.clock == .virtual ? next : max(next, now)
       schedule.timers.push(timer)
     } else {
       timer.stop()

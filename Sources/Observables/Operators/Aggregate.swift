@@ -181,14 +181,21 @@ extension Aggregate {
     let isAny: Bool
     private var trues = 0
     private var falses = 0
+    private var failures = Failures()
 
     init(isAny: Bool) { self.isAny = isAny }
 
-    var value: Value { .boolean(isAny ? trues > 0 : falses == 0) }
+    var value: Value {
+      mutating get {
+        if let failure = failures.first { return .failure(failure) }
+        return .boolean(isAny ? trues > 0 : falses == 0)
+      }
+    }
 
     mutating func change(_ operand: Operand, by count: Int) {
       switch operand {
       case .none, .boolean(false): falses += count
+      case .failed: failures.change(operand, by: count)
       default: trues += count
       }
     }

@@ -1,3 +1,5 @@
+internal import LibC
+
 extension Aggregate {
   /// The state of `@min` and `@max`, for numbers or strings.
   struct Extreme {
@@ -61,7 +63,20 @@ extension Aggregate {
   private struct Text: Hashable, Comparable {
     let bytes: [UInt8]
 
-    static func < (a: Text, b: Text) -> Bool { a.bytes.lexicographicallyPrecedes(b.bytes) }
+    // The generic functions compare and hash bytes one by one.
+    static func < (a: Text, b: Text) -> Bool {
+      let order = a.bytes.withUnsafeBytes { a in
+        b.bytes.withUnsafeBytes { b in
+          let common = min(a.count, b.count)
+          return common == 0 ? 0 : memcmp(a.baseAddress!, b.baseAddress!, common)
+        }
+      }
+      return order != 0 ? order < 0 : a.bytes.count < b.bytes.count
+    }
+
+    func hash(into hasher: inout Hasher) {
+      bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
+    }
   }
 }
 

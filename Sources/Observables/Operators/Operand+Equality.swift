@@ -10,6 +10,7 @@ extension Operand: Hashable {
     case (.object(let a), .object(let b)): a == b
     case (.value(let a), .value(let b)): a == b
     case (.opaque(let a), .opaque(let b)): a == b
+    case (.failed(let a), .failed(let b)): a == b
     default: false
     }
   }
@@ -22,10 +23,13 @@ extension Operand: Hashable {
     case .integer(let number): hasher.combine(number)
     // All NaN are equal, though their bits differ.
     case .float(let number): hasher.combine(number.isNaN ? .nan : number)
-    case .text(let bytes): hasher.combine(bytes)
+    case .text(let bytes): bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
     case .object(let object): hasher.combine(object)
     case .value(let value): hasher.combine(value)
     case .opaque(let type): hasher.combine(type)
+    case .failed(let operand):
+      hasher.combine(true)
+      hasher.combine(operand)
     }
   }
 }

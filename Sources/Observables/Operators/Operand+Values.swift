@@ -50,14 +50,14 @@ extension Operand {
   var isPlain: Bool {
     switch self {
     case .none, .boolean, .integer, .float, .text: true
-    case .object, .value, .opaque: false
+    case .object, .value, .opaque, .failed: false
     }
   }
 
   /// The Swift value of a plain operand; nil for all others.
   package var plain: Any? {
     switch self {
-    case .none, .object, .value, .opaque: nil
+    case .none, .object, .value, .opaque, .failed: nil
     case .boolean(let value): value
     case .integer(let number): number
     case .float(let number): number

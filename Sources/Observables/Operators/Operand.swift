@@ -18,6 +18,8 @@ extension ObservationCore {
     indirect case value(AnyHashable)
     /// A value that cannot be compared; errors name its `type`.
     indirect case opaque(type: String)
+    /// The result of an operator that cannot take one of its values, which is this one.
+    indirect case failed(Operand)
   }
 }
 
@@ -63,6 +65,7 @@ extension Operand: CustomStringConvertible {
     case .object: "an object"
     case .value(let value): "\(value.base)"
     case .opaque(let type): "a \(type)"
+    case .failed(let operand): "no value (its operator cannot take \(operand))"
     }
   }
 }

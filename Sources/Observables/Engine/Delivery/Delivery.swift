@@ -292,10 +292,7 @@ package struct Delivery: Room {
 
   @inline(__always)
   private func prepare(_ watcher: WatcherRef) -> Bool {
-    // Properties below a link whose object may have been replaced are settled after the link
-    // followed.
-    dependents.settleDependencies(of: watcher) && wiring.rewireInFlush(watcher)
-      && dependents.settleDependencies(of: watcher)
+    dependents.follow(watcher, isItsTurn: true)
   }
 
   @inline(never)
@@ -410,11 +407,7 @@ package struct Delivery: Room {
         watchers.stop(watcher)
         return
       }
-      guard anchor(watcher, on: root), dependents.settleDependencies(of: watcher),
-        wiring.rewire(watcher)
-      else {
-        return
-      }
+      guard anchor(watcher, on: root), dependents.follow(watcher) else { return }
       reports.statistics.calls += 1
       operations.running {
         tracking.suspend()

@@ -63,9 +63,7 @@ package struct Writes: Room {
     }
     invalidation.spread(change)
     for name in following {
-      if let watcher = watchers[name], dependents.settleDependencies(of: watcher) {
-        wiring.rewire(watcher)
-      }
+      if let watcher = watchers[name] { _ = dependents.follow(watcher) }
     }
   }
 

@@ -24,8 +24,8 @@ extension ImmediateCalls {
     // The paths of these watchers follow replaced objects at once: the next write may lie on the
     // new branch.
     for call in changed {
-      guard let watcher = watchers[call.watcher], dependents.settleDependencies(of: watcher),
-        wiring.rewire(watcher), watcher.pointee.traits.contains(.immediate)
+      guard let watcher = watchers[call.watcher], dependents.follow(watcher),
+        watcher.pointee.traits.contains(.immediate)
       else { continue }
       if let path = members.takeMoves(of: watcher) {
         calls.append(call.on(path, isCompared: false))

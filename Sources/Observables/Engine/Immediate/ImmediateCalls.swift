@@ -473,8 +473,7 @@ package struct ImmediateCalls: Room {
     }
     for call in calls { state.derived[call.watcher] = nil }
     return calls.compactMap { call in
-      guard let watcher = watchers[call.watcher],
-        dependents.settleDependencies(of: watcher), wiring.rewire(watcher),
+      guard let watcher = watchers[call.watcher], dependents.follow(watcher),
         let path = dependents.refresh(watcher)?.path
       else { return nil }
       return call.on(path)

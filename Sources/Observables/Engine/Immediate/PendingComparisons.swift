@@ -185,7 +185,7 @@ package struct PendingComparisons: Room {
     of name: WatcherID, because comparisons: [PendingComparison], _ hasWaited: Bool
   ) -> ImmediateCalls.Call? {
     guard let watcher = watchers[name], let root = watcher.pointee.root, !root.isDead,
-      root.kind.isThere(root), dependents.settleDependencies(of: watcher), wiring.rewire(watcher),
+      root.kind.isThere(root), dependents.follow(watcher),
       let refreshed = dependents.refresh(watcher)
     else { return nil }
     let own = comparisons.filter { $0.watcher == name }

@@ -163,18 +163,21 @@ package struct Computing: Room {
   func adoptVersions(of lazy: WatcherRef) {
     if !lazy.hasWork { return }
     records.hold {
-      // Operators among the dependencies have to be updated to the present members.
-      wiring.rewire(lazy)
-      wiring.forEachWireWithWork(of: lazy) { wire in
-        while let link = wiring.takeDirty(wire) {
-          if let other = link.pointee.slot?.pointee.lazy {
-            _ = dependents.useValue(of: other, at: link)
-          } else {
-            wiring.whileWiring(lazy) { _ = members.refreshDerived(link) }
+      var passes = lazy.longestPath + 1
+      repeat {
+        // Links follow the present values, and then operators above them have others.
+        wiring.rewire(lazy)
+        wiring.forEachWireWithWork(of: lazy) { wire in
+          while let link = wiring.takeDirty(wire) {
+            if let other = link.pointee.slot?.pointee.lazy {
+              _ = dependents.useValue(of: other, at: link)
+            } else {
+              wiring.whileWiring(lazy) { _ = members.refreshDerived(link) }
+            }
           }
         }
-      }
-      wiring.rewire(lazy)
+        passes -= 1
+      } while lazy.hasWork && passes > 0
     }
   }
 

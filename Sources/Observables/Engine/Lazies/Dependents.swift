@@ -15,12 +15,37 @@ package struct Dependents: Room {
     }
   }
 
-  /// Brings the lazy properties that a watcher depends on up to date, before its paths are
-  /// followed.
+  /// Brings the lazy properties that a watcher depends on up to date, and makes its links follow
+  /// them.
   ///
   /// Errors have no reader here, and are reported (Z8). False if the watcher has ended.
-  func settleDependencies(of watcher: WatcherRef) -> Bool {
-    watcher.hasDirtyLinks ? settleDirty(watcher) : true
+  @inline(__always)
+  func follow(_ watcher: WatcherRef, isItsTurn: Bool = false) -> Bool {
+    watcher.hasDirtyLinks
+      ? followLazies(watcher, isItsTurn) : rewire(watcher, isItsTurn)
+  }
+
+  private func followLazies(_ watcher: WatcherRef, _ isItsTurn: Bool) -> Bool {
+    // Properties below a link whose object may have been replaced are brought up to date after the
+    // link has followed: each pass reaches one step further, unless getters write.
+    var passes = watcher.longestPath
+    var waits = false
+    repeat {
+      guard settleDirty(watcher, &waits), rewire(watcher, isItsTurn) else { return false }
+      passes -= 1
+    } while waits && passes > 0
+    return true
+  }
+
+  @inline(__always)
+  private func rewire(_ watcher: WatcherRef, _ isItsTurn: Bool) -> Bool {
+    isItsTurn ? wiring.rewireInFlush(watcher) : wiring.rewire(watcher)
+  }
+
+  /// Brings the lazy properties up to date on which another one depends that has no value itself.
+  func settleDependencies(of uncached: WatcherRef) {
+    var waits = false
+    if uncached.hasDirtyLinks { _ = settleDirty(uncached, &waits) }
   }
 
   /// The result of comparing the derived values of a watcher with the last delivered ones.
@@ -40,18 +65,21 @@ package struct Dependents: Room {
       ? refreshed : nil
   }
 
-  private func settleDirty(_ watcher: WatcherRef) -> Bool {
+  /// Brings the lazy properties at dirty links up to date; `waits` says whether some have to wait
+  /// for a link above them.
+  private func settleDirty(_ watcher: WatcherRef, _ waits: inout Bool) -> Bool {
+    waits = false
     if operations.wirings > 16, !computing.hasRoom() { return true }
     return wiring.whileWiring(watcher) {
       wiring.forEachWireWithWork(of: watcher) { wire in
         let base = state.taken.count
         while let link = wiring.takeDirty(wire) { state.taken.append(link) }
         let end = state.taken.count
-        for index in base..<end { settle(state.taken[index], of: watcher) }
+        for index in base..<end where !settle(state.taken[index], of: watcher) { waits = true }
         for index in base..<end {
           let link = state.taken[index]
           if !link.pointee.isDead, !(link.pointee.isStale && link.isBelowOperator) {
-            wiring.markDirty(link)
+            wiring.putBack(link)
           }
         }
         state.taken.removeAll(from: base)
@@ -61,10 +89,20 @@ package struct Dependents: Room {
 
   /// Brings the lazy property at a link up to date; a later step finds out whether its value
   /// differs.
-  private func settle(_ link: LinkRef, of watcher: WatcherRef) {
+  ///
+  /// False if it has to wait for a link above it.
+  private func settle(_ link: LinkRef, of watcher: WatcherRef) -> Bool {
     guard let lazy = link.pointee.slot?.pointee.lazy, watcher.pointee.isActive,
-      link.isBelowOperator || !link.isBelowReplaced
-    else { return }
+      !link.pointee.isSettled
+    else { return true }
+    guard link.isBelowOperator || !link.isBelowReplaced else { return false }
+    // Its getter may make it dirty again.
+    link.pointee.isSettled = true
+    update(lazy, at: link)
+    return true
+  }
+
+  private func update(_ lazy: WatcherRef, at link: LinkRef) {
     if lazy.pointee.traits.contains(.uncached) {
       compareDependencies(of: lazy)
     } else {
@@ -90,11 +128,10 @@ package struct Dependents: Room {
   /// different value.
   private func compareDependencies(of lazy: WatcherRef) {
     // Properties that depend on each other are compared recursively.
-    guard lazy.hasWork, operations.wirings <= 16 || computing.hasRoom(),
-      settleDependencies(of: lazy),
-      wiring.rewire(lazy), refresh(lazy)?.path != nil
+    guard lazy.hasWork, operations.wirings <= 16 || computing.hasRoom(), follow(lazy),
+      refresh(lazy)?.path != nil
     else { return }
-    lazy.version = lazies.nextVersion()
+    lazies.announce(lazy)
   }
 
   /// Notes the value of a lazy property at a link, for a reader that will be computed anyway.

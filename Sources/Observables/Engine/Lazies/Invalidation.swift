@@ -32,7 +32,7 @@ package struct Invalidation: Room {
     // In a cycle of properties, invalidation returns to the property where it began.
     guard !lazy.lazyState.pointee.isNotifying, let slot = lazy.slot else { return }
     if traits.contains(.uncached) {
-      if status == .stale { lazy.version = lazies.nextVersion() }
+      if status == .stale { lazies.announce(lazy) }
       state.slots.append(slot)
       return
     }
@@ -127,7 +127,7 @@ package struct Invalidation: Room {
   /// its value has changed.
   func notifyDependents(of lazy: WatcherRef) {
     guard let slot = lazy.slot else { return }
-    lazy.version = lazies.nextVersion()
+    lazies.announce(lazy)
     notifyReaders(of: slot, lazy, nil, toAll: true)
     spread(nil)
   }

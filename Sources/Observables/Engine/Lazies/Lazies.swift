@@ -228,6 +228,12 @@ package struct Lazies: Room {
 
   var lastVersion: Int { state.lastVersion }
 
+  /// Gives a property without a stored value a new version: its value may differ from now on.
+  func announce(_ lazy: WatcherRef) {
+    transactions.noteAnnouncement(of: lazy)
+    lazy.version = nextVersion()
+  }
+
   // MARK: Names
 
   /// The error of a property that waits for itself; nil if it does not.

@@ -271,7 +271,7 @@ package struct Settling: Room {
         if other.pointee.traits.contains(.uncached) {
           // A property without a value only reports changes of its dependencies: these are brought
           // up to date instead.
-          _ = dependents.settleDependencies(of: other)
+          dependents.settleDependencies(of: other)
         } else if other.isOutdated, !hasFailedNow(other), !other.isComputing {
           found = other
         }
@@ -315,6 +315,16 @@ extension WatcherRef {
       wire = current.pointee.nextWithWork
     }
     return false
+  }
+  /// The number of components of its longest path with stale or dirty links.
+  var longestPath: Int {
+    var (wire, longest) = (pointee.wiresWithWork, 0)
+    while let current = wire {
+      longest = max(
+        longest, current.pointee.path._withUnsafeGuaranteedRef { $0.components.count })
+      wire = current.pointee.nextWithWork
+    }
+    return longest
   }
   /// True for a watcher, or a property without a value, which have to be notified of each change;
   /// other lazy properties compare when they are read.

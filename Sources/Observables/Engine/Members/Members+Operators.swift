@@ -363,11 +363,7 @@ extension Members {
       }
     }
     for (name, state) in candidates {
-      guard let watcher = watchers[name], dependents.settleDependencies(of: watcher),
-        wiring.rewire(watcher)
-      else {
-        continue
-      }
+      guard let watcher = watchers[name], dependents.follow(watcher) else { continue }
       var isThere = false
       forEachState(of: node) { if $1 === state { isThere = true } }
       if isThere { return state.operating!.aggregate!.value }
@@ -404,7 +400,7 @@ extension Operand {
       case .text(let bytes): .text(bytes)
       case .value(let value): .value(value)
       case .list: .opaque(type: "list")
-      case .failure(let operand): operand
+      case .failure(let operand): .failed(operand)
       }
   }
 }

@@ -31,6 +31,9 @@ package struct Transactions: Room {
     fileprivate var all: [Transaction?] = []
     /// The paths whose links transactions use to cover whole trees, with these transactions.
     fileprivate var adopted: [WireRef: Bits] = [:]
+    /// By transaction: the versions before it of properties without a stored value that got a new
+    /// one in it.
+    fileprivate var announced: [Int: [WatcherID: Int]] = [:]
   }
   private var state: State {
     @inline(__always) unsafeAddress { rooms.address(of: &rooms.memory.pointee.transactions) }
@@ -278,6 +281,7 @@ package struct Transactions: Room {
 
   /// Closes a transaction, whose writes were kept or taken back.
   func close(_ bit: Int, isUndone: Bool) {
+    let announced = state.announced.removeValue(forKey: bit) ?? [:]
     for name in takeUnconcerned(by: bit, isUndone: isUndone) {
       guard let watcher = watchers[name], watcher.pointee.flags.contains(.tentative) else {
         continue
@@ -286,7 +290,7 @@ package struct Transactions: Room {
       if isUndone {
         watcher.pointee.flags.insert(.undone)
         watcher.pointee.lower()
-        forgetAnnouncements(to: watcher)
+        forgetAnnouncements(to: watcher, since: announced)
       }
     }
     let made = takeMade(in: bit)
@@ -315,9 +319,7 @@ package struct Transactions: Room {
     else { return }
     let name = watcher.identity
     records.hold {
-      guard dependents.settleDependencies(of: watcher), wiring.rewire(watcher),
-        dependents.refresh(watcher) != nil,
-        watchers[name] != nil
+      guard dependents.follow(watcher), dependents.refresh(watcher) != nil, watchers[name] != nil
       else { return }
       _ = members.takeEdits(of: watcher) { _, _ in }
       watcher.pointee.status = .clean
@@ -328,14 +330,32 @@ package struct Transactions: Room {
 
   /// Takes back announcements to a watcher by properties without a stored value: the watcher has no
   /// value to compare.
-  private func forgetAnnouncements(to watcher: WatcherRef) {
+  ///
+  /// `known` has the versions from before the transaction; what was announced then stays.
+  private func forgetAnnouncements(to watcher: WatcherRef, since known: [WatcherID: Int]) {
     wiring.forEachWireWithWork(of: watcher) { wire in
       records.forEachDirty(of: wire) { link in
         guard !link.isBelowOperator, let slot = link.pointee.slot, !slot.pointee.isEvery,
-          let lazy = slot.pointee.lazy, lazy.pointee.traits.contains(.uncached)
+          let lazy = slot.pointee.lazy, lazy.pointee.traits.contains(.uncached),
+          link.pointee.version == known[lazy.identity]
         else { return }
         link.pointee.version = lazy.version
       }
+    }
+  }
+
+  /// Notes that a property without a stored value is about to get a new version.
+  @inline(__always)
+  func noteAnnouncement(of lazy: WatcherRef) {
+    if isAnyOpen { noteOpenAnnouncement(of: lazy) }
+  }
+
+  private func noteOpenAnnouncement(of lazy: WatcherRef) {
+    var rest = state.open
+    while rest != 0 {
+      state.announced[rest.trailingZeroBitCount, default: [:]][
+        lazy.identity, default: lazy.version] += 0
+      rest &= rest - 1
     }
   }
 

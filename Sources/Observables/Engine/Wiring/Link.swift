@@ -17,6 +17,8 @@ struct Link {
   fileprivate(set) var isStale = false
   /// Whether its derived value has to be compared with the last delivered one.
   fileprivate(set) var isDirty = false
+  /// Whether a lazy property here was brought up to date since the link became dirty.
+  var isSettled = false
   /// Whether there is a new list at this link, whose element the digits in the path follow from the
   /// flush on (C4).
   var awaitsFlush = false

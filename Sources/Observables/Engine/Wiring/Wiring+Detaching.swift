@@ -28,7 +28,7 @@ extension Wiring {
       traits.contains(.immediate)
         ? immediates.batchDepth > 0 || watcher.pointee.isPaused
         : watcher.pointee.status == .check,
-      dependents.settleDependencies(of: watcher), rewire(watcher)
+      dependents.follow(watcher)
     else { return }
     var changed: LinkRef?
     whileWiring(watcher) {

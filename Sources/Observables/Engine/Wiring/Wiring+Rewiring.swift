@@ -16,6 +16,12 @@ extension Wiring {
   }
 
   func markDirty(_ link: LinkRef) {
+    link.pointee.isSettled = false
+    putBack(link)
+  }
+
+  /// Puts a dirty link that was taken into the list of its path again.
+  func putBack(_ link: LinkRef) {
     guard !link.pointee.isDirty, !link.pointee.isDead else { return }
     link.pointee.wire.addDirty(link)
     noteWork(of: link.pointee.wire)
@@ -99,9 +105,10 @@ extension Wiring {
 
   /// Makes the links of a watcher follow the current objects on its paths.
   ///
-  /// The first and the last element of a list are derived values: a different element only causes a
-  /// call if it still differs in the watcher's turn (Z4). Until then the links below stay at the
-  /// last delivered element, as writes to it count if it comes back.
+  /// A lazy property, and the first and the last element of a list, are derived values: a different
+  /// one only causes a call if it still differs in the watcher's turn (Z4). Until then the links
+  /// below stay at the last delivered one, as writes to it count if it comes back. Below an
+  /// operator they follow at once: it is the operator's value that is compared.
   ///
   /// If a watcher is stale only for writes that a transaction may take back (S8), all its links
   /// stay. Watchers that compare in each write are the exception: their links follow at once.
@@ -122,12 +129,16 @@ extension Wiring {
 
   private func rewireStale(_ watcher: WatcherRef, isItsTurn: Bool) -> Bool {
     let traits = watcher.pointee.traits
-    let keepsEnds =
+    let keepsDelivered =
       !isItsTurn && watcher.pointee.status == .check
       && traits.isDisjoint(with: [.immediate, .lazy])
     var kept: [LinkRef] = []
     func follow(_ link: LinkRef) {
-      if keepsEnds, link.state?.role == .end { kept.append(link) } else { rewire(link) }
+      if keepsDelivered, link.leadsToUndelivered {
+        kept.append(link)
+      } else {
+        rewire(link)
+      }
     }
     return whileWiring(watcher) {
       forEachWireWithWork(of: watcher) { wire in
@@ -206,5 +217,17 @@ extension Wiring {
     watchers.forEach { watcher in
       if watcher.pointee.isPending, !watcher.pointee.traits.contains(.lazy) { rewire(watcher) }
     }
+  }
+}
+
+extension LinkRef {
+  /// Whether the value at the link may be another one than was delivered, and may change back
+  /// before it is.
+  fileprivate var leadsToUndelivered: Bool {
+    if isBelowOperator { return false }
+    if let lazy = pointee.slot?.pointee.lazy, !pointee.isTerminal {
+      return pointee.version != lazy.version
+    }
+    return state?.role == .end
   }
 }

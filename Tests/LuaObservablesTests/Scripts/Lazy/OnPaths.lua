@@ -1,0 +1,190 @@
+-- Z2, Z4, Z5, P5, P6, S8: watchers of paths that lead through several lazy properties.
+dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/checking.lua")
+local obs = require "obs"
+
+check("Z4: a path through two lazy properties notices each change of either", function()
+  for _, deps in ipairs { false, true } do
+    local child, parent = { f = 0 }, { x = 0 }
+    local function get_value(self) return self.f end
+    local function get_child(self) return self.x and child end
+    if deps then
+      obs.computed(child, "value", { "f" }, get_value)
+      obs.computed(parent, "child", { "x" }, get_child)
+    else
+      obs.computed(child, "value", get_value)
+      obs.computed(parent, "child", get_child)
+    end
+    local calls = counter(parent, "child.value")
+    parent.x = 1
+    eq(calls(), 0)
+    parent.x = 2
+    child.f = 1
+    eq(calls(), 1)
+    child.f = 2
+    eq(calls(), 1)
+    child.f = 3
+    parent.x = 3
+    eq(calls(), 1)
+    child.f = 4
+    eq(calls(), 1)
+  end
+end)
+check("Z4: a path through four lazy properties follows each of them in one flush", function()
+  local one, two = {}, {}
+  for depth, start in ipairs { one, two } do
+    local object = start
+    for i = 1, 3 do
+      local next = { n = depth }
+      object.next, object.on = next, true
+      obs.computed(object, "link", function(self) return self.on and self.next or nil end)
+      object = next
+    end
+    obs.computed(object, "value", function(self) return self.n end)
+    start.last = object
+  end
+  local root = { first = true }
+  obs.computed(root, "start", function(self) return self.first and one or two end)
+  local calls = counter(root, "start.link.link.link.value")
+  for i = 1, 3 do
+    root.first = not root.first
+    two.last.n, one.last.n = 10 + i, 20 + i
+    two.link.on, one.link.on = false, false
+    two.link.on, one.link.on = true, true
+    eq(calls(), 1)
+    local current = root.first and one or two
+    current.last.n = 30 + i
+    eq(calls(), 1)
+  end
+end)
+check("P6: an object that was taken off the path and put back, with another lazy value", function()
+  local a, b = { v = 0 }, { v = 0 }
+  local current = { use_b = false }
+  obs.computed(current, "one", { "use_b" }, function(self) return self.use_b and b or a end)
+  local root = { current = current }
+  local calls = counter(root, "current.one.v")
+  root.current = {}
+  root.current = current
+  current.use_b = true
+  eq(calls(), 1)
+  b.v = 3
+  eq(calls(), 1)
+  a.v = 4
+  eq(calls(), 0)
+  b.v = 4
+  eq(calls(), 1)
+end)
+check("Z4: one write that changes two lazy properties on a path calls immediately once", function()
+  local child, parent = {}, { x = 0 }
+  obs.computed(parent, "child", { "x" }, function() return child end)
+  obs.computed(child, "value", { { parent, "x" } }, function() return parent.x end)
+  local seen = {}
+  obs.observe(parent, "child.value", function() seen[#seen + 1] = child.value end,
+    { immediate = true })
+  for i = 1, 3 do parent.x = i end
+  eq(table.concat(seen, " "), "1 2 3")
+end)
+check("Z5: a write counts if the path leads back to its object before the flush", function()
+  local function node(n, list)
+    local made = { n = n, l = list }
+    obs.computed(made, "top", { "l.*.n" }, function(self)
+      local best
+      for _, x in ipairs(self.l) do if not best or x.n > best.n then best = x end end
+      return best
+    end)
+    return made
+  end
+  local a, b = node(0, {}), node(2, {})
+  local first = node(0, { b })
+  local root = node(0, { node(0, { b }), first })
+  local path = "l.@first.top.n"
+  local calls = counter(root, path)
+  table.insert(root.l, 1, root)
+  obs.get(root, path)
+  root.l[1], root.l[3] = root.l[3], root.l[1]
+  eq(calls(), 1)
+  eq(obs.get(root, path), 2)
+  first.l = { a }
+  obs.transaction({ root }, function()
+    root.l[2] = root.l[2]
+    b.n = 1
+  end)
+  first.l[1] = b
+  eq(calls(), 1)
+  eq(obs.get(root, path), 1)
+end)
+check("S8: after a failed transaction a computed operator follows its path", function()
+  local path = "list.@sum.best.v"
+  local g = {}
+  obs.computed(g, "best", { "a" }, function(self) return self.a end)
+  local root = { list = { g } }
+  obs.computed(root, "total", { path }, function(self) return obs.get(self, path) end)
+  obs.observe(root, path, nothing)
+  eq(root.total, 0)
+  obs.transaction({ root }, function()
+    root.list[1] = g
+    eq(root.total, 0)
+    obs.abort "no"
+  end)
+  for _, v in ipairs { 1, false, 2 } do
+    g.a = v and { v = v } or nil
+    obs.flush()
+    eq(root.total, v or 0)
+  end
+end)
+check("S8: a failed transaction leaves what was announced before it", function()
+  local t = { z = 0 }
+  obs.computed(t, "positive", { "z" }, function(self) return self.z > 0 end)
+  obs.lazy(t, "view", {
+    deps = { "positive" }, cached = false, get = function(self) return self.positive end,
+  })
+  obs.computed(t, "text", { "view" }, function(self) return tostring(self.view) end)
+  obs.observe(t, "text", nothing, { immediate = true })
+  local calls = counter(t, "view")
+  local function fail()
+    obs.transaction({ t }, function()
+      t.z = 2
+      obs.abort "no"
+    end)
+  end
+  t.z = 1
+  fail()
+  eq(calls(), 1)
+  fail()
+  eq(calls(), 0)
+end)
+check("Z2: an operator over the first elements of lists has the present value", function()
+  for _, last in ipairs { "@first.v", "#1.v" } do
+    local path = "g.@sum.items." .. last
+    local t = { g = { { items = { { v = 1 } } } } }
+    obs.computed(t, "total", { path }, function(self) return obs.get(self, path) end)
+    local calls = counter(t, path)
+    eq(t.total, 1)
+    table.insert(t.g[1].items, 1, { v = 10 })
+    eq(t.total, 10)
+    eq(calls(), 1)
+    eq(obs.get(t, path), 10)
+    t.g[1].items[1].v = 5
+    eq(calls(), 1)
+    eq(t.total, 5)
+  end
+end)
+check("C9: an operator over one that cannot take a value has no value, and reports it", function()
+  for outer, inner in pairs { ["@sum"] = "@max", ["@all"] = "@sum", ["@any"] = "@sum",
+    ["@max"] = "@min" } do
+    local path = "g." .. outer .. ".items." .. inner
+    local t = { g = { { items = { 2, "b", 1 } }, { items = { 5 } } } }
+    fails("element 2 of 'items': the string 'b' under '" .. inner, obs.get, t, path)
+    reporting(function()
+      local calls = counter(t, path)
+      obs.flush()
+      eq(#reports, 1)
+      has(reports[1].error, "element 1 gives no value (its operator cannot take the string 'b')")
+      fails("element 2 of 'items': the string 'b' under '" .. inner, obs.get, t, path)
+      t.g[1].items[2] = 3
+      eq(calls(), 1)
+      eq(#reports, 1)
+    end)
+    assert(obs.get(t, path))
+  end
+end)
+finish()
