@@ -424,7 +424,7 @@ void clua_closestate(lua_State *L) {
 
 /* ---- Warnings, and errors outside of protected calls ----------------------------------------- */
 
-/* A copy of luaL_newstate, which would use its own allocator. */
+/* The functions of luaL_newstate, which would use its own allocator. */
 
 static int panic(lua_State *L) {
   const char *message = lua_tostring(L, -1);

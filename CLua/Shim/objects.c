@@ -62,8 +62,6 @@ int clua_try_class_add(lua_State *L, clua_class *type, clua_property property) {
 /* The function that releases host objects, the same in all states. */
 static _Atomic(clua_finalizer) object_release;
 
-/* Upvalue: the box of the Swift function. */
-
 clua_handle *clua_toobject(lua_State *L, int index) {
   clua_handle *handle = lua_touserdata(L, index);
   // The address of this function distinguishes a handle of this kind from other userdata of the

@@ -68,7 +68,7 @@ const char *clua_skipheading(const char *text, size_t *length);
 /// Like luaL_loadfilex; LUA_ERRFILE if the file cannot be read. [-0, +1, -]
 int clua_try_loadfile(lua_State *L, const char *path, const char *mode);
 
-/// One bit per standard library, in the order of lua_openlibs.
+/// One bit per standard library, in the order of luaL_openlibs.
 enum {
   CLUA_LIB_BASE = 1 << 0,
   CLUA_LIB_PACKAGE = 1 << 1,

@@ -12,9 +12,6 @@ extension LuaState {
     package var name: UnsafeMutableRawPointer { UnsafeMutableRawPointer(pointer) }
     /// The bytes in use.
     package var used: Int { Int(clamping: pointer.pointee.meter.used) }
-    package var limit: Int? {
-      pointer.pointee.meter.limit == 0 ? nil : Int(clamping: pointer.pointee.meter.limit)
-    }
   }
 
   /// The memory of scripts without another share.

@@ -7,6 +7,7 @@ internal import Observables
 /// stored anew when it changes.
 final class ObjectTree: MirroredTree {
   let follower: TreeFollower
+  /// Keeps the model alive.
   private let root: AnyObject
   private let name: String
   var session: MirrorSession!

@@ -52,7 +52,7 @@ final class MirrorFunctions: ModuleSlice {
       .init(
         "stop_mirror",
         { [self] L in
-          // Its script is told before it is forgotten.
+          // Its script hears of the end before the mirror is forgotten.
           mirror(L)?.session.stop()
           if let number = L.integer(at: 1) { mirrors[Int(number)] = nil }
           return 0

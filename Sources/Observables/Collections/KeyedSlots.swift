@@ -5,8 +5,6 @@ struct KeyedSlots<Key: Hashable> {
   private var keys: [Int: Key] = [:]
   private var last = 0
 
-  var isEmpty: Bool { slots.isEmpty }
-
   subscript(key: Key) -> SlotRef? { slots[key] }
 
   func key(of slot: SlotRef) -> Key? { keys[slot.pointee.key] }

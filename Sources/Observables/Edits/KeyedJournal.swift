@@ -18,7 +18,6 @@ package struct KeyedJournal<Key: Hashable, Value> {
     (self.minimalLimit, limit) = (minimalLimit, minimalLimit)
   }
 
-  package var isEmpty: Bool { entries.isEmpty }
   package var count: Int { entries.count }
 
   /// The position after the last entry, for a reader that has read everything.

@@ -31,8 +31,6 @@ public final class Path: Sendable {
   /// An entry has the number of the kind and its answer. Any thread may read and replace an entry.
   // The memory is only accessed atomically and freed with the path.
   private nonisolated(unsafe) let answers: UnsafeMutablePointer<Atomic<UInt64>>
-  /// The components that are `*`, for the first 64.
-  private let wildcards: UInt64
   /// Whether some component consists of digits.
   let hasElements: Bool
 
@@ -85,22 +83,12 @@ public final class Path: Sendable {
     self.kinds = steps.map(\.kind)
     self.hasElements = components.contains { $0.kind == .element }
     answers = .allocate(capacity: steps.count)
-    var wildcards: UInt64 = 0
-    for (step, component) in steps.enumerated() {
-      (answers + step).initialize(to: Atomic(0))
-      if component.kind == .every, step < 64 { wildcards |= 1 << UInt64(step) }
-    }
-    self.wildcards = wildcards
+    for step in steps.indices { (answers + step).initialize(to: Atomic(0)) }
   }
 
   deinit {
     answers.deinitialize(count: steps.count)
     answers.deallocate()
-  }
-
-  @inline(__always)
-  func isEvery(_ step: Int) -> Bool {
-    step < 64 ? wildcards & (1 << UInt64(step)) != 0 : steps[step].kind == .every
   }
 
   /// The last answer that was remembered for this component, if it came from the kind with this
