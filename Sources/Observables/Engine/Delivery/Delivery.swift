@@ -1,3 +1,5 @@
+import Synchronization
+
 /// Collects pending watchers, and calls them when the turn ends: each at most once per flush, in
 /// order of registration.
 package struct Delivery: Room {
@@ -19,7 +21,7 @@ package struct Delivery: Room {
     fileprivate var onPending: (() -> Void)?
     /// How many writes wait to be reported, because no code of the program could run when they were
     /// made; nil if the bridge never has such writes.
-    fileprivate var waitingWrites: UnsafePointer<CInt>?
+    fileprivate var waitingWrites: UnsafePointer<Atomic<CInt>>?
     /// Reports the waiting writes.
     fileprivate var reportWaitingWrites: (() -> Void)?
     /// The number of the turn under way, in memory that a bridge without Swift can read.
@@ -230,7 +232,9 @@ package struct Delivery: Room {
   }
 
   @inline(__always)
-  var hasWaitingWrites: Bool { state.waitingWrites != nil && state.waitingWrites!.pointee != 0 }
+  var hasWaitingWrites: Bool {
+    state.waitingWrites != nil && state.waitingWrites!.pointee.load(ordering: .relaxed) != 0
+  }
 
   /// Reports the waiting writes, and calls immediate watchers of lazy properties that these writes
   /// made invalid.
@@ -509,9 +513,13 @@ package struct Delivery: Room {
   }
   package var turnNumber: UnsafeMutablePointer<UInt64> { state.turnNumber }
 
-  /// Makes `report` run before watchers are called or values are read, while `count` is not 0.
+  /// Makes `report` run before watchers are called or values are read, while `count` is not 0;
+  /// other threads may count in it, too.
   package func setWaitingWrites(_ count: UnsafePointer<CInt>?, by report: (() -> Void)?) {
-    (state.waitingWrites, state.reportWaitingWrites) = (count, report)
+    state.waitingWrites = count.map {
+      UnsafeRawPointer($0).assumingMemoryBound(to: Atomic<CInt>.self)
+    }
+    state.reportWaitingWrites = report
   }
 
   func free() {
