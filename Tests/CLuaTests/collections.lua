@@ -35,7 +35,7 @@ fails("cannot change the metatable of an array", debug.setmetatable, a, nil)
 fails("the list has a hole at 2 of 3", a.set, a, { 1, nil, 3 })
 fails("the list has a hole", obs.array, { 1, nil, 3 })
 fails("list expected, got a table with the key 'x'", obs.array, { x = 1 })
-fails("#1 to 'set' (list expected, got a table with the key '2')", a.set, a, { [2] = 1 })
+fails("list expected, got a table with the key '2'", a.set, a, { [2] = 1 })
 assert(table.concat(a) == "xyz" and table.unpack(a, 3) == "z" and next(a) == 1 and rawlen(a) == 3)
 a[4.0] = "w"
 a[4] = nil
