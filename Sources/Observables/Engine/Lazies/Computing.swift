@@ -163,9 +163,10 @@ package struct Computing: Room {
   func adoptVersions(of lazy: WatcherRef) {
     if !lazy.hasWork { return }
     records.hold {
+      // Links follow the present values, and then operators above them have others: each pass gets
+      // at least one step nearer to the end of the longest path.
       var passes = lazy.longestPath + 1
       repeat {
-        // Links follow the present values, and then operators above them have others.
         wiring.rewire(lazy)
         wiring.forEachWireWithWork(of: lazy) { wire in
           while let link = wiring.takeDirty(wire) {

@@ -42,7 +42,7 @@ package struct Dependents: Room {
     isItsTurn ? wiring.rewireInFlush(watcher) : wiring.rewire(watcher)
   }
 
-  /// Brings the lazy properties up to date on which another one depends that has no value itself.
+  /// Brings the lazy properties up to date on which a property without a stored value depends.
   func settleDependencies(of uncached: WatcherRef) {
     var waits = false
     if uncached.hasDirtyLinks { _ = settleDirty(uncached, &waits) }

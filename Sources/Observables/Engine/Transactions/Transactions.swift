@@ -353,8 +353,10 @@ package struct Transactions: Room {
   private func noteOpenAnnouncement(of lazy: WatcherRef) {
     var rest = state.open
     while rest != 0 {
-      state.announced[rest.trailingZeroBitCount, default: [:]][
-        lazy.identity, default: lazy.version] += 0
+      let bit = rest.trailingZeroBitCount
+      if state.announced[bit]?[lazy.identity] == nil {
+        state.announced[bit, default: [:]][lazy.identity] = lazy.version
+      }
       rest &= rest - 1
     }
   }
