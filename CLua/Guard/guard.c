@@ -164,6 +164,8 @@ void clua_guard_stop(clua_guard *guard, clua_stop reason) {
   arm(L);
 }
 
+void clua_guard_close(clua_guard *guard) { clua_guard_stop(guard, CLUA_STOP_CLOSED); }
+
 void clua_stopmessage(const clua_guard *guard, char *message) {
   if (guard->reason == CLUA_STOP_TIME) {
     const char *what = guard->culprit->ofothers ? "a call caused by others" : "the turn";
@@ -173,6 +175,8 @@ void clua_stopmessage(const clua_guard *guard, char *message) {
     snprintf(message, CLUA_STOP_MESSAGE_SIZE,
              "%sthe system refused the timer that limits the time of the turn: %s%s", guard->place,
              strerror(guard->refusal), guard->refusal == EAGAIN ? " (EAGAIN)" : "");
+  } else if (guard->reason == CLUA_STOP_CLOSED) {
+    snprintf(message, CLUA_STOP_MESSAGE_SIZE, "%sthe script was closed", guard->place);
   } else {
     snprintf(message, CLUA_STOP_MESSAGE_SIZE, "%sinterrupted by the program", guard->place);
   }

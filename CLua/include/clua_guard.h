@@ -12,6 +12,7 @@ typedef enum clua_stop {
   CLUA_STOP_TIME,         // their turn has taken its full time
   CLUA_STOP_INTERRUPTED,  // the program has asked for it
   CLUA_STOP_UNTIMED,      // the system has refused the timer that would limit their time
+  CLUA_STOP_CLOSED,       // their host or sandbox was closed by a function that they called
 } clua_stop;
 
 enum { CLUA_PLACE_SIZE = LUA_IDSIZE + 24 };
@@ -28,6 +29,8 @@ typedef struct clua_account {
   clua_share *share;
   /// Whether it is the account of calls caused by others.
   bool ofothers;
+  /// The number of the sandbox; 0 for the host.
+  uint32_t sandbox;
 
   // The rest is private to the guard.
   uint64_t window;  // the turn that `used` belongs to
@@ -258,6 +261,12 @@ void clua_stopmessage(const clua_guard *guard, char *message);
 void clua_guard_noteplace(clua_guard *guard, lua_State *L);
 /// Stops the running code; called from any thread. Does nothing if no call is active.
 void clua_guard_interrupt(clua_guard *guard);
+/// Stops the running code, whose host or sandbox is closed. Does nothing if no call is active.
+void clua_guard_close(clua_guard *guard);
+/// Whether the running code is stopped because it is closed.
+static inline bool clua_guard_isclosing(const clua_guard *guard) {
+  return guard->stopped == CLUA_STOP_CLOSED;
+}
 /// Whether this system can limit time.
 bool clua_guard_canlimit(void);
 /// The signal by which timers reach a thread, initially SIGURG. Set it before any call.

@@ -3,7 +3,8 @@ internal import CLua
 /// A Lua function, kept alive by this handle.
 ///
 /// Use it where its state is used; it may be released anywhere. Two handles are equal if they refer
-/// to the same function.
+/// to the same function. A function that the script of a sandbox gave to Swift runs on the time and
+/// memory of this sandbox, and throws `closed` once the sandbox is closed (S5).
 public struct LuaFunction: Sendable, Hashable {
   package let pin: LuaPin
 
@@ -19,7 +20,7 @@ public struct LuaFunction: Sendable, Hashable {
   public func call<each Argument: LuaEncodable>(
     _ arguments: repeat each Argument
   ) throws(LuaError) -> [LuaValue] {
-    try pin.state.inTurn { () throws(LuaError) in try callPlainly(repeat each arguments) }
+    try inTurn { () throws(LuaError) in try callPlainly(repeat each arguments) }
   }
 
   /// Calls the function like `call`, without making a turn.
@@ -46,9 +47,7 @@ public struct LuaFunction: Sendable, Hashable {
   public func call<each Argument: LuaEncodable, Result: LuaDecodable>(
     _ arguments: repeat each Argument, as type: Result.Type
   ) throws(LuaError) -> Result {
-    try pin.state.inTurn { () throws(LuaError) in
-      try callPlainly(repeat each arguments, as: type)
-    }
+    try inTurn { () throws(LuaError) in try callPlainly(repeat each arguments, as: type) }
   }
 
   /// Calls the function like `call`, without making a turn.
@@ -74,7 +73,7 @@ public struct LuaFunction: Sendable, Hashable {
   /// - Throws: `runtime`, `memory`, `handler`, `closed`; `foreign` for a value of another state.
   @discardableResult
   public func call(arguments: [LuaValue]) throws(LuaError) -> [LuaValue] {
-    try pin.state.inTurn { () throws(LuaError) in try callPlainly(arguments: arguments) }
+    try inTurn { () throws(LuaError) in try callPlainly(arguments: arguments) }
   }
 
   /// Calls the function like `call`, without making a turn.
@@ -86,6 +85,13 @@ public struct LuaFunction: Sendable, Hashable {
       try state.call(L, CInt(arguments.count), CLUA_MULTRET, handler)
       return try state.values(from: handler + 1, of: L)
     }
+  }
+
+  /// Runs a call, as a turn if none is active, on the account of the function's sandbox.
+  private func inTurn<Result>(
+    _ call: () throws(LuaError) -> Result
+  ) throws(LuaError) -> Result {
+    try pin.state.inTurn { () throws(LuaError) in try pin.entered(call) }
   }
 
   /// Pushes the message handler and the function; returns the index of the handler. [-0, +2, -]

@@ -183,6 +183,17 @@ public final class LuaInterrupter: Sendable {
     return !account.pointee.isreported
   }
 
+  /// Stops the running code, because its host or sandbox is closed.
+  package func stopClosed() { clua_guard_close(record) }
+
+  /// Whether the running code is stopped because its host or sandbox is closed.
+  package var isClosing: Bool {
+    @inline(__always) get { clua_guard_isclosing(record) }
+  }
+
+  /// The number of the sandbox on whose account scripts run; 0 for the host.
+  var sandbox: UInt32 { record.pointee.account?.pointee.sandbox ?? 0 }
+
   /// Why and where scripts were last stopped.
   var lastStop: (code: LuaError.Code, message: String) {
     let size = Int(CLUA_STOP_MESSAGE_SIZE)
@@ -190,7 +201,12 @@ public final class LuaInterrupter: Sendable {
       clua_stopmessage(record, text.baseAddress!)
       return String(cString: text.baseAddress!)
     }
-    let isAsked = record.pointee.reason == CInt(CLUA_STOP_INTERRUPTED.rawValue)
-    return (isAsked ? .interrupted : .timeLimit, message)
+    let code: LuaError.Code =
+      switch clua_stop(UInt32(record.pointee.reason)) {
+      case CLUA_STOP_INTERRUPTED: .interrupted
+      case CLUA_STOP_CLOSED: .closed
+      default: .timeLimit
+      }
+    return (code, message)
   }
 }

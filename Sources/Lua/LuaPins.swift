@@ -65,11 +65,11 @@ package final class LuaPin: Sendable {
   package let slot: CInt
   /// The address of the object, which is unique while the pin lives.
   package let address: UInt
+  /// The number of the sandbox whose script gave the object to Swift; 0 for the host.
+  let sandbox: UInt32
 
-  init(pins: LuaPins, slot: CInt, address: UInt) {
-    self.pins = pins
-    self.slot = slot
-    self.address = address
+  init(pins: LuaPins, slot: CInt, address: UInt, sandbox: UInt32) {
+    (self.pins, self.slot, self.address, self.sandbox) = (pins, slot, address, sandbox)
   }
 
   deinit { pins.release(slot) }
@@ -82,6 +82,17 @@ package final class LuaPin: Sendable {
       guard let state = pins.state else { throw .closed }
       return state
     }
+  }
+
+  /// Runs `body`, which calls code of the object's sandbox, on the account of that sandbox.
+  ///
+  /// - Throws: `closed`, and errors of `body`.
+  package func entered<Result>(
+    _ body: () throws(LuaError) -> Result
+  ) throws(LuaError) -> Result {
+    let state = try state
+    guard sandbox != 0, let turns = state.turns else { return try body() }
+    return try turns.enter(sandbox, body)
   }
 }
 

@@ -61,8 +61,7 @@ extension LuaState {
     at index: CInt, of L: LuaStack, traceback: String?
   ) -> LuaError? {
     guard let (code, message) = stop(at: index, of: L) else { return nil }
-    turns?.scriptsWereStopped()
-    turns?.scriptsMetLimit()
+    noteStop(code)
     return LuaError(code, message, traceback: traceback)
   }
 
@@ -72,9 +71,15 @@ extension LuaState {
   package func unreportedStop() -> LuaError? {
     guard interrupter.depth == 0, interrupter.isUnreported else { return nil }
     let (code, message) = interrupter.lastStop
+    noteStop(code)
+    return LuaError(code, message)
+  }
+
+  /// Lets the program react to a stop, unless closing the scripts was its own decision.
+  private func noteStop(_ code: LuaError.Code) {
+    if code == .closed { return }
     turns?.scriptsWereStopped()
     turns?.scriptsMetLimit()
-    return LuaError(code, message)
   }
 
   /// The code and message of the stop if the value at an index is the stop error; nil otherwise.
@@ -126,7 +131,9 @@ extension LuaState {
   /// error. Needs five free slots. [-0, +1, -]
   package func pushError(_ error: any Error, to L: LuaStack) {
     reraised = nil
-    if (error as? LuaError)?.isStop == true, interrupter.isStopping {
+    if let error = error as? LuaError, error.isStop || error.code == .closed,
+      interrupter.isStopping
+    {
       clua_pushstop(L.pointer)
       return
     }

@@ -95,6 +95,7 @@ extension LuaState {
       // A failure may leave operands; the error value replaces them.
       let height = L.height
       do {
+        if state.interrupter.isClosing { throw LuaError.closed }
         if L.hasLost { state.recoverLost(L) }
         return try function.body(state, L)
       } catch {

@@ -282,7 +282,7 @@ public final class LuaState {
     let slot = try takeSlot(L)
     let address = UInt(bitPattern: L.address(at: -1))
     clua_setpin(L.pointer, pinTable, slot)
-    return LuaPin(pins: pins, slot: slot, address: address)
+    return LuaPin(pins: pins, slot: slot, address: address, sandbox: interrupter.sandbox)
   }
 
   private func takeSlot(_ L: LuaStack) throws(LuaError) -> CInt {
@@ -305,6 +305,12 @@ package protocol LuaTurns: AnyObject {
   var isUnderWay: Bool { get }
   /// Runs `body` as a turn.
   func run<Result>(_ body: () throws(LuaError) -> Result) throws(LuaError) -> Result
+  /// Runs `body` as code of a sandbox, on its account.
+  ///
+  /// - Throws: `closed`, and errors of `body`.
+  func enter<Result>(
+    _ sandbox: UInt32, _ body: () throws(LuaError) -> Result
+  ) throws(LuaError) -> Result
   /// Called when an error shows that scripts were stopped, possibly several times for one stop.
   func scriptsWereStopped()
   /// Called when an error shows that scripts reached a limit of memory or number, or were stopped.

@@ -4,7 +4,8 @@ internal import CTables
 /// A Lua table, kept alive by this handle.
 ///
 /// Use it where its state is used; it may be released anywhere. Two handles are equal if they refer
-/// to the same table.
+/// to the same table. Metamethods of a table that the script of a sandbox gave to Swift run on the
+/// time and memory of this sandbox; once it is closed, what could call one throws `closed` (S5).
 public struct LuaTable: Sendable, Hashable {
   package let pin: LuaPin
 
@@ -25,7 +26,7 @@ public struct LuaTable: Sendable, Hashable {
   public func get<Value: LuaDecodable>(
     _ key: some LuaEncodable, as type: Value.Type = Value.self
   ) throws(LuaError) -> Value {
-    try withTable { state, L throws(LuaError) in
+    try withScripts { state, L throws(LuaError) in
       try state.push(key, to: L)
       try state.check(clua_try_gettable(L.pointer, -2), L)
       return try state.pull(at: -1, of: L)
@@ -39,7 +40,7 @@ public struct LuaTable: Sendable, Hashable {
   public func set(
     _ key: some LuaEncodable, to value: some LuaEncodable
   ) throws(LuaError) {
-    try withTable { state, L throws(LuaError) in
+    try withScripts { state, L throws(LuaError) in
       try state.push(key, to: L)
       try state.push(value, to: L)
       try state.check(clua_try_settable(L.pointer, -3), L)
@@ -51,7 +52,7 @@ public struct LuaTable: Sendable, Hashable {
   /// - Throws: `runtime` from a metamethod, `memory`, `closed`.
   public var length: Int {
     get throws(LuaError) {
-      try withTable { state, L throws(LuaError) in
+      try withScripts { state, L throws(LuaError) in
         Int(clamping: try state.length(of: L))
       }
     }
@@ -100,6 +101,13 @@ public struct LuaTable: Sendable, Hashable {
       try state.push(metatable.map { .table($0) } ?? .nil, to: L)
       try state.check(clua_try_setmetatable(L.pointer, -2), L)
     }
+  }
+
+  /// Runs `body`, which may call metamethods, as code of the table's sandbox.
+  private func withScripts<Result>(
+    _ body: (LuaState, LuaStack) throws(LuaError) -> Result
+  ) throws(LuaError) -> Result {
+    try pin.entered { () throws(LuaError) in try withTable(body) }
   }
 
   /// Runs `body` with the table on top of the stack, and restores the stack.

@@ -1,3 +1,5 @@
+internal import Observables
+
 /// A reference to a host that becomes nil with it, as a weak reference would.
 ///
 /// A real weak reference would make every later retain and release of the host several times as
@@ -5,6 +7,30 @@
 final class HostReference {
   /// The host, which sets this to nil when it is destroyed.
   unowned(unsafe) var host: LuaHost?
+
+  /// Calls `body` with the host, unless it is destroyed, and keeps it meanwhile: a Swift function
+  /// that a script calls may drop the last other reference.
+  func use(_ body: (LuaHost) -> Void) {
+    guard let host else { return }
+    withExtendedLifetime(host) { body(host) }
+  }
+}
+
+extension Unmanaged<LuaHost> {
+  /// Runs `body`, in which the engine calls scripts of the host, and keeps the host meanwhile.
+  ///
+  /// A Swift function that a script calls may drop the last other reference. Then the host ends when
+  /// the turn is over, because the engine still uses its parts.
+  @inline(__always)
+  func keeping<Result, Failure: Error>(
+    _ body: () throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    var host = takeUnretainedValue()
+    defer {
+      if isKnownUniquelyReferenced(&host) { host.engine.delivery.hold(host) }
+    }
+    return try body()
+  }
 }
 
 // The host is used only on the loop's thread; other threads only pass the reference on.

@@ -15,6 +15,20 @@ final class HostTurns: LuaTurns {
 
   func scriptsMetLimit() { host.sandboxes.current.stoppedTurns?.scriptsMetLimit() }
 
+  func enter<Result>(
+    _ sandbox: UInt32, _ body: () throws(LuaError) -> Result
+  ) throws(LuaError) -> Result {
+    guard host.sandboxes.isOpen(sandbox) else { throw .closed }
+    // A script that calls a function of another sandbox through Swift causes its call (S5).
+    guard host.state.stack.isRunning else { return try host.sandboxes.entered(sandbox, .own, body) }
+    if host.sandboxes.isOverdrawn(sandbox) {
+      throw LuaError(
+        .quota,
+        "'\(host.sandboxes[sandbox].name)' has no time left in this turn for calls by others")
+    }
+    return try host.sandboxes.entered(sandbox, .allowance, body)
+  }
+
   func run<Result>(_ body: () throws(LuaError) -> Result) throws(LuaError) -> Result {
     defer { host.recorder?.drain() }
     return try host.loop.turn { () throws(LuaError) in

@@ -101,7 +101,7 @@ public final class LuaHost {
   deinit {
     precondition(
       state.isFreed || !state.stack.isRunning,
-      "A LuaHost was dropped inside one of its callbacks: keep it until the callback returns")
+      "A LuaHost was dropped inside a call that does not keep it (this is a bug in LuaObservables)")
     // If the host holds the only reference to its loop, no other code can use the loop.
     if !isClosed, !isKnownUniquelyReferenced(&loop) { requireThread("dropped") }
     reference.host = nil
@@ -114,9 +114,10 @@ public final class LuaHost {
 
   /// Ends every watcher and timer of the scripts, without calling `on_end`, and closes the state.
   ///
-  /// Call this on the loop's thread. If a callback, or a function that a script runs, calls it, all
-  /// other scripts stop at once, and the state is freed when that function has returned. Does
-  /// nothing if the host is closed.
+  /// Call this on the loop's thread. If a callback, or a function that a script runs, calls it, the
+  /// script is stopped with the error `closed` as soon as that function returns: no other code of
+  /// scripts runs, and the state is freed after the outermost call. Does nothing if the host is
+  /// closed.
   public func close() {
     guard !isClosed else { return }
     requireThread("closed")

@@ -8,13 +8,13 @@ extension HostObjects {
     let callee = ScriptCallee(self, title, offset: 0)
     if function.isAsync {
       try host.module.tasks.push(title, to: L) { L in
-        var arguments = ScriptArguments(of: callee, L)
+        var arguments = try ScriptArguments(of: callee, L)
         return try function.call(&arguments).pending
       }
     } else {
       try host.calls.push(
         { [unowned(unsafe) self] L in
-          var arguments = ScriptArguments(of: callee, L)
+          var arguments = try ScriptArguments(of: callee, L)
           return try push(function.call(&arguments), to: L)
         }, to: L)
     }

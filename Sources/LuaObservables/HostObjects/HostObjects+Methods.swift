@@ -47,7 +47,7 @@ extension HostObjects {
   private func result(
     of entry: ModelMethods.Entry, _ callee: ScriptCallee, _ L: LuaStack
   ) throws -> ScriptResult {
-    var arguments = ScriptArguments(of: callee, L)
+    var arguments = try ScriptArguments(of: callee, L)
     if let object = object(at: 1, of: L), let result = try entry.call(object, &arguments) {
       return result
     }

@@ -70,7 +70,9 @@ final class PendingResults: ModuleSlice {
       let outcome: Result<any Sendable, any Error>
       do { outcome = .success(try await operation()) } catch { outcome = .failure(error) }
       // No task waits for a cancelled operation.
-      if !Task.isCancelled { inbox.post { reference.host?.module.tasks.arrived(number, outcome) } }
+      if !Task.isCancelled {
+        inbox.post { reference.use { $0.module.tasks.arrived(number, outcome) } }
+      }
     }
     waiting[number] = PendingCall(operation: task, wake: wake, finish: result.finish)
     // The loop runs as long as a task waits.

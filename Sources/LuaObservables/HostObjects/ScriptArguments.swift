@@ -23,7 +23,10 @@ struct ScriptArguments {
   private let L: LuaStack
   private var index: CInt
 
-  init(of callee: ScriptCallee, _ L: LuaStack) {
+  /// - Throws: `closed` if an earlier function has closed the calling script, but Lua calls this
+  ///   one before the next instruction of the script.
+  init(of callee: ScriptCallee, _ L: LuaStack) throws(LuaError) {
+    if callee.objects.host.state.interrupter.isClosing { throw .closed }
     (self.callee, self.L, index) = (callee, L, callee.offset)
   }
 

@@ -55,7 +55,7 @@ public final class ScriptTask: Sendable {
   ///
   /// Does nothing if the task is done. May be called on any thread.
   public func cancel() {
-    inbox.post { [reference, number] in reference.host?.module.taskCalls.cancel(number) }
+    inbox.post { [reference, number] in reference.use { $0.module.taskCalls.cancel(number) } }
   }
 
   fileprivate func end(_ result: Result<[LuaValue], any Error>) {
@@ -89,6 +89,14 @@ final class TaskCalls: ModuleSlice {
 
   /// Calls a function in a task.
   func begin(_ function: LuaFunction, _ arguments: [LuaValue]) throws(LuaError) -> ScriptTask {
+    try host.turn { () throws(LuaError) in
+      try function.pin.entered { () throws(LuaError) in try start(function, arguments) }
+    }
+  }
+
+  private func start(
+    _ function: LuaFunction, _ arguments: [LuaValue]
+  ) throws(LuaError) -> ScriptTask {
     lastNumber += 1
     let number = lastNumber
     let done = try state.withStack { L throws(LuaError) in
@@ -102,7 +110,8 @@ final class TaskCalls: ModuleSlice {
     // The loop runs as long as the task.
     host.loop.retain()
     do {
-      let made = try beginning.call(arguments: [.function(function), .function(done)] + arguments)
+      let made = try beginning.callPlainly(
+        arguments: [.function(function), .function(done)] + arguments)
       if case .table(let table)? = made.first { running[number]?.table = table }
     } catch {
       end(number, .failure(error))

@@ -63,8 +63,10 @@ final class ScriptLazies: Receiver {
     let L = state.stack
     guard hasRoom(for: lazy, L) else { return .failed }
     var slot: UnsafeMutablePointer<clua_slot>?
-    let computation = clua_lazy_start(L.pointer, lazy.number, lazy.comparison, &slot)
-    return result(of: computation, slot, lazy)
+    return reference.keeping {
+      let computation = clua_lazy_start(L.pointer, lazy.number, lazy.comparison, &slot)
+      return result(of: computation, slot, lazy)
+    }
   }
 
   private func hasRoom(for lazy: WatcherRef, _ L: LuaStack) -> Bool {
@@ -77,6 +79,10 @@ final class ScriptLazies: Receiver {
   override func computeAll(_ first: WatcherRef, in engine: Engine) {
     let L = state.stack
     guard hasRoom(for: first, L) else { return engine.settling.take(.failed, of: first) }
+    reference.keeping { computeAll(first, L) }
+  }
+
+  private func computeAll(_ first: WatcherRef, _ L: LuaStack) {
     let outer = (evaluating, timePayer)
     defer { (evaluating, timePayer) = outer }
     evaluating = first
@@ -158,8 +164,10 @@ final class ScriptLazies: Receiver {
       pushValue(of: other, isUpToDate: isUpToDate, to: L)
     }
     var slot: UnsafeMutablePointer<clua_slot>?
-    let computation = clua_lazy_resume(L.pointer, lazy.comparison, isUpToDate, &slot)
-    return result(of: computation, slot, lazy)
+    return reference.keeping {
+      let computation = clua_lazy_resume(L.pointer, lazy.comparison, isUpToDate, &slot)
+      return result(of: computation, slot, lazy)
+    }
   }
 
   /// Pushes the value or the error of `other`, for a getter that waited for it. [-0, +1, -]

@@ -69,7 +69,7 @@ public struct ScriptLimits: Sendable, Hashable {
     case endTurn
     /// Its watchers and timers wait until the program calls `LuaHost.resume()`.
     case pause
-    /// The host is closed at the end of the turn.
+    /// The host, or the sandbox, is closed at the end of the turn.
     case close
   }
 

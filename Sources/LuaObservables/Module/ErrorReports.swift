@@ -36,6 +36,8 @@ final class ErrorReports: ModuleSlice {
     _ error: LuaError, _ kind: LuaReport.Kind, name: String, site: String, cause: String? = nil,
     isRecorded: Bool = false
   ) {
+    // A script that was closed has nobody who waits for its error.
+    if error.code == .closed, host.isClosed || sandbox.isClosed { return }
     let interruption = clua_uncaught(error.message)
     // After an interruption each callback ends with it; it was reported for the first one.
     if interruption == CLUA_INTERRUPTED_AGAIN { return }
@@ -117,7 +119,7 @@ final class ErrorReports: ModuleSlice {
         // The stack has no room for the hook either, so call it in the next turn, with an empty
         // stack.
         host.loop.nextTurn { [reference = host.reference] in
-          reference.host?.module.reports.deliver(report)
+          reference.use { $0.module.reports.deliver(report) }
         }
         return true
       }

@@ -135,9 +135,10 @@ final class TimerFunctions: ModuleSlice {
     // Longer delays exceed any clock's range; all count as the same.
     let delay = min(seconds, 1e10)
     let body: () -> Void = { [reference = host.reference] in
-      guard let host = reference.host else { return }
-      if !repeats { host.module.timers.forget(id) }
-      host.module.timers.call(callback, id, name: function, site: site, owner)
+      reference.use { host in
+        if !repeats { host.module.timers.forget(id) }
+        host.module.timers.call(callback, id, name: function, site: site, owner)
+      }
     }
     let timer = repeats ? host.loop.every(max(delay, 1e-6), body) : host.loop.after(delay, body)
     timers[id] = Entry(timer: timer, owner: owner, function: function, site: site)
@@ -161,8 +162,10 @@ final class TimerFunctions: ModuleSlice {
     let id = lastTimer
     waitingTurns[id] = owner
     host.loop.nextTurn { [reference = host.reference] in
-      guard let host = reference.host, host.module.timers.takeTurn(id) else { return }
-      host.module.timers.call(callback, id, name: "next_turn", site: site, owner)
+      reference.use { host in
+        guard host.module.timers.takeTurn(id) else { return }
+        host.module.timers.call(callback, id, name: "next_turn", site: site, owner)
+      }
     }
     try state.check(
       clua_try_pushhandle(
@@ -176,7 +179,7 @@ final class TimerFunctions: ModuleSlice {
     _ callback: LuaFunction, _ id: Int, name: String, site: String, _ owner: ScriptOwner
   ) {
     let isHeld = host.sandboxes[owner.sandbox].holds(id) { [reference = host.reference] in
-      reference.host?.module.timers.call(callback, id, name: name, site: site, owner)
+      reference.use { $0.module.timers.call(callback, id, name: name, site: site, owner) }
     }
     if isHeld { return }
     host.reports.run(callback, .timer, name: name, site: site, in: owner)

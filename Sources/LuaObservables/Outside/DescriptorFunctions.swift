@@ -90,8 +90,9 @@ final class DescriptorFunctions: ModuleSlice {
     last += 1
     let id = last
     let body: () -> Void = { [reference = host.reference] in
-      reference.host?.module.descriptors.call(
-        callback, file, descriptor, id, name: function, site: site)
+      reference.use {
+        $0.module.descriptors.call(callback, file, descriptor, id, name: function, site: site)
+      }
     }
     let reads = function == "on_readable"
     let status: () -> DescriptorState = {
@@ -105,7 +106,7 @@ final class DescriptorFunctions: ModuleSlice {
         ? try host.loop.onReadable(descriptor, stream: status, body)
         : try host.loop.onWritable(descriptor, stream: status, body)
       handler.onClose = { [reference = host.reference] in
-        reference.host?.module.descriptors.reportClosed(id)
+        reference.use { $0.module.descriptors.reportClosed(id) }
       }
       entries[id] = Entry(
         handler: handler, owner: owner, function: function, site: site)

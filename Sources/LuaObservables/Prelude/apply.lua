@@ -198,7 +198,7 @@ end
 
 -- An instance of a model with exactly these fields, including keys that the model does not declare.
 local function instance(name, fields)
-  local class = core.models[name]
+  local class = core.model_named(name)
   if not class then return nil, string_format("there is no model '%s' here", name) end
   local declared, properties = core.model_record(class).declared, {}
   for key, value in next, fields do

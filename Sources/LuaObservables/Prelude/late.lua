@@ -130,7 +130,7 @@ obs.none = core.none
 
 -- Before the first model, no object is an instance of one.
 local none = {}
-core.models = none
+function core.model_named() end
 function core.instantiate() end
 function core.forgotten() end
 function core.check_own_dependencies() end

@@ -357,7 +357,7 @@ local function make_instances(self, bytes, place, models, made)
     [CONTENTS] = function(handle, _, _, fields)
       local model = models[handle]
       if not model then return end
-      made[#made + 1] = core.models[model] and trees.instance(model, fields) or {}
+      made[#made + 1] = core.model_named(model) and trees.instance(model, fields) or {}
       self:note(handle, made[#made])
     end,
   })

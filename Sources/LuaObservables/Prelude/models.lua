@@ -13,8 +13,12 @@ local forget, lazies_of, running_owner, set_of =
   core.forget, core.lazies_of, core.tasks.owner, core.set_of
 local string_format, string_sub = string.format, string.sub
 
--- The latest model of each name, for data that names its model.
-core.models = setmetatable({}, { __mode = "v" })
+-- The latest model of each name in the running sandbox. A class can be changed by whoever has it, so
+-- data that names a model never leads to a class of another sandbox or of the host (S5).
+local function known_models() return core.sandbox_table("models", "v") end
+
+--- The latest model of this name in the running sandbox, or nil.
+function core.model_named(name) return known_models()[name] end
 
 -- Errors -----------------------------------------------------------------------------------------
 
@@ -343,7 +347,7 @@ end
 
 -- The class with this name that a former loading of the running module has defined.
 local function former_class(name)
-  local class = core.former_module and core.models[name]
+  local class = core.former_module and known_models()[name]
   return class and record_of(class).module == core.former_module and class or nil
 end
 
@@ -389,9 +393,10 @@ function obs.model(name, parent, body)
   local former = former_class(name)
   if former then return define_again(former, class, record, parent) end
   complete(class, record, parent)
-  local outer = core.models[name]
-  core.note_undo(function() core.models[name] = outer end)
-  core.models[name] = class
+  local models = known_models()
+  local outer = models[name]
+  core.note_undo(function() models[name] = outer end)
+  models[name] = class
   return class
 end
 

@@ -261,8 +261,20 @@ function core.note_undo() end
 
 -- Objects with a method `stop` -> the number of the module that made them.
 local owned = setmetatable({}, { __mode = "k" })
--- Objects -> their hook of `on_observed`, and the number of the module that set it.
-local hooked = setmetatable({}, { __mode = "k" })
+
+--- A weak table that the prelude keeps for the running sandbox (S5), made when it is first needed.
+function core.sandbox_table(name, mode)
+  local data = core.sandbox_data()
+  local found = data[name]
+  if not found then
+    found = setmetatable({}, { __mode = mode })
+    data[name] = found
+  end
+  return found
+end
+
+-- Objects -> the sandbox's hook of `on_observed`, and the number of the module that set it.
+local function hooked_objects() return core.sandbox_table("hooked", "k") end
 
 --- Notes that an object with a method `stop` ends with the running module.
 function core.note_owned(member)
@@ -275,11 +287,11 @@ local on_observed = obs.on_observed
 
 local function set_hook(target, hook, module)
   on_observed(target, hook)
-  hooked[target] = hook ~= nil and { hook = hook, module = module } or nil
+  hooked_objects()[target] = hook ~= nil and { hook = hook, module = module } or nil
 end
 
 function obs.on_observed(target, hook)
-  local former = hooked[target]
+  local former = hooked_objects()[target]
   set_hook(target, hook, running_owner() >> 32)
   core.note_callback(hook)
   core.note_undo(function()
@@ -298,7 +310,7 @@ function core.stop_owned(module)
     owned[ending[i]] = nil
     ending[i]:stop()
   end
-  for target, set in next, hooked do
+  for target, set in next, hooked_objects() do
     if set.module == module then set_hook(target, nil) end
   end
 end

@@ -22,8 +22,8 @@ local is_read_only, is_watched, loaded_modules, metatable, note_replaced =
   core.is_read_only, core.is_watched, core.loaded_modules, core.metatable, core.note_replaced
 local shared_tables, unload_since = core.shared_tables, core.unload_since
 local READONLY, TRACKED = core.flags.READONLY, core.flags.TRACKED
-local raise, reload_data, running_owner, set_module, set_upvalue, site, stop_module, upvalue =
-  core.raise, core.reload_data, core.tasks.owner, core.set_module, core.set_upvalue, core.site,
+local raise, sandbox_data, running_owner, set_module, set_upvalue, site, stop_module, upvalue =
+  core.raise, core.sandbox_data, core.tasks.owner, core.set_module, core.set_upvalue, core.site,
   core.stop_module, core.upvalue
 
 -- Names ------------------------------------------------------------------------------------------
@@ -46,11 +46,15 @@ end
 -- Functions that take back the changes by a chunk, the latest last; nil unless a module is being
 -- loaded again.
 local undo
+-- The sandbox that loads the module again: the changes of others that its chunk causes stay.
+local reloading
 -- The states whose fields `undo` restores.
 local restored = {}
 
+local function is_noting() return undo and current_sandbox() == reloading end
+
 local function note(step)
-  if undo then undo[#undo + 1] = step end
+  if is_noting() then undo[#undo + 1] = step end
 end
 
 -- Returns a function that restores the fields of a table, but no tables inside them. Lazy keys are
@@ -106,14 +110,14 @@ function obs.state(name, initial)
   if type(initial) ~= "table" then
     bad_argument(2, "state", "table expected, got " .. type(initial))
   end
-  local states = reload_data().states
+  local states = sandbox_data().states
   local state = states[name]
   if not state then
     states[name] = initial
     note(function() states[name] = nil end)
     return initial
   end
-  if undo and not restored[state] then
+  if is_noting() and not restored[state] then
     restored[state] = true
     note(restorer(state))
   end
@@ -130,7 +134,7 @@ function obs.on_reload(callback)
   local module = running_owner() >> 32
   -- This code is never loaded again.
   if module == 0 then return end
-  local last_words = reload_data().last_words
+  local last_words = sandbox_data().last_words
   local list = last_words[module] or {}
   last_words[module] = list
   core.note_callback(callback)
@@ -138,7 +142,7 @@ function obs.on_reload(callback)
 end
 
 local function say_last_words(module, old)
-  local last_words = reload_data().last_words
+  local last_words = sandbox_data().last_words
   local list = last_words[module]
   last_words[module] = nil
   for _, word in ipairs(list or {}) do
@@ -152,7 +156,7 @@ end
 local function foreign_tables(...)
   local foreign = {}
   for _, value in next, shared_tables() do foreign[value] = true end
-  for _, state in next, reload_data().states do foreign[state] = true end
+  for _, state in next, sandbox_data().states do foreign[state] = true end
   for _, own in ipairs { ... } do foreign[own] = nil end
   return foreign
 end
@@ -269,7 +273,7 @@ local function replace_table(old, new, globals, callbacks)
   for key, value in next, globals do
     if stays[value] then rawset(globals, key, stays[value]) end
   end
-  for _, state in next, reload_data().states do
+  for _, state in next, sandbox_data().states do
     if not kind_of(state) then
       for key, value in next, state do
         if stays[value] then rawset(state, key, stays[value]) end
@@ -350,7 +354,7 @@ local function take_back(module, name, steps, replaced, restore_hooks)
   note_replaced(nil)
   restore_hooks()
   end_loading(module, 0, name)
-  reload_data().last_words[module] = nil
+  sandbox_data().last_words[module] = nil
   for i = #replaced, 1, -1 do
     local declaration = replaced[i][3]
     if not declaration or declaration.module ~= module then restore_lazy(replaced[i]) end
@@ -358,7 +362,7 @@ local function take_back(module, name, steps, replaced, restore_hooks)
   for i = #steps, 1, -1 do pcall(steps[i]) end
   for other, number in next, unload_since(module) do
     end_loading(number, 0, other)
-    reload_data().last_words[number] = nil
+    sandbox_data().last_words[number] = nil
   end
 end
 
@@ -415,7 +419,7 @@ local function load_again(name, chunk, arguments, former)
   local module, old, globals = next_module(), module_value(name), globals_of(chunk)
   local steps, replaced, callbacks = { restorer(globals) }, {}, {}
   local restore_hooks = hooks()
-  undo, restored, core.former_module = steps, {}, former
+  undo, restored, reloading, core.former_module = steps, {}, current_sandbox(), former
   note_replaced(replaced, callbacks)
   local new, problem = run_chunk(name, chunk, arguments, module)
   local copies

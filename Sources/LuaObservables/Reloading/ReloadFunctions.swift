@@ -10,6 +10,8 @@ final class ReloadFunctions: ModuleSlice {
   private var replaced: LuaTable?
   /// The list of callbacks that this loading has registered.
   private var callbacks: LuaTable?
+  /// The number of the sandbox that loads the module again; changes of others are not noted.
+  private var reloading: UInt32 = 0
   /// The number of reloads by each sandbox in the turn `turn`.
   private var reloads: (turn: UInt64, counts: [UInt32: Int]) = (0, [:])
   private static let mostReloads = 100
@@ -39,7 +41,7 @@ final class ReloadFunctions: ModuleSlice {
           return 0
         }
       ), .init("hooks", hooks),
-      .init("reload_data", pushData), .init("call_limited", callLimited),
+      .init("sandbox_data", pushData), .init("call_limited", callLimited),
       .init("run_limited", runLimited),
       .init("upvalue", upvalue), .init("set_upvalue", setUpvalue),
     ]
@@ -354,11 +356,12 @@ final class ReloadFunctions: ModuleSlice {
     return 1
   }
 
-  /// reload_data() → a table with the running sandbox's tables of `obs.state` (`states`), and its
-  /// functions of `obs.on_reload` (`last_words`).
+  /// sandbox_data() → a table with what the prelude keeps for the running sandbox: its tables of
+  /// `obs.state` (`states`), its functions of `obs.on_reload` (`last_words`), and the tables of
+  /// `core.sandbox_table`.
   private func pushData(_ L: LuaStack) throws -> CInt {
     let sandbox = host.sandboxes.current
-    if let data = sandbox.reloadData {
+    if let data = sandbox.scriptData {
       try state.push(data.pin, to: L)
       return 1
     }
@@ -367,7 +370,7 @@ final class ReloadFunctions: ModuleSlice {
       try state.pushTable(fields: 0, to: L)
       try state.setField(name, at: -2, of: L)
     }
-    sandbox.reloadData = LuaTable(pin: try state.pin(at: -1, of: L))
+    sandbox.scriptData = LuaTable(pin: try state.pin(at: -1, of: L))
     return 1
   }
 
@@ -398,12 +401,16 @@ final class ReloadFunctions: ModuleSlice {
     let isOn = !L.isNil(at: 1)
     replaced = isOn ? LuaTable(pin: try state.pin(at: 1, of: L)) : nil
     callbacks = isOn ? LuaTable(pin: try state.pin(at: 2, of: L)) : nil
+    reloading = host.sandboxes.current.number
     return 0
   }
 
+  /// Whether the running code belongs to the sandbox that loads a module again.
+  private var isNoting: Bool { host.sandboxes.current.number == reloading }
+
   /// Notes a function at an index that the running code registers. [-0, +0, -]
   func noteCallback(at index: CInt, _ L: LuaStack) throws(LuaError) {
-    guard let callbacks, L.isFunction(at: index) else { return }
+    guard let callbacks, isNoting, L.isFunction(at: index) else { return }
     let function = L.absolute(index)
     try state.push(callbacks.pin, to: L)
     L.push(L.rawLength(at: -1) + 1)
@@ -415,7 +422,7 @@ final class ReloadFunctions: ModuleSlice {
   /// Called before the property at (table, key), which are at 1 and 2, gets another declaration.
   /// [-0, +0, -]
   func willReplace(_ lazy: WatcherRef, _ L: LuaStack) throws(LuaError) {
-    guard let replaced else { return }
+    guard let replaced, isNoting else { return }
     try state.push(replaced.pin, to: L)
     try pushLazy(lazy, L) { L in
       L.pushCopy(at: 1)
@@ -434,7 +441,7 @@ final class ReloadFunctions: ModuleSlice {
   /// Called before a plain key of a table, which are at 1 and 2, becomes a property; its value is
   /// on top of the stack. [-0, +0, -]
   func willDeclare(_ L: LuaStack) throws(LuaError) {
-    guard let replaced, !L.isNil(at: -1) else { return }
+    guard let replaced, isNoting, !L.isNil(at: -1) else { return }
     let value = L.height
     try state.push(replaced.pin, to: L)
     try state.pushTable(elements: 4, to: L)

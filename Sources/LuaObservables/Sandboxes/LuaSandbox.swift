@@ -43,8 +43,8 @@ public final class LuaSandbox {
   @exclusivity(unchecked) var stoppedTurns: StoppedTurns?
   /// The modules that its scripts have required.
   @exclusivity(unchecked) var modules: [String: LuaValue] = [:]
-  /// The tables of `obs.state` and the functions of `obs.on_reload`: see `ReloadFunctions`.
-  @exclusivity(unchecked) var reloadData: LuaTable?
+  /// What the prelude keeps for its scripts: see `ReloadFunctions.pushData`.
+  @exclusivity(unchecked) var scriptData: LuaTable?
   /// Its globals; nil to use the state's globals.
   @exclusivity(unchecked) private(set) var environment: LuaTable?
   /// The host owns it, and outlives it unless it was closed.
@@ -70,6 +70,7 @@ public final class LuaSandbox {
     account.initialize(repeating: clua_account(), count: 2)
     allowance = account + 1
     allowance.pointee.ofothers = true
+    for account in [account, allowance] { account.pointee.sandbox = number }
     limitTime(limits)
     limitCalls(limits)
   }
@@ -154,11 +155,13 @@ public final class LuaSandbox {
     case .endTurn: break
     case .pause: pause()
     case .close:
-      // The calls that are under way have to end first.
-      host?.loop.nextTurn { [weak self] in
+      // The turn may have to be undone first (S8), and the rest of it is dropped anyway.
+      let close = { [weak self] in
         guard let self else { return }
-        if number == 0 { host?.close() } else { close() }
+        if number == 0 { host?.close() } else { self.close() }
       }
+      guard let host, host.loop.isInTurn || host.engine.delivery.isFlushing else { return close() }
+      host.loop.whenTurnEnds(close)
     }
   }
 
@@ -169,17 +172,25 @@ public final class LuaSandbox {
     stoppedTurns = nil
   }
 
+  /// Marks it as closed; stops its scripts if they are running.
+  func noteClosing() {
+    isClosed = true
+    if host?.sandboxes.current === self { interrupter.stopClosed() }
+  }
+
   /// Ends its watchers and timers, without calling `on_end` or functions registered with `on_exit`.
   ///
-  /// Does nothing if it is closed.
+  /// From then on nothing of its scripts runs, and functions that they gave to Swift throw `closed`.
+  /// If a function that its script has called closes it, the script is stopped as soon as this
+  /// function returns. Does nothing if it is closed.
   public func close() {
     guard !isClosed else { return }
-    isClosed = true
+    noteClosing()
     host?.end(self)
     endStoppedTurns()
     errorHook = nil
     modules = [:]
-    reloadData = nil
+    scriptData = nil
     environment = nil
   }
 }

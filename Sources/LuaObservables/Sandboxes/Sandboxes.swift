@@ -73,11 +73,12 @@ final class Sandboxes {
     for sandbox in others.values { sandbox.endStoppedTurns() }
   }
 
-  /// Closes all sandboxes but `main`, as the host closes.
+  /// Closes all sandboxes, as the host closes.
   func closeAll() {
     for sandbox in others.values { sandbox.close() }
+    main.noteClosing()
     main.errorHook = nil
-    (main.modules, main.reloadData) = ([:], nil)
+    (main.modules, main.scriptData) = ([:], nil)
     modules.end()
   }
 
@@ -159,10 +160,12 @@ final class Sandboxes {
   func entered<Result, Failure: Error>(
     _ owner: ScriptOwner, _ payment: Payment = .own, _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    let outer = modules.running
-    modules.running = owner.module
-    defer { modules.running = outer }
-    return try entered(owner.sandbox, payment, body)
+    try entered(owner.sandbox, payment) { () throws(Failure) in
+      let outer = modules.running
+      modules.running = owner.module
+      defer { modules.running = outer }
+      return try body()
+    }
   }
 
   /// Runs `body` on the account of a sandbox.
@@ -192,6 +195,7 @@ final class Sandboxes {
   struct Outer {
     fileprivate let sandbox: LuaSandbox
     fileprivate let isCaused: Bool
+    fileprivate let module: UInt32
     fileprivate let lent: LuaInterrupter.LentThread
     fileprivate let callee: UnsafeMutableRawPointer?
     fileprivate let caller: LuaInterrupter.Caller
@@ -201,9 +205,12 @@ final class Sandboxes {
   private func enter(_ sandbox: LuaSandbox, _ payment: Payment) -> Outer {
     let interrupter = state.interrupter
     let outer = Outer(
-      sandbox: current, isCaused: isCaused, lent: interrupter.lend(interrupter.runningThread),
-      callee: engine.delivery.callee, caller: interrupter.suspend())
+      sandbox: current, isCaused: isCaused, module: modules.running,
+      lent: interrupter.lend(interrupter.runningThread), callee: engine.delivery.callee,
+      caller: interrupter.suspend())
     engine.delivery.callee = nil
+    // The module of the calling script must not own what this sandbox registers.
+    modules.running = 0
     change(to: sandbox, isCaused: payment != .own)
     return outer
   }
@@ -212,6 +219,13 @@ final class Sandboxes {
     _ = state.interrupter.lend(outer.lent)
     state.interrupter.goOn(outer.caller, state.stack)
     (current, isCaused, engine.delivery.callee) = (outer.sandbox, outer.isCaused, outer.callee)
+    modules.running = outer.module
+    stopIfClosed()
+  }
+
+  /// Stops the running code if its sandbox or the host was closed while it waited for a call.
+  private func stopIfClosed() {
+    if current.isClosed || main.isClosed { state.interrupter.stopClosed() }
   }
 
   /// Switches to the account of another sandbox; for callers that switch back themselves.

@@ -90,7 +90,7 @@ final class ScriptEndings {
         let ending = waiting.remove(at: index)
         let text = path.text
         host.loop.deferToNextTurn { [self, reference = host.reference] in
-          if reference.host != nil { report(ending, path: text) }
+          reference.use { _ in report(ending, path: text) }
         }
       }
     }

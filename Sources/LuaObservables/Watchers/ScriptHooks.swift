@@ -86,7 +86,13 @@ final class ScriptHooks {
     of root: NodeRef, _ slot: SlotRef? = nil, name: String, isObserved: Bool
   ) {
     let L = state.stack
-    guard L.hasRoom(for: 24) else { return }
+    guard !owners.isEmpty, L.hasRoom(for: 24) else { return }
+    reference.keeping { callAll(of: root, slot, name: name, isObserved: isObserved, L) }
+  }
+
+  private func callAll(
+    of root: NodeRef, _ slot: SlotRef?, name: String, isObserved: Bool, _ L: LuaStack
+  ) {
     let height = L.height
     defer { L.height = height }
     for sandbox in owners where !root.isDead {
@@ -169,7 +175,7 @@ final class ScriptHooks {
     if isHeldScheduled { return }
     isHeldScheduled = true
     host.loop.nextTurn { [reference = host.reference] in
-      reference.host?.receiver.hooks.callHeld()
+      reference.use { $0.receiver.hooks.callHeld() }
     }
   }
 }

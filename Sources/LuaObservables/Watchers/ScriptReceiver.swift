@@ -60,17 +60,17 @@ final class ScriptReceiver: Receiver {
   override func checkLimits() throws { try linkLimits.check() }
 
   override func prepare(_ watcher: WatcherRef, _ body: () -> Void) {
-    sandboxes.entered(watcher.script.pointee.sandbox, payment(inFlush: watcher)) {
-      state.interrupter.runEngine(state.stack, body)
+    reference.keeping {
+      sandboxes.entered(watcher.script.pointee.sandbox, payment(inFlush: watcher)) {
+        state.interrupter.runEngine(state.stack, body)
+      }
     }
   }
 
-  /// The payer for a call in the flush: the sandbox for its first call in a turn, and for calls
-  /// that it caused itself (S5).
+  /// The payer for a call in the flush: the sandbox's own time only if its scripts caused the call
+  /// (S5).
   private func payment(inFlush watcher: WatcherRef) -> Sandboxes.Payment {
-    let script = watcher.script
-    let isAgain = script.pointee.isCausedByOthers && script.pointee.lastTurn == sandboxes.turnNumber
-    return isAgain ? .allowanceAlways : .own
+    watcher.script.pointee.isCausedByOthers ? .allowanceAlways : .own
   }
 
   override func waitsForFlush(_ watcher: WatcherRef) -> Bool {
@@ -111,34 +111,41 @@ final class ScriptReceiver: Receiver {
   @inline(__always)
   private func enteredInFlush(_ watcher: WatcherRef, _ body: () -> Void) {
     let script = watcher.script
-    let payment = script.pointee.isCausedByOthers ? payment(inFlush: watcher) : .own
-    script.pointee.lastTurn = sandboxes.turnNumber
+    let payment = payment(inFlush: watcher)
     script.pointee.isCausedByOthers = false
-    sandboxes.entered(script.pointee.owner, payment, body)
+    reference.keeping { sandboxes.entered(script.pointee.owner, payment, body) }
   }
 
   override func deliver(_ watcher: WatcherRef, _ change: ImmediateChange, path: Path) {
-    let owner = watcher.script.pointee.owner
-    guard watcher.script.pointee.isInternal else {
-      return sandboxes.entered(owner, .allowance) { call(watcher, change: (change, path)) }
-    }
-    let outer = notedWriter
-    defer { notedWriter = outer }
-    notedWriter = sandboxes.writer(self)
-    sandboxes.entered(owner.sandbox, .allowance) {
-      host.module.transactions.exempted { call(watcher, change: (change, path)) }
+    reference.keeping {
+      let owner = watcher.script.pointee.owner
+      guard watcher.script.pointee.isInternal else {
+        return sandboxes.entered(owner, .allowance) { call(watcher, change: (change, path)) }
+      }
+      let outer = notedWriter
+      defer { notedWriter = outer }
+      notedWriter = sandboxes.writer(self)
+      sandboxes.entered(owner.sandbox, .allowance) {
+        host.module.transactions.exempted { call(watcher, change: (change, path)) }
+      }
     }
   }
 
   override func accept(
     _ change: ImmediateChange, for watcher: WatcherRef
   ) -> ImmediateChange? {
-    sandboxes.entered(watcher.script.pointee.sandbox, .allowance) { compare(change, for: watcher) }
+    reference.keeping {
+      sandboxes.entered(watcher.script.pointee.sandbox, .allowance) {
+        compare(change, for: watcher)
+      }
+    }
   }
 
   override func isEqual(_ old: Operand, _ new: Operand, for watcher: WatcherRef) -> Bool {
-    sandboxes.entered(watcher.script.pointee.sandbox, payment(inFlush: watcher)) {
-      compare(old, new, for: watcher)
+    reference.keeping {
+      sandboxes.entered(watcher.script.pointee.sandbox, payment(inFlush: watcher)) {
+        compare(old, new, for: watcher)
+      }
     }
   }
 

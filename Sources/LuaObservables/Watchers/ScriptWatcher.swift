@@ -16,8 +16,6 @@ struct ScriptWatcher {
   /// The code that registered the watcher.
   let owner: ScriptOwner
   var sandbox: UInt32 { owner.sandbox }
-  /// The turn of its last call in a flush.
-  var lastTurn: UInt64 = 0
   /// Whether others made it pending, so that it may have to wait for the next turn.
   var isCausedByOthers = false
   /// Bytes of scripts' memory that it takes.

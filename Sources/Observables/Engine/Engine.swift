@@ -57,7 +57,7 @@ extension ObservationCore {
       // Another loop may observe the objects from now on.
       slots.rearmQuiet()
       nodes.unobserveIdle(isLast: true)
-      delivery.letGoOfModels()
+      delivery.letGoOfObjects()
     }
 
     /// True if the caller runs where the loop runs.

@@ -120,7 +120,7 @@ extension Loop {
   public var nextDue: Double? { schedule.timers.first?.due }
 
   private func handleDue() {
-    engine.delivery.letGoOfModels()
+    engine.delivery.letGoOfObjects()
     inputs.inner?.updateTime()
     let messages = calls.unread + inbox.takeAll()
     calls.unread = []

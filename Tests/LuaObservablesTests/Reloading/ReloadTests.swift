@@ -644,6 +644,46 @@ struct ReloadTests {
     #expect(scripts.reports == [])
   }
 
+  // H4, S5
+  @Test(arguments: ["error 'no'", "", "require 'missing'"])
+  func `what another sandbox does during a reload is not part of it`(end: String) throws {
+    let scripts = try ReloadedScripts(.sandbox)
+    let other = try scripts.test.host.sandbox(named: "other")
+    try scripts.test.host.run("shared = { v = 1 }")
+    try other.run(
+      """
+      obs = require 'obs'
+      own, hooked = {}, ''
+      obs.observe(shared, 'v', function()
+        obs.state('s', {}).n = 1
+        M = obs.model('M', { a = 1 })
+        obs.lazy(own, 'x', { create = function() return 1 end })
+        watcher = obs.observe(own, 'y', function() called = true end)
+        obs.on_observed(shared, function(_, key) hooked = hooked .. 'other ' end)
+      end, { immediate = true })
+      """)
+    let hook = "obs.on_observed(shared, function() note 'hook' end)"
+    scripts.set("m", hook)
+    try scripts.run("require 'm'")
+    let isWrong = scripts.reload("m", "shared.v = 2 \(end)") != nil
+    #expect(isWrong == !end.isEmpty)
+    // Nothing of the other sandbox ends with this loading, either.
+    _ = scripts.reload("m", "")
+    try other.run(
+      """
+      assert(obs.state('s', { n = 2 }).n == 1 and own.x == 1 and watcher.active)
+      own.y = 1
+      local t = {}
+      obs.apply(t, { { path = { 'm' }, kind = 'set', new = { a = 2 }, model = 'M' } })
+      assert(getmetatable(t.m) == M)
+      obs.observe(shared, 'w', print)
+      """)
+    #expect(other["called"] == true)
+    #expect(other["hooked"] == "other ")
+    #expect(try scripts.log().isEmpty)
+    #expect(scripts.reports.isEmpty)
+  }
+
   // H2, H5
   @Test func `no registration survives its code`() throws {
     let scripts = try ReloadedScripts(.library)

@@ -162,14 +162,15 @@ struct SandboxLogTests {
   @Test func `a sink may close its own sandbox`() throws {
     try a.run("obs = require 'obs'")
     try a.set("close") { [a] in a.close() }
-    try a.run(
-      """
-      t, count = { v = 1 }, { 0 }
-      obs.log(function() count[1] = count[1] + 1 close() end)
-      obs.observe(t, 'v', function() end)
-      obs.observe(t, 'v', function() end)
-      """)
-    #expect(a.isClosed)
+    let error = #expect(throws: LuaError.self) {
+      try a.run(
+        """
+        t = { v = 1 }
+        obs.log(function() close() end)
+        obs.observe(t, 'v', function() end)
+        """)
+    }
+    #expect(a.isClosed && error?.code == .closed)
     try b.run(Self.sink + " t = { v = 1 } obs.observe(t, 'v', function() end, { name = 'w' })")
     #expect(events(of: b) == "observe w; " && test.reports.isEmpty)
   }

@@ -246,4 +246,67 @@ struct SandboxOwnershipTests {
     test.loop.advance(by: 1)
     #expect(try test.host.run("return shared.v") == [1])
   }
+
+  // A class can be changed by whoever has it.
+  @Test func `data that names a model leads only to a model of the same sandbox`() throws {
+    let define = """
+      obs = require 'obs'
+      Account = obs.model('Account', { pin = 0, owner = function() return NAME end })
+      """
+    try test.host.run("NAME = 'host' \(define)")
+    try a.run("obs = require 'obs'")
+    let named = "{ { path = { 'x' }, kind = 'set', new = { pin = 1 }, model = 'Account' } }"
+    // Before a model is defined, and after another sandbox has defined it.
+    for _ in 1...2 {
+      let error = #expect(throws: LuaError.self) { try a.run("obs.apply({}, \(named))") }
+      #expect(error?.message.contains("there is no model 'Account' here") == true)
+      try b.run("NAME = 'b' \(define)")
+    }
+    try a.run("NAME = 'a' \(define)")
+    for (scripts, name) in [(test.host, "host"), (a, "a"), (b, "b")]
+      as [(any ScriptEnvironment, LuaValue)]
+    {
+      #expect(
+        try scripts.run(
+          """
+          local applied, merged, list = {}, {}, \(named)
+          obs.apply(applied, list)
+          obs.merge(merged, applied)
+          local copy = {}
+          obs.apply(copy, obs.diff({}, applied))
+          for _, t in ipairs { applied, copy } do
+            assert(getmetatable(t.x) == Account and t.x:owner() == NAME)
+          end
+          return applied.x:owner()
+          """) == [name])
+    }
+  }
+
+  @Test func `a sandbox cannot make an object of a class by the class's name`() throws {
+    try a.set("item", to: NamedItem())
+    let make = """
+      obs = require 'obs'
+      obs.apply({}, { { path = { 'x' }, kind = 'set', new = { n = 1 }, model = 'NamedItem' } })
+      """
+    for sandbox in [a, b] {
+      let error = #expect(throws: LuaError.self) { try sandbox.run(make) }
+      #expect(error?.message.contains("there is no model 'NamedItem' here") == true)
+    }
+    try test.host.run(make)
+  }
+}
+
+/// A model that can be made from data.
+private final class NamedItem: ObservableModel, Decodable {
+  static let properties = ModelProperties(for: NamedItem.self) {
+    Property("n", get: { $0.n }, set: { $0.n = $1 })
+  }
+  let observation = ModelObservation()
+  var n = 0 { didSet { observation.didSet(0, from: oldValue, to: n) } }
+
+  init() {}
+  private enum CodingKeys: CodingKey { case n }
+  init(from decoder: any Decoder) throws {
+    n = try decoder.container(keyedBy: CodingKeys.self).decode(Int.self, forKey: .n)
+  }
 }

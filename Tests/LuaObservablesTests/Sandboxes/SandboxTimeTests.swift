@@ -1,3 +1,4 @@
+import LibC
 import Lua
 import LuaObservables
 import Observables
@@ -180,5 +181,78 @@ struct SandboxTimeTests {
     try test.host.run("for i = 1, 20000 do t.v = i end")
     test.loop.step()
     #expect(!victim.isClosed && victim["seen"] == 20000)
+  }
+
+  /// Gives the victim a function `spend`, which takes two fifths of its turn.
+  private func giveSpend() throws {
+    try victim.set("take") { () in
+      func time() -> Int {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return time.tv_sec * 1_000_000 + time.tv_nsec / 1_000
+      }
+      let start = time()
+      while time() - start < ContainedHost.turnTime * 400 {}
+    }
+    try victim.run("function spend() take() calls = calls + 1 end")
+  }
+
+  @Test(arguments: [
+    "obs.observe(t, 'v', spend)", "obs.observe(list, '*', spend)",
+    "obs.observe_edits(list, spend)", "obs.changes(t, spend)",
+    "obs.observe(t, 'v', spend, { equals = function(a, b) return a == b end })",
+  ])
+  func `one write of others does not use up the time of many watchers`(watcher: String) throws {
+    try test.host.run("list = obs.array {} t.list = list")
+    try giveSpend()
+    try victim.run("for _ = 1, 10 do \(watcher) end")
+    try storm.run("t.v = 1 list:append(1)")
+    while test.loop.step() {}
+    #expect(!victim.isClosed)
+    #expect(try calls() == 10)
+    #expect(test.reports.isEmpty, "\(test.reports.map(\.error))")
+  }
+
+  @Test func `calls through Swift take the time for calls by others`() throws {
+    try giveSpend()
+    let spend: LuaFunction = try #require(victim["spend"])
+    try storm.set("emit") { () in try spend.call() }
+    let error = #expect(throws: LuaError.self) { try storm.run("for _ = 1, 10 do emit() end") }
+    #expect(error?.message.contains("'victim' has no time left") == true, "\(error as Any)")
+    #expect(!victim.isClosed)
+    #expect(try calls() == 1)
+    try storm.run("emit()")
+    #expect(try calls() == 2)
+  }
+
+  @Test func `a function that Swift calls takes the time and memory of its sandbox`() throws {
+    var limits = ScriptLimits.untrusted
+    limits.turnTime = .milliseconds(ContainedHost.turnTime)
+    limits.memory = 4 << 20
+    let small = try test.host.sandbox(named: "small", limits: limits)
+    try small.run(
+      """
+      function spin() while true do end end
+      function hog() local t = {} for i = 1, 1e8 do t[i] = {} end end
+      """)
+    let spin: LuaFunction = try #require(small["spin"])
+    let hog: LuaFunction = try #require(small["hog"])
+    #expect(#expect(throws: LuaError.self) { try spin.call() }?.code == .timeLimit)
+    #expect(#expect(throws: LuaError.self) { try hog.call() }?.code == .memory)
+    #expect(try #require(small.memoryInUse) <= 6 << 20)
+  }
+
+  @Test func `a sandbox that was stopped is closed at the end of the turn`() throws {
+    try victim.run("obs.observe(t, 'v', function() if t.v == 5 then while true do end end end)")
+    #expect(throws: LuaError.self) { try storm.run("t.v = 5 error 'no'") }
+    #expect(victim.isClosed)
+    var limits = ScriptLimits.untrusted
+    limits.turnTime = .milliseconds(ContainedHost.turnTime)
+    limits.whenStopped = .close
+    let other = try test.host.sandbox(named: "other", limits: limits)
+    #expect(
+      #expect(throws: LuaError.self) { try other.run("while true do end") }?.code == .timeLimit)
+    #expect(other.isClosed)
+    #expect(#expect(throws: LuaError.self) { try other.run("return 1") }?.code == .closed)
   }
 }

@@ -7,7 +7,7 @@ package struct Delivery: Room {
 
   struct State {
     fileprivate var queue = DeliveryQueue()
-    fileprivate var heldModels: [GuardedModel] = []
+    fileprivate var heldObjects: [AnyObject] = []
     /// How many rounds in a row had re-triggered watchers when the last turn ended (T4).
     fileprivate var heldRounds = 0
     /// Whether the current turn continues to count its rounds from `heldRounds`, because watchers
@@ -448,7 +448,7 @@ package struct Delivery: Room {
     nodes.trimJournals()
     hooks.run()
     nodes.unobserveIdle()
-    letGoOfModels()
+    letGoOfObjects()
     state.turnNumber.pointee += 1
     (state.heldRounds, state.goesOn) = (rounds, state.queue.hasHeld)
     if state.queue.hasHeld {
@@ -478,18 +478,18 @@ package struct Delivery: Room {
     reports.report(.retriggered(watchers: names, turns: turns))
   }
 
-  /// Keeps the model until the turn is over; requests a turn if none is due.
-  func hold(_ model: GuardedModel) {
-    if state.heldModels.isEmpty, let onPending = state.onPending { onPending() }
-    state.heldModels.append(model)
+  /// Keeps the object until the turn is over; requests a turn if none is due.
+  package func hold(_ object: AnyObject) {
+    if state.heldObjects.isEmpty, let onPending = state.onPending { onPending() }
+    state.heldObjects.append(object)
   }
 
-  /// Releases the models when the turn is over.
-  func letGoOfModels() {
-    while !state.heldModels.isEmpty, !engine.isOccupied {
-      let models = state.heldModels
-      state.heldModels = []
-      for model in models { model.letGo() }
+  /// Releases the objects when the turn is over.
+  func letGoOfObjects() {
+    while !state.heldObjects.isEmpty, !engine.isOccupied {
+      let objects = state.heldObjects
+      state.heldObjects = []
+      for object in objects { (object as? GuardedModel)?.letGo() }
     }
   }
 
