@@ -4,6 +4,8 @@ internal import Observables
 /// A script's task that waits for a result.
 private struct PendingCall {
   let operation: Task<Void, Never>
+  /// The number of the task's sandbox.
+  let sandbox: UInt32
   /// The function that wakes the task.
   let wake: LuaFunction
   let finish: (any Sendable) throws -> Any?
@@ -25,8 +27,13 @@ final class PendingResults: ModuleSlice {
   }
 
   override func end() {
-    for number in waiting.keys { drop(number)?.cancel() }
+    cancelAll { _ in true }
     awaiting = nil
+  }
+
+  /// Cancels the operations for which tasks of sandboxes that close wait.
+  func cancelAll(where isClosing: (UInt32) -> Bool) {
+    for (number, call) in waiting where isClosing(call.sandbox) { drop(number)?.cancel() }
   }
 
   /// Pushes a function with which tasks wait for the result that `start` returns. [-0, +1, -]
@@ -74,7 +81,8 @@ final class PendingResults: ModuleSlice {
         inbox.post { reference.use { $0.module.tasks.arrived(number, outcome) } }
       }
     }
-    waiting[number] = PendingCall(operation: task, wake: wake, finish: result.finish)
+    waiting[number] = PendingCall(
+      operation: task, sandbox: host.sandboxes.current.number, wake: wake, finish: result.finish)
     // The loop runs as long as a task waits.
     host.loop.retain()
     return number

@@ -30,7 +30,7 @@ public final class ScriptTask: Sendable {
   /// task is cancelled, too, for everyone who waits.
   ///
   /// - Throws: the error of the function; `CancellationError` if the program cancelled the task;
-  ///   `closed` if the host closed first.
+  ///   `closed` if the host, or the function's sandbox, closed first.
   public var results: [LuaValue] {
     get async throws {
       try await withTaskCancellationHandler {
@@ -70,8 +70,9 @@ public final class ScriptTask: Sendable {
 
 /// Script tasks that the program has begun.
 final class TaskCalls: ModuleSlice {
-  /// The unfinished tasks with their Lua tables, which are nil until the function first waits.
-  private var running: [Int: (task: ScriptTask, table: LuaTable?)] = [:]
+  /// The unfinished tasks, their sandboxes, and their Lua tables, which are nil until the function
+  /// first waits.
+  private var running: [Int: (task: ScriptTask, sandbox: UInt32, table: LuaTable?)] = [:]
   private var lastNumber = 0
   /// The prelude function that begins such a task; nil until the module is loaded.
   private var beginning: LuaFunction?
@@ -83,8 +84,15 @@ final class TaskCalls: ModuleSlice {
   }
 
   override func end() {
-    for number in running.keys { end(number, .failure(LuaError.closed)) }
+    endAll { _ in true }
     beginning = nil
+  }
+
+  /// Ends the tasks of sandboxes that close.
+  func endAll(where isClosing: (UInt32) -> Bool) {
+    for (number, entry) in running where isClosing(entry.sandbox) {
+      end(number, .failure(LuaError.closed))
+    }
   }
 
   /// Calls a function in a task.
@@ -106,7 +114,7 @@ final class TaskCalls: ModuleSlice {
     }
     guard let beginning else { throw LuaError("the module 'obs' is not complete") }
     let task = ScriptTask(number, host)
-    running[number] = (task, nil)
+    running[number] = (task, host.sandboxes.current.number, nil)
     // The loop runs as long as the task.
     host.loop.retain()
     do {
@@ -141,8 +149,8 @@ final class TaskCalls: ModuleSlice {
   }
 
   private func end(_ number: Int, _ result: Result<[LuaValue], any Error>) {
-    guard let (task, _) = running.removeValue(forKey: number) else { return }
+    guard let entry = running.removeValue(forKey: number) else { return }
     host.loop.release()
-    task.end(result)
+    entry.task.end(result)
   }
 }

@@ -122,6 +122,8 @@ extension LuaHost {
     if !isClosed { engine.hooks.run() }
     module.timers.stopAll { $0.sandbox == sandbox.number }
     module.exitHooks.dropAll { $0.sandbox == sandbox.number }
+    module.taskCalls.endAll { $0 == sandbox.number }
+    module.tasks.cancelAll { $0 == sandbox.number }
     sandboxes.remove(sandbox)
   }
 }

@@ -151,4 +151,22 @@ struct ClosedScriptTests {
     }
     #expect(scripts.touches == 2)
   }
+
+  @Test func `a task of a closed sandbox ends, and so does the operation that it waits for`()
+    async throws
+  {
+    let scripts = try Scripts(.sandbox)
+    let sandbox = try #require(scripts.sandbox)
+    try sandbox.set("wait") { () async throws in try await Task.sleep(for: .seconds(1000)) }
+    try scripts.run("function f() obs.task(wait) obs.sleep(1000) end")
+    let f: LuaFunction = try #require(sandbox["f"])
+    let task = try f.task()
+    #expect(scripts.loop.isAlive)
+    sandbox.close()
+    let error = await #expect(throws: LuaError.self) { try await task.results }
+    #expect(error?.code == .closed)
+    // Nothing keeps the loop running.
+    scripts.loop.run()
+    #expect(!scripts.loop.isAlive)
+  }
 }
