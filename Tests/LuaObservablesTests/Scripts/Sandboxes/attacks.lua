@@ -171,6 +171,7 @@ end
 
 function attacks.model()
   local Model = obs.model("Model", { v = 1, twice = obs.computed({ "v" }, endless) })
+  obs.model("Account", { pin = 0, check = endless })
   shared.z = Model {}
   obs.observe(shared, "z.twice", print)
 end
@@ -266,6 +267,10 @@ function attacks.changes()
 end
 
 function attacks.apply()
+  local account = { path = { "z" }, kind = "set", old = shared.z, new = {}, model = "Account" }
+  assert(refused(obs.apply, shared, { account }):find "there is no model 'Account' here")
+  account.model = "Paper"
+  assert(refused(obs.apply, shared, { account }):find "there is no model 'Paper' here")
   storm(function(i)
     obs.apply(shared, { { path = { "v" }, kind = "set", old = shared.v, new = -i } })
   end)

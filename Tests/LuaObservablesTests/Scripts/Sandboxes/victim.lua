@@ -64,6 +64,10 @@ obs.on_exit(function() exited = true end)
 obs.log(count "event")
 obs.record(true)
 local history = obs.history(shared.sub)
+local Account = obs.model("Account", {
+  pin = 1234, check = function(self, pin) return pin == self.pin end,
+})
+local account = { path = { "account" }, kind = "set", new = { pin = 1 }, model = "Account" }
 
 local function called(before, ...)
   for _, name in ipairs { ... } do
@@ -101,6 +105,10 @@ function check()
   local hooks = counts.hook
   obs.observe(shared, "fresh" .. round, print):stop()
   assert(counts.hook == hooks + 2, "the hook was not called")
+  local copy = {}
+  obs.apply(copy, { account })
+  assert(getmetatable(copy.account) == Account and Account {}:check(1234))
+  assert(copy.account:check(1) and not copy.account:check(2))
   assert(obs.limits().watchers == 10000 and obs.limits().timers == 1000)
   assert(#failures == 0, failures[1])
 end
