@@ -9,7 +9,8 @@ local tool, path, output, page = ...
 
 local VERSION = 1
 
-local function fail(text, ...) error(text:format(...), 0) end
+-- What a recording says does not control the terminal.
+local function fail(text, ...) error((text:format(...):gsub("%c", "?")), 0) end
 
 local function open(name, mode)
   local file, message = io.open(name, mode)

@@ -14,6 +14,7 @@ for line in io.lines(recording) do original[#original + 1] = line end
 
 local secret = read("secret"):match "%S+"
 local random = math.random
+io.stdout:setvbuf "line"
 
 local function any(list) return list[random(#list)] end
 
