@@ -127,9 +127,7 @@ static int close_stream(void *context) {
   stream *closed = context;
   ccl_input input = {.about = closed->name};
   EXCHANGE("fclose", input, {
-    // A stream of a replay has none.
-    if (closed->real)
-      RESULT(input, closed->is_process ? pclose(closed->real) : fclose(closed->real));
+    RESULT(input, closed->is_process ? pclose(closed->real) : fclose(closed->real));
   });
   int result = (int)finish(&input);
   free(closed);
@@ -315,6 +313,9 @@ static char *out_getenv(const char *name) {
   return each->value;
 }
 
+/* The C library copies a name to its stack. */
+enum { LONGEST_LOCALE = 1000 };
+
 static char *out_setlocale(int category, const char *name) {
   static char *value;
   char about[32];
@@ -326,12 +327,15 @@ static char *out_setlocale(int category, const char *name) {
     is_new = false;
   });
   // The name "" means those of the environment, so the result is set.
-  if (is_new && input.bytes && !setlocale(category, input.bytes))
+  bool is_known = input.count <= LONGEST_LOCALE;
+  if (is_new && input.bytes && (!is_known || !setlocale(category, input.bytes)))
     outside.refuse("a locale that this machine does not have");
   return (char *)kept(&value, &input);
 }
 
-void ccl_loadlocale(const char *name) { newlocale(LC_ALL_MASK, name, NULL); }
+void ccl_loadlocale(const char *name) {
+  if (strlen(name) <= LONGEST_LOCALE) newlocale(LC_ALL_MASK, name, NULL);
+}
 
 /* The fields of a time up to the name of its zone, which follows. */
 enum { TIME_FIELDS = offsetof(struct tm, tm_zone) };
@@ -450,14 +454,12 @@ static char *loading_error;
 static void *out_dlopen(const char *path, int flags) {
   ccl_input input = {.about = path};
   void *library = NULL;
-  bool is_made = false;
   EXCHANGE("dlopen", input, {
-    is_made = true;
     library = dlopen(path, flags);
     input.result = library != NULL;
     set_text(&input, library ? NULL : dlerror());
   });
-  if (!is_made && input.result) library = find_module(path, flags);
+  if (!library && input.result) library = find_module(path, flags);
   if (library) watch_new_images();
   kept(&loading_error, &input);
   return library;

@@ -40,8 +40,8 @@ void ccl_noteinput(const char *kind, const ccl_input *input);
 void ccl_watchcopy(void);
 /// Loads a C module for a replay: after the process is locked, it loads no others.
 void ccl_loadmodule(const char *path);
-/// Keeps the data of a locale in memory, for a replay. The C library looks for it in its own folders
-/// only. Does nothing if this machine does not have it.
+/// Keeps the data of a locale in memory, for a replay. The C library looks for it in its own
+/// folders only. Does nothing if this machine does not have it.
 void ccl_loadlocale(const char *name);
 /// From now on, a chunk of bytecode is a step that cannot be replayed, or an error: the code could
 /// corrupt the memory of the process. Chunks that the program itself loads may be bytecode.

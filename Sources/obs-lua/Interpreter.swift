@@ -139,8 +139,8 @@ final class Interpreter {
 
   // MARK: The lock
 
-  /// Opens everything that a sandbox or a replay needs, and locks the process, which can open nothing
-  /// afterwards.
+  /// Opens everything that a sandbox or a replay needs, and locks the process, which can open
+  /// nothing afterwards.
   ///
   /// Returns whether to continue.
   private func lock(forPrompt isPrompt: Bool) -> Bool {

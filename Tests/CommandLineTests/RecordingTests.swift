@@ -282,7 +282,7 @@ struct RecordingTests {
         $L --sandbox --record=r a.lua; echo TOPSECRET-4711 >a.lua
         $L --record=r2 -e 'require "m"'; echo TOPSECRET-4711 >m.lua
         grep -c '"fifo:1"' r
-        for r in r r2; do $L --report=$r.html $r </dev/null; done
+        for r in r r2; do timeout 60 $L --report=$r.html $r </dev/null; done
         cat r2 | $L --report=r3.html /dev/stdin
         cat *.html | grep -c TOPSECRET; grep -o 'id="files">{"[^"]*"' r.html r2.html r3.html
         grep -c 'é\\\\u000arequire' r2.html

@@ -35,7 +35,8 @@ final class Replay {
   /// Whether an expression is true in the globals of the program; set by its host.
   var evaluate: (String) throws(LuaError) -> Bool = { _ in false }
   private let name: UnsafePointer<CChar>
-  /// Where this machine has C modules, as `package.cpath`; nil if the recording may be a stranger's.
+  /// Where this machine has C modules, as in `package.cpath`; nil if the user does not trust the
+  /// recording.
   private let modules: String?
 
   /// Opens the recording that a command line names.

@@ -1,6 +1,7 @@
--- Damages a recording at random, COUNT times, and reads each one: PROGRAM damage.lua PROGRAM RECORDING
--- FIRST COUNT. Prints what a damaged recording did that it must not do.
+-- Damages a recording at random, COUNT times, and reads each one:
+-- PROGRAM damage.lua PROGRAM RECORDING FIRST COUNT
 --
+-- Prints each seed with which the program crashes, hangs, shows the secret, or writes a file.
 -- Run it in a folder with a file `secret`, whose text no output may have, and a FIFO `fifo`.
 local program, recording, first, count = arg[1], arg[2], tonumber(arg[3]), tonumber(arg[4])
 
@@ -26,6 +27,11 @@ local texts = {
   '""', '"secret"', '"secret:1"', '"fifo"', '"fifo:1"', '"/proc/self/environ:1"', '"/dev/tty:1"',
   '"#1"', '"#99"', '"\\u0000"', '"\\ud800"', '"\\u00"', '"\\', '{"b":"////"}', '{"b":"="}', "[]",
   '"../../secret"', '"' .. ("x"):rep(70000) .. '"', ("["):rep(500), '{"o":"200000000000","t":"x"}',
+}
+local lines_to_add = {
+  '["input","fopen","secret",5]',
+  '["input","text","secret",1,0,5]', '["input","dlopen","secret",1]', '["cannot","\\u001b[2J"]',
+  '["input","popen","cat secret",5]', '["input","setlocale","6 ",0,0,"../../secret"]',
 }
 local words = {
   '"--record=stolen"', '"--report=stolen"', '"--coverage=stolen"', '"-i"', '"-lsecret"', '"secret"',
@@ -53,6 +59,7 @@ local damages = {
   function(lines, i) table.remove(lines, i) end,
   function(lines, i) table.insert(lines, i, any(lines)) end,
   function(lines, i) lines[i] = any(lines) end,
+  function(lines, i) table.insert(lines, i, any(lines_to_add)) end,
   function(lines, i)
     local at = random(#lines[i])
     lines[i] = lines[i]:sub(1, at - 1) .. string.char(random(0, 255)) .. lines[i]:sub(at + 1)
@@ -76,6 +83,7 @@ local function damaged()
     any(damages)(lines, i)
     if #lines == 0 then lines[1] = "" end
   end
+  table.move({ '["text",998,"secret:1"]', '["text",999,"fifo:1"]' }, 1, 2, #lines + 1, lines)
   return table.concat(lines, "\n") .. (random(9) > 1 and "\n" or "")
 end
 
@@ -94,11 +102,11 @@ for seed = first, first + count - 1 do
     if i < 3 or i % 4 == seed % 4 then
       os.remove "page.html"
       os.remove "trace.json"
-      -- An endless loop would end there.
       local _, how, status = os.execute(
-        ("ulimit -t 60; exec %s %s >out 2>err </dev/null"):format(program, reader))
+        ("exec timeout 60 %s %s >out 2>err </dev/null"):format(program, reader))
       local shown = read "out" .. read "err" .. read "page.html" .. read "trace.json"
       local fault = how == "signal" and "ended by signal " .. status
+        or status == 124 and "did not end"
         or shown:find(secret, 1, true) and "shows a file of this machine"
         or read "stolen" ~= "" and "wrote a file"
       if fault then print(("seed %d, %s: %s"):format(seed, reader, fault)) end
