@@ -103,7 +103,7 @@ enum {
   RULE_LENGTH = 7,
   OWN_RULES = 4,
   PROGRAM_LENGTH = 6 + RULE_LENGTH * (COUNT(RULES) + COUNT(TERMINAL_RULES) +
-                                      COUNT(INSPECTOR_RULES) + COUNT(COPY_RULES) + 1) +
+                                      COUNT(INSPECTOR_RULES) + COUNT(COPY_RULES) + 2) +
                    OWN_RULES * MOST_OWN,
 };
 
@@ -200,6 +200,8 @@ static void write_program(program *program, bool has_terminal, int listener, boo
   for (size_t i = 0; has_terminal && i < COUNT(TERMINAL_RULES); i++) {
     add_rule(program, TERMINAL_RULES[i]);
   }
+  // The line editor takes a signal that interrupts it, and sends it again.
+  if (has_terminal) add_rule(program, (rule){SYS_kill, EQUAL, 0, (unsigned)getpid()});
   if (listener >= 0) add_inspector_rules(program, listener);
   for (size_t i = 0; makes_copies && i < COUNT(COPY_RULES); i++) add_rule(program, COPY_RULES[i]);
   finish(program, SECCOMP_RET_ERRNO | EPERM);
