@@ -1,6 +1,8 @@
 #include "ccl_locking.h"
 
 #include <errno.h>
+#include <sched.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <time.h>
@@ -88,6 +90,12 @@ static const rule INSPECTOR_RULES[] = {
     {SYS_shutdown, FROM, 0, 0},
 };
 
+/// For copies of the process: `fork` of the C library, and the wait for them.
+static const rule COPY_RULES[] = {
+    {SYS_clone, EQUAL, 0, CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID | SIGCHLD},
+    CALL(wait4), CALL(set_robust_list),
+};
+
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 enum {
   MOST_OWN = 32,
@@ -95,7 +103,7 @@ enum {
   RULE_LENGTH = 7,
   OWN_RULES = 4,
   PROGRAM_LENGTH = 6 + RULE_LENGTH * (COUNT(RULES) + COUNT(TERMINAL_RULES) +
-                                      COUNT(INSPECTOR_RULES) + 1) +
+                                      COUNT(INSPECTOR_RULES) + COUNT(COPY_RULES) + 2) +
                    OWN_RULES * MOST_OWN,
 };
 
@@ -176,7 +184,7 @@ static void add_inspector_rules(program *program, int listener) {
   }
 }
 
-static void write_program(program *program, bool has_terminal, int listener) {
+static void write_program(program *program, bool has_terminal, int listener, bool makes_copies) {
 #ifdef __x86_64__
   const unsigned architecture = AUDIT_ARCH_X86_64;
 #else
@@ -192,7 +200,10 @@ static void write_program(program *program, bool has_terminal, int listener) {
   for (size_t i = 0; has_terminal && i < COUNT(TERMINAL_RULES); i++) {
     add_rule(program, TERMINAL_RULES[i]);
   }
+  // The line editor takes a signal that interrupts it, and sends it again.
+  if (has_terminal) add_rule(program, (rule){SYS_kill, EQUAL, 0, (unsigned)getpid()});
   if (listener >= 0) add_inspector_rules(program, listener);
+  for (size_t i = 0; makes_copies && i < COUNT(COPY_RULES); i++) add_rule(program, COPY_RULES[i]);
   finish(program, SECCOMP_RET_ERRNO | EPERM);
 }
 
@@ -237,13 +248,13 @@ static void open_lazily_opened(void) {
   if (isatty(STDOUT_FILENO)) setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
 }
 
-int ccl_lock(bool has_terminal, int listener) {
+int ccl_lock(bool has_terminal, int listener, bool makes_copies) {
   open_lazily_opened();
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return errno;
   give_up_files();
   program program = {.length = 0};
   find_own(&program);
-  write_program(&program, has_terminal, listener);
+  write_program(&program, has_terminal, listener, makes_copies);
   struct sock_fprog filter = {program.length, program.steps};
   long result = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &filter);
   // A positive number is a thread that has another filter.
@@ -256,9 +267,10 @@ int ccl_lock(bool has_terminal, int listener) {
 
 static bool has_no_files;
 
-int ccl_lock(bool has_terminal, int listener) {
+int ccl_lock(bool has_terminal, int listener, bool makes_copies) {
   (void)has_terminal;
   (void)listener;
+  (void)makes_copies;
   return ENOSYS;
 }
 

@@ -27,7 +27,7 @@
 static ccl_outside outside;
 
 /* Only calls in the main thread of the program are inputs: those of other threads have no order,
-   and a child process does not belong to the run. */
+   and a child process that a module starts does not belong to the run. */
 static pthread_t owner;
 static pid_t process;
 
@@ -313,6 +313,9 @@ static char *out_getenv(const char *name) {
   return each->value;
 }
 
+/* The C library copies a name to its stack. */
+enum { LONGEST_LOCALE = 1000 };
+
 static char *out_setlocale(int category, const char *name) {
   static char *value;
   char about[32];
@@ -324,9 +327,14 @@ static char *out_setlocale(int category, const char *name) {
     is_new = false;
   });
   // The name "" means those of the environment, so the result is set.
-  if (is_new && input.bytes && !setlocale(category, input.bytes))
+  bool is_known = input.count <= LONGEST_LOCALE;
+  if (is_new && input.bytes && (!is_known || !setlocale(category, input.bytes)))
     outside.refuse("a locale that this machine does not have");
   return (char *)kept(&value, &input);
+}
+
+void ccl_loadlocale(const char *name) {
+  if (strlen(name) <= LONGEST_LOCALE) newlocale(LC_ALL_MASK, name, NULL);
 }
 
 /* The fields of a time up to the name of its zone, which follows. */
@@ -410,21 +418,51 @@ static int out_close(int descriptor) {
 
 static void watch_new_images(void);
 
+/* The modules that a replay may load, which are loaded already. */
+typedef struct module {
+  char *path;
+  void *library;
+  struct module *next;
+} module;
+
+static module *modules;
+
+void ccl_loadmodule(const char *path) {
+  module *made = malloc(sizeof *made);
+  if (!made) return;
+  *made = (module){strdup(path), dlopen(path, RTLD_NOW | RTLD_LOCAL), modules};
+  modules = made;
+}
+
+/* The library of a module whose path the recording names; names the step if there is none. */
+static void *find_module(const char *path, int flags) {
+  const module *each = modules;
+  while (each && (!path || !each->path || strcmp(each->path, path) != 0)) each = each->next;
+  // By the path by which it was loaded, the library is found without a look at files.
+  if (each && each->library) return dlopen(each->path, flags | RTLD_NOLOAD);
+  char what[PATH_MAX + 200];
+  snprintf(what, sizeof what, "the C module '%s'%s", path ? path : "",
+           each ? ", which cannot be loaded here"
+                : " (a replay loads modules in package.cpath of this machine only, with --trust)");
+  outside.refuse(what);
+  return NULL;
+}
+
 /* The message of the last `dlopen` that failed. */
 static char *loading_error;
 
 static void *out_dlopen(const char *path, int flags) {
   ccl_input input = {.about = path};
-  void *library = dlopen(path, flags);
-  const char *message = library ? NULL : dlerror();
+  void *library = NULL;
   EXCHANGE("dlopen", input, {
+    library = dlopen(path, flags);
     input.result = library != NULL;
-    set_text(&input, message);
+    set_text(&input, library ? NULL : dlerror());
   });
-  if (library && input.result) watch_new_images();
-  if (!library && input.result) outside.refuse("a C module that cannot be loaded here");
+  if (!library && input.result) library = find_module(path, flags);
+  if (library) watch_new_images();
   kept(&loading_error, &input);
-  return input.result ? library : NULL;
+  return library;
 }
 
 static char *out_dlerror(void) {
@@ -641,6 +679,54 @@ static void watch_new_images(void) {
   dl_iterate_phdr(visit_image, &search);
 }
 
+/* ---- Bytecode -------------------------------------------------------------------------------- */
+
+/* The library's function. */
+static int (*load)(lua_State *, lua_Reader, void *, const char *, const char *);
+static bool refuses_bytecode;
+
+__attribute__((constructor)) static void find_load(void) {
+  load = (__typeof__(load))dlsym(RTLD_NEXT, "lua_load");
+}
+
+void ccl_refusebytecode(void) { refuses_bytecode = true; }
+
+/* A chunk that is read, and may not be bytecode. */
+typedef struct source {
+  lua_Reader read;
+  void *data;
+  bool has_begun;
+} source;
+
+static const char *read_source(lua_State *L, void *data, size_t *size) {
+  source *from = data;
+  const char *piece = from->read(L, from->data, size);
+  if (from->has_begun || !piece || *size == 0) return piece;
+  from->has_begun = true;
+  if (*piece != *LUA_SIGNATURE) return piece;
+  outside.refuse("a chunk of bytecode (a replay loads it with --trust only)");
+  luaL_error(L, "attempt to load a binary chunk in a replay");
+  return NULL;
+}
+
+static bool is_own(const void *caller) {
+  Dl_info other, own;
+  return dladdr(caller, &other) && dladdr((void *)read_source, &own) &&
+         other.dli_fbase == own.dli_fbase;
+}
+
+/* Like the functions in modules.c, this takes precedence over the library's function, also for
+   calls inside the library. */
+int lua_load(lua_State *L, lua_Reader reader, void *data, const char *name, const char *mode) {
+  bool is_text = mode && !strchr(mode, 'b');
+  if (!refuses_bytecode || is_text || is_own(__builtin_return_address(0)))
+    return load(L, reader, data, name, mode);
+  source from = {reader, data, false};
+  return load(L, read_source, &from, name, mode);
+}
+
+/* ---------------------------------------------------------------------------------------------- */
+
 bool ccl_watchoutside(ccl_outside functions, bool standard_input) {
   outside = functions;
   owner = pthread_self();
@@ -657,6 +743,8 @@ bool ccl_watchoutside(ccl_outside functions, bool standard_input) {
   return search.is_done;
 }
 
+void ccl_watchcopy(void) { process = getpid(); }
+
 void ccl_restoreinput(void) {
   if (original_input) stdin = original_input;
 }
@@ -671,6 +759,10 @@ bool ccl_watchoutside(ccl_outside functions, bool standard_input) {
   return false;
 }
 
+void ccl_watchcopy(void) {}
+void ccl_loadmodule(const char *path) { (void)path; }
+void ccl_loadlocale(const char *name) { (void)name; }
+void ccl_refusebytecode(void) {}
 void ccl_restoreinput(void) {}
 
 #endif

@@ -1,6 +1,7 @@
 #include "ccl_processes.h"
 
 #include "ccl_commandline.h"
+#include "ccl_outside.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -113,6 +114,7 @@ int ccl_runincopy(int (*body)(void *context), void *context) {
   ccl_flushoutput();
   pid_t id = fork();
   if (id == 0) {
+    ccl_watchcopy();
     _exit(body(context));
   }
   if (id < 0) return -1;

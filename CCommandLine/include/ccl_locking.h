@@ -10,8 +10,9 @@
 /// memory, signals to other processes.
 ///
 /// `has_terminal`: allows changes of a terminal's settings, as a prompt needs. `listener`: a socket
-/// whose connections may be accepted and used; -1 for none. Returns 0, or the system's error
-/// number: ENOSYS if it has no such lock.
-int ccl_lock(bool has_terminal, int listener);
+/// whose connections may be accepted and used; -1 for none. `makes_copies`: allows ccl_runincopy;
+/// the copies are locked, too. Returns 0, or the system's error number: ENOSYS if it has no such
+/// lock.
+int ccl_lock(bool has_terminal, int listener, bool makes_copies);
 
 #endif

@@ -35,6 +35,17 @@ bool ccl_watchoutside(ccl_outside functions, bool standard_input);
 /// returns false, unless inputs are watched.
 bool ccl_takeinput(const char *kind, ccl_input *input);
 void ccl_noteinput(const char *kind, const ccl_input *input);
+/// Called in a copy of the process: its calls are those of the run, too, and what the run does not
+/// get from outside, the copy does not.
+void ccl_watchcopy(void);
+/// Loads a C module for a replay: after the process is locked, it loads no others.
+void ccl_loadmodule(const char *path);
+/// Keeps the data of a locale in memory, for a replay. The C library looks for it in its own
+/// folders only. Does nothing if this machine does not have it.
+void ccl_loadlocale(const char *name);
+/// From now on, a chunk of bytecode is a step that cannot be replayed, or an error: the code could
+/// corrupt the memory of the process. Chunks that the program itself loads may be bytecode.
+void ccl_refusebytecode(void);
 /// Restores `stdin`.
 void ccl_restoreinput(void);
 /// A number for the files of the program and of Lua's library: the same number, the same build.

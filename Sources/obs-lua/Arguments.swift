@@ -83,9 +83,11 @@ struct Arguments {
     guard options.replayFile != nil else {
       if options.lastTurn != nil { throw .needsOption(.until, .replay) }
       if options.bisection != nil { throw .needsOption(.bisect, .replay) }
+      if options.trusts { throw .needsOption(.trust, .replay) }
       return
     }
-    if let other = options.given.first(where: { ![.replay, .until, .bisect].contains($0) }) {
+    let others = options.given.filter { ![.replay, .until, .bisect, .trust].contains($0) }
+    if let other = others.first {
       throw .excluded(other.rawValue, by: .replay)
     }
     if options.lastTurn != nil, options.bisection != nil { throw .excluded("--until", by: .bisect) }

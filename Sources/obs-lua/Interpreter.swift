@@ -98,7 +98,7 @@ final class Interpreter {
   private func runCommandLine() throws(Raised) -> CInt {
     try prepare()
     let isPrompt = arguments.hasPrompt
-    if arguments.options.isSandboxed, !lock(forPrompt: isPrompt) { return 1 }
+    if arguments.options.isSandboxed || replay != nil, !lock(forPrompt: isPrompt) { return 1 }
     let succeeded = try runMainTurn(readsInput: arguments.isEmpty && !isPrompt)
     var goesOn = host.endTurn() && !Outside.settles()
     if succeeded, goesOn, isPrompt {
@@ -139,7 +139,8 @@ final class Interpreter {
 
   // MARK: The lock
 
-  /// Opens everything the sandbox needs and locks the process, which can open nothing afterwards.
+  /// Opens everything that a sandbox or a replay needs, and locks the process, which can open
+  /// nothing afterwards.
   ///
   /// Returns whether to continue.
   private func lock(forPrompt isPrompt: Bool) -> Bool {
@@ -150,16 +151,18 @@ final class Interpreter {
       return false
     }
     host.prepareToWait()
-    if isPrompt { ccl_prepareeditor() }
-    if replay?.needsUnlockedProcess == true { return true }
-    let refusal = ccl_lock(isPrompt, host.inspectorDescriptor)
+    let hasTerminal = isPrompt || replay?.mayPrompt == true
+    if hasTerminal { ccl_prepareeditor() }
+    let refusal = ccl_lock(hasTerminal, host.inspectorDescriptor, replay?.makesCopies == true)
     guard refusal != 0 else { return true }
     let needsLock = arguments.options.needsLock
+    if !arguments.options.isSandboxed, replay?.isTrusted == true { return true }
     let reason = String(cString: strerror(refusal))
     ccl_writeerror(
       name,
       "\(needsLock ? "--sandbox=strict" : "warning"): the system refuses to lock the process "
-        + "(seccomp: \(reason))")
+        + "(seccomp: \(reason))"
+        + (replay == nil ? "" : "; replay only recordings of programs that you trust"))
     return !needsLock
   }
 

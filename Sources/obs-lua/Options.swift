@@ -43,6 +43,7 @@ struct Options {
     case replay = "--replay"
     case until = "--until"
     case bisect = "--bisect"
+    case trust = "--trust"
     case report = "--report"
     case trace = "--trace"
     case inspect = "--inspect"
@@ -50,7 +51,7 @@ struct Options {
     /// The value after the `=`; nil if the option takes none.
     var value: String? {
       switch self {
-      case .help, .version, .virtualTime, .test, .tap, .failFast, .leaks, .list, .noInputs:
+      case .help, .version, .virtualTime, .test, .tap, .failFast, .leaks, .list, .noInputs, .trust:
         nil
       case .watch: "reload"
       case .error: "stop|continue"
@@ -94,7 +95,9 @@ struct Options {
 
     /// Whether the option needs something that only Linux has: timers of threads, inotify, or
     /// functions of the program that take precedence over those of Lua's library.
-    var needsLinux: Bool { [.turnTime, .sandbox, .watch, .replay, .until, .bisect].contains(self) }
+    var needsLinux: Bool {
+      [.turnTime, .sandbox, .watch, .replay, .until, .bisect, .trust].contains(self)
+    }
 
     /// Whether the value may be omitted.
     var isValueOptional: Bool {
@@ -132,6 +135,7 @@ struct Options {
       case .replay: "repeat the run that FILE has recorded, with the same inputs and output"
       case .until: "with --replay: stop after this turn, at a prompt"
       case .bisect: "with --replay: find the first turn after which this is false"
+      case .trust: "with --replay: the recording is yours; C modules and bytecode may run"
       case .report: "make FILE, a page that shows the recording that follows"
       case .trace: "make FILE from the recording that follows: trace events for Chrome"
       case .recordLast: "with --record: keep the newest turns, between TURNS and twice as many"
@@ -178,6 +182,8 @@ struct Options {
   private(set) var lastTurn: Int?
   /// The expression for which the replay finds a turn.
   private(set) var bisection: String?
+  /// Whether the recording is the user's own.
+  private(set) var trusts = false
   /// All options that were given.
   private(set) var given: [Name] = []
   /// The number of turns that the recording keeps at least.
@@ -238,6 +244,8 @@ struct Options {
       lastTurn = try count()
     case .bisect:
       bisection = try nonEmpty()
+    case .trust:
+      trusts = true
     case .inspect:
       guard let port = value.map({ Int($0) }) ?? 0, 0...65535 ~= port else {
         throw .wrongValue(name)

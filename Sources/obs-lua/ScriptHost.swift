@@ -127,7 +127,7 @@ final class ScriptHost {
       let value = try function.callPlainly(arguments: []).first ?? .nil
       return value != .nil && value != .boolean(false)
     }
-    if replay.needsHistory { host.record(true) }
+    if replay.mayPrompt { host.record(true) }
   }
 
   /// Starts the inspector, which only reads, and writes its address.
@@ -210,7 +210,8 @@ final class ScriptHost {
   /// Prepares the prompt: timers run while it waits for lines.
   func promptWillBegin() {
     ccl_beginprompt()
-    if replay == nil { Outside.inputs?.refuse("a prompt") }
+    // Not the prompt after a replay, which is over.
+    Outside.inputs?.refuse("a prompt")
     host.loop.outerOrigin = .prompt
     // At the prompt an error is reported, and the next line is read.
     stopsOnError = false

@@ -82,6 +82,23 @@ struct LockTests {
     #expect(plain == Command.Outcome(output: "7\n", errors: "", status: 0))
   }
 
+  // D8
+  @Test(.disabled(if: Command.delaysSignals))
+  func `a replay that cannot be locked says so, unless the recording is the user's own`() throws {
+    for (option, isWarned) in [("", true), ("--until=1", true), ("--trust", false)] {
+      let outcome = try Command(
+        """
+        $L --record=r -e 'print(7)' >out
+        \(Self.refusing) 38 filter $L --replay=r \(option) 2>&1 >out </dev/null | head -1
+        """
+      ).run()
+      let warning =
+        "./lua: warning: the system refuses to lock the process (seccomp: Function not "
+        + "implemented); replay only recordings of programs that you trust\n"
+      #expect(outcome.output == (isWarned ? warning : ""), "\(outcome)")
+    }
+  }
+
   @Test func `a strict sandbox ends if the system refuses the lock`() throws {
     for folder in ["", "--sandbox=.", "--sandbox=strict"] {
       let options = "\(folder) --sandbox=strict --sandbox"

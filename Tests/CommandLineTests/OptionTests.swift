@@ -55,6 +55,7 @@ struct OptionTests {
       ("--no-inputs a.lua", "'--no-inputs' needs '--record=FILE'"),
       ("--until=5 a.lua", "'--until' needs '--replay=FILE'"),
       ("--bisect=true a.lua", "'--bisect' needs '--replay=FILE'"),
+      ("--trust a.lua", "'--trust' needs '--replay=FILE'"),
       ("--replay= a.lua", "'--replay' is written '--replay=FILE'"),
       (
         "--replay=r --until=x a.lua",

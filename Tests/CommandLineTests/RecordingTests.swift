@@ -256,6 +256,50 @@ struct RecordingTests {
     #expect(!page.contains("https://") || !page.contains("src=\"http"))
   }
 
+  // D8
+  @Test func `a page has the sources that the run has read, and no other files`() throws {
+    // The sandboxed script calls its chunks like files that it cannot read.
+    let named = """
+      local obs = require "obs"
+      local t = { n = 0 }
+      obs.observe(t, "n", function() end)
+      local chunk = "local obs, t = ... obs.observe(t, 'n', function() end) t.n = t.n + 1"
+      for _, name in ipairs { "secret", "/etc/hostname", "fifo", "/dev/tty" } do
+        load(chunk, "@" .. name)(obs, t)
+      end
+      """
+    // Two bytes of a character come from two reads.
+    let module = """
+      local t = { n = 0 } -- \(String(repeating: "é", count: 5001))
+      require "obs".observe(t, "n", function() end)
+      """
+    let outcome = try Command(
+      "mkfifo fifo; echo TOPSECRET-4711 >secret\n" + script(named)
+        + """
+        cat >m.lua <<'END'
+        \(module)
+        END
+        $L --sandbox --record=r a.lua; echo TOPSECRET-4711 >a.lua
+        $L --record=r2 -e 'require "m"'; echo TOPSECRET-4711 >m.lua
+        grep -c '"fifo:1"' r
+        for r in r r2; do timeout 60 $L --report=$r.html $r </dev/null; done
+        cat r2 | $L --report=r3.html /dev/stdin
+        cat *.html | grep -c TOPSECRET; grep -o 'id="files">{"[^"]*"' r.html r2.html r3.html
+        grep -c 'é\\\\u000arequire' r2.html
+        """
+    ).run()
+    #expect(
+      outcome.output == """
+        1
+        0
+        r.html:id="files">{"a.lua"
+        r2.html:id="files">{"./m.lua"
+        1
+
+        """, "\(outcome)")
+    #expect(outcome.errors == "")
+  }
+
   // D7
   @Test func `a trace is JSON with turns, calls and writes`() throws {
     let outcome = try Command(

@@ -17,11 +17,13 @@ struct ReplayTests {
   ///
   /// - Returns: the output of the shell: none if all runs had the same output, errors and status.
   private func differences(
-    _ run: String, before: String = "", meanwhile: String = "", in environments: [String] = [""]
+    _ run: String, before: String = "", meanwhile: String = "", in environments: [String] = [""],
+    options: String = ""
   ) throws -> String {
     let replays = environments.map { environment in
       """
-      (ulimit -s 2048; exec env -i \(environment) $L --replay=r >out2 2>err2 </dev/null); again=$?
+      (ulimit -s 2048; exec env -i \(environment) $L --replay=r \(options) >out2 2>err2 \
+        </dev/null); again=$?
       cmp out out2; cmp err err2
       test $status = $again || { echo "$status, then $again"; cat err2; }
       """
@@ -50,10 +52,7 @@ struct ReplayTests {
     "io.output 'f' io.write 'abc' io.close() for line in io.lines 'f' do print(line) end",
     "print(loadfile 'a.lua', pcall(dofile, 'none'), pcall(require, 'none'))",
     "local f = io.open('m.lua', 'w') f:write 'return os.time()' f:close() print(require 'm')",
-    """
-    local f = io.open('m', 'wb')
-    f:write(string.dump(print and function() print 'm' end)) f:close() dofile 'm'
-    """,
+    "print(os.setlocale 'C.UTF-8', os.setlocale(nil), os.setlocale 'C')",
     "print(math.random(), math.randomseed(), {}, print, io.stdin, coroutine.create(print))",
     "for name in pairs(string) do io.write(name, ' ') end error 'no'",
     "error { }", "os.exit(7)", "os.exit(7, true)", "print(#arg, arg[0], arg[1], ...)",
@@ -88,6 +87,78 @@ struct ReplayTests {
     let run = "printf '12 a\\nbcd\\nrest\\n' | $L --record=r a.lua 'b c' d"
     #expect(
       try differences(run, before: script(program), meanwhile: "rm -rf a.lua f m m.lua") == "")
+  }
+
+  // D8
+  @Test(arguments: [
+    ("local f = io.open('m', 'wb') f:write(B) f:close() dofile 'm'", "bytecode"),
+    ("print(load(B))", "bytecode"),
+    ("print(load(function() local s = B B = nil return s end, 'b', 'b'))", "bytecode"),
+    ("print(require 'cjson'.encode { 1 }, require 'lpeg'.P 'a')", "cjson.so'"),
+  ])
+  func `bytecode and C modules are replayed if the recording is the user's own`(
+    program: String, name: String
+  ) throws {
+    let program = "B = string.dump(function() print 'b' end)\n" + program
+    let run = "$L --record=r a.lua"
+    #expect(
+      try differences(run, before: script(program), meanwhile: "rm -f a.lua m", options: "--trust")
+        == "")
+    let outcome = try Command(script(program) + "\(run) >out; $L --replay=r").run()
+    #expect(outcome.output == "" && outcome.status == 1, "\(outcome)")
+    #expect(outcome.errors.hasPrefix("./lua: the rest cannot be replayed: "))
+    #expect(outcome.errors.contains(name) && outcome.errors.contains("--trust"), "\(outcome)")
+  }
+
+  // D8
+  @Test func `a library that is no module of this machine is never loaded`() throws {
+    let program = """
+      local path = package.searchpath("cjson", package.cpath)
+      local folder, file = path:match "^(.*)/(.-)$"
+      local paths = {
+        "./x.so", io.popen "pwd":read() .. "/x.so", folder .. "/../5.4/" .. file,
+        folder .. "/./" .. file, folder .. "//" .. file, "libm.so.6",
+      }
+      print(package.loadlib(paths[tonumber(arg[1])], "*"))
+      """
+    let outcome = try Command(
+      script(program)
+        + """
+        cp "$($L -e 'print(package.searchpath("cjson", package.cpath))')" x.so
+        for i in 1 2 3 4 5 6; do
+          $L --record=r a.lua $i; LUA_CPATH='./?.so;;' $L --replay=r --trust
+        done
+        """
+    ).run()
+    #expect(outcome.output == String(repeating: "true\n", count: 6))
+    let errors = outcome.errors.split(separator: "\n")
+    #expect(errors.count == 6)
+    for error in errors {
+      #expect(
+        error.hasPrefix("./lua: the rest cannot be replayed: the C module '")
+          && error.hasSuffix(
+            "' (a replay loads modules in package.cpath of this machine only, with --trust)")
+      )
+    }
+  }
+
+  // D8
+  @Test func `a replay runs in a locked process`() throws {
+    // The output does not fit into a pipe.
+    let outcome = try Command(
+      script("require 'obs'.next_turn(function() end) for i = 1, 50000 do print(i) end")
+        + """
+        status() { grep -E '^(Seccomp|NoNewPrivs):' /proc/$!/status; }
+        $L --record=r a.lua >out; mkfifo to from
+        $L --replay=r >from & exec 8<from; read line <&8; status
+        cat <&8 >rest; wait; wc -l <rest
+        $L --replay=r --until=1 <to >from 2>&1 & exec 7>to 8<from; read line <&8; status
+        echo 'print(io.open "r")' >&7; exec 7>&-; grep -o 'r: .*' <&8
+        """
+    ).run()
+    let locked = "NoNewPrivs:\t1\nSeccomp:\t2\n"
+    #expect(
+      outcome.output == "\(locked)49999\n\(locked)r: Operation not permitted\t1\n", "\(outcome)")
   }
 
   // D5
@@ -360,6 +431,21 @@ struct ReplayTests {
     #expect(outcome.output == "1\nnil\tBad file descriptor\t9\n{\"obs-lua\"", "\(outcome)")
   }
 
+  // D8
+  @Test func `damage at random does no harm`() throws {
+    let environment = ProcessInfo.processInfo.environment
+    let (first, count) = (environment["OBS_SEED"] ?? "1", environment["OBS_COUNT"] ?? "25")
+    let outcome = try Command(
+      """
+      echo TOPSECRET-4711 >secret; mkfifo fifo
+      printf 'x\\ny\\n' | $L --record=r \(Self.folder)/inputs.lua >out 2>err; grep -c input r
+      $L \(Self.folder)/damage.lua $L r \(first) \(count)
+      """
+    ).run()
+    #expect(Int(outcome.output.split(separator: "\n").first ?? "") ?? 0 > 50, "\(outcome)")
+    #expect(outcome.output.split(separator: "\n").count == 1 && outcome.errors == "", "\(outcome)")
+  }
+
   // D5
   @Test(arguments: [
     ("s/\"remove\",\"no\",-1,2/\"remove\",\"no\",-1,4294967296/", ""),
@@ -400,7 +486,7 @@ struct ReplayTests {
   @Test func `calls of a C module that cannot be replayed are named when they are met`() throws {
     let program = "local lfs = require 'lfs'\nprint(1)\nprint(lfs.currentdir() ~= nil)"
     let outcome = try Command(
-      script(program) + "$L --record=r a.lua; $L --replay=r; echo $?"
+      script(program) + "$L --record=r a.lua; $L --replay=r --trust; echo $?"
     ).run()
     #expect(outcome.output == "1\ntrue\n1\n1\n")
     let errors = outcome.errors.split(separator: "\n")
@@ -508,6 +594,39 @@ struct ReplayTests {
 
         """, "\(outcome)")
     #expect(outcome.errors.contains("bisect:1: attempt to index a nil value (field 'x')"))
+  }
+
+  // D8
+  @Test(arguments: [
+    ("cart.total >= 0", true), ("collectgarbage() == 0", true),
+    ("#string.rep('x', 1000000) > 0", true), ("io.close(file)", false),
+    ("io.open('written', 'w')", false), ("os.rename('precious', 'written')", false),
+    ("os.execute 'touch written'", false), ("io.popen 'touch written'", false),
+    ("pcall(require, 'cjson')", false), ("file:read(5000)", false),
+    ("pcall(obs.inspect)", false), ("obs.start_recording 'written'", false),
+  ])
+  func `the copy that evaluates an expression changes nothing outside`(
+    expression: String, isTrue: Bool
+  ) throws {
+    let program = """
+      obs = require "obs"
+      cart = setmetatable({}, { __index = function()
+        os.execute "touch written"
+        return 1
+      end })
+      setmetatable({}, { __gc = function() os.remove "precious" end })
+      for i = 1, 50 do file = io.open "a.lua" end
+      """
+    let outcome = try Command(
+      script(program)
+        + """
+        echo kept >precious; $L --record=r a.lua; echo kept >precious
+        $L --replay=r --bisect="\(expression)"; cat precious; ls written 2>/dev/null
+        """
+    ).run()
+    let answer = isTrue ? "true after each turn, up to" : "false after"
+    #expect(
+      outcome.output == "'\(expression)' is \(answer) the main chunk\nkept\n", "\(outcome)")
   }
 
   // D4

@@ -8,6 +8,7 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -253,7 +254,7 @@ static int signal_of(void (*body)(void)) {
   if (id == 0) {
     struct rlimit none = {0, 0};
     setrlimit(RLIMIT_CORE, &none);
-    if (ccl_lock(false, -1) != 0) _exit(1);
+    if (ccl_lock(false, -1, false) != 0) _exit(1);
     body();
     _exit(2);
   }
@@ -277,7 +278,7 @@ static int use_connections(void) {
     EXPECT((far = fcntl(inherited[0], F_DUPFD, listener + 9)) > listener);
     int page = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     EXPECT(connect(page, any, size) == 0 && write(page, "x", 1) == 1);
-    EXPECT(ccl_lock(false, listener) == 0);
+    EXPECT(ccl_lock(false, listener, false) == 0);
     char byte = 0;
     int made = accept(listener, NULL, NULL);
     EXPECT(made > far);
@@ -293,6 +294,34 @@ static int use_connections(void) {
     }
     REFUSED(accept(far, NULL, NULL));
     REFUSED(socket(AF_INET, SOCK_STREAM, 0));
+    fflush(NULL);
+    _exit(failures);
+  }
+  int status = 0;
+  waitpid(id, &status, 0);
+  return status;
+}
+
+/* The lock of a process that makes copies of itself: they are locked, too. */
+static int make_copies(void) {
+  fflush(NULL);
+  pid_t id = fork();
+  if (id == 0) {
+    EXPECT(ccl_lock(false, -1, true) == 0);
+    pid_t copy = fork();
+    if (copy == 0) {
+      refuse_files();
+      refuse_sockets();
+      fflush(NULL);
+      _exit(failures);
+    }
+    int status = -1;
+    EXPECT(waitpid(copy, &status, 0) == copy && status == 0);
+    char *arguments[] = {"/bin/true", NULL};
+    REFUSED(execve(*arguments, arguments, arguments + 1));
+    REFUSED(syscall(SYS_clone, CLONE_VM | CLONE_THREAD | CLONE_SIGHAND, NULL, NULL, NULL, NULL));
+    REFUSED(syscall(SYS_clone, CLONE_NEWUSER | SIGCHLD, NULL, NULL, NULL, NULL));
+    REFUSED(syscall(SYS_clone3, NULL, 0));
     fflush(NULL);
     _exit(failures);
   }
@@ -317,6 +346,7 @@ int main(void) {
   EXPECT(pipe(left) == 0 && (zero = open("/dev/zero", O_RDWR | O_CLOEXEC)) > 2);
   EXPECT(pipe2(ends, O_CLOEXEC) == 0);
   EXPECT(use_connections() == 0);
+  EXPECT(make_copies() == 0);
   EXPECT(signal_of(crash) == SIGSEGV);
   EXPECT(signal_of(abort) == SIGABRT);
 #ifdef __x86_64__
@@ -328,7 +358,7 @@ int main(void) {
   pthread_create(&thread, NULL, run_thread, NULL);
   pthread_barrier_wait(&barrier);
 
-  EXPECT(ccl_lock(false, -1) == 0);
+  EXPECT(ccl_lock(false, -1, false) == 0);
   pthread_barrier_wait(&barrier);
   pthread_join(thread, NULL);
   refuse_files();

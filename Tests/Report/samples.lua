@@ -298,12 +298,10 @@ r:turn("chunk", hostile .. ":1", function()
   end
   r:line('"equal"', o.id, json(hostile), r:text(hostile .. ":7"), 3)
 end)
+-- The source of the places.
+local source = ("local a = '" .. hostile .. "'\n"):rep(9)
+r:line('"input"', '"text"', quote(hostile), 1, 0, quote(source))
 r:close()
--- The source of the places: the name of its folder is the beginning of the text.
-os.execute("mkdir -p '" .. folder .. "/<'")
-local source = assert(io.open(folder .. "/" .. hostile, "wb"))
-source:write((("local a = '" .. hostile .. "'\n"):rep(9)))
-source:close()
 
 -- The process was killed while it wrote.
 r = create("cut")

@@ -66,25 +66,27 @@ package final class RunReplay: RunInputs {
 
   // MARK: Inputs
 
-  /// The bytes that the recorded run read from a file when it first opened it; nil if it did not.
-  package func contents(of path: String) -> [UInt8]? {
-    var (cursor, opened, name) = (RecordedLines.Cursor(), 0, String?.none)
-    var contents: [UInt8] = []
-    while let bytes = lines.next(&cursor) {
-      guard RecordedLine.has(bytes, kind: "input") else { continue }
-      let line = RecordedLine(bytes)
-      let (kind, about) = (line.text(1) ?? "", line.text(2))
-      if kind == "text", about == path { return line.data(5) }
-      if ["stdin", "fopen", "popen", "tmpfile"].contains(kind), line.integer(3) ?? -1 >= 0 {
-        // Streams are named by the number of their opening.
-        opened += 1
-        if kind == "fopen", about == path, name == nil { name = "#\(opened)" }
-      } else if let name, about == name {
-        if kind == "read" { contents += line.data(5) ?? [] }
-        if kind == "fclose" { return contents }
+  /// All recorded inputs of a kind.
+  ///
+  /// - Complexity: O(lines).
+  package func all(_ kind: String) -> [RunInput] {
+    let beginning = Array("[\"input\",\"\(kind)\",".utf8)
+    var (cursor, found) = (RecordedLines.Cursor(), [RunInput]())
+    while let line = lines.next(&cursor) {
+      guard line.starts(with: beginning), let input = Self.input(RecordedLine(line)) else {
+        continue
       }
+      found.append(input)
     }
-    return nil
+    return found
+  }
+
+  private static func input(_ line: RecordedLine) -> RunInput? {
+    line.integer(3).map { result in
+      RunInput(
+        about: line.text(2), result: result, error: Int32(clamping: line.integer(4) ?? 0),
+        bytes: line.data(5))
+    }
   }
 
   package func take(_ kind: String, about: String?) -> RunInput? {
@@ -95,13 +97,10 @@ package final class RunReplay: RunInputs {
       }
       guard RecordedLine.has(bytes, kind: "input") else { continue }
       let line = RecordedLine(bytes)
-      guard line.text(1) == kind, line.text(2) == about, let result = line.integer(3) else {
+      guard line.text(1) == kind, line.text(2) == about, let input = Self.input(line) else {
         let now = "the input '\(kind)'" + (about.map { " of '\($0)'" } ?? "")
         stop(.differs(describe(line: inputs.number, bytes, now: now)))
       }
-      let input = RunInput(
-        about: about, result: result, error: Int32(clamping: line.integer(4) ?? 0),
-        bytes: line.data(5))
       if Self.clocks.contains(kind) { latest[kind] = input }
       return input
     }

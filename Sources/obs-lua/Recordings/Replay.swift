@@ -35,6 +35,9 @@ final class Replay {
   /// Whether an expression is true in the globals of the program; set by its host.
   var evaluate: (String) throws(LuaError) -> Bool = { _ in false }
   private let name: UnsafePointer<CChar>
+  /// Where this machine has C modules, as in `package.cpath`; nil if the user does not trust the
+  /// recording.
+  private let modules: String?
 
   /// Opens the recording that a command line names.
   ///
@@ -42,26 +45,27 @@ final class Replay {
   init(_ arguments: Arguments, name: UnsafePointer<CChar>) throws {
     let path = arguments.options.replayFile ?? ""
     self.name = name
+    modules = arguments.options.trusts ? try RecordingTool.text(["modules"])?.description : nil
     run = try RunReplay(path: path)
     header = try RecordingHeader(of: path)
     try header.check(path, arguments.operands)
     goal =
       arguments.options.lastTurn.map(Goal.turn)
       ?? arguments.options.bisection.map(Goal.falsehood) ?? .wholeRun
-    if let script = arguments.operands.first { try checkScript(script) }
+    if let script = arguments.operands.first { try checkScript(script, in: path) }
     run.onStop = { [self] in end($0) }
   }
 
   /// Checks that the script is still the recorded one; it does not have to exist.
   ///
-  /// - Throws: `Failure` with the first line that has changed.
-  private func checkScript(_ path: String) throws(Failure) {
+  /// - Throws: `Failure` with the first line that has changed; an error of `RecordingTool`.
+  private func checkScript(_ path: String, in recording: String) throws {
     let limit = 1 << 24
     let file = ccl_readtext(path, limit)
     defer { free(file.bytes) }
-    guard file.failed == nil, file.count <= limit, let recorded = run.contents(of: path) else {
-      return
-    }
+    guard file.failed == nil, file.count <= limit,
+      let recorded = try RecordingTool.text(["script", recording, path])?.bytes
+    else { return }
     let now = UnsafeRawBufferPointer(start: file.bytes, count: file.count)
     if now.elementsEqual(recorded) { return }
     let (old, new) = (Self.lines(recorded), Self.lines(Array(now)))
@@ -88,9 +92,42 @@ final class Replay {
         header.makeCommand(), count: header.commandCount, inputWasTerminal: header.inputIsTerminal)
       Outside.use(run, readsInput: !recorded.hasPrompt)
       let isRun = recorded.options.given.allSatisfy(\.isRecorded)
-      if isRun { return recorded }
+      if isRun {
+        loadForLock()
+        return recorded
+      }
     } catch {}
     throw Failure(description: "the command line in the first line of the recording is damaged")
+  }
+
+  /// Loads what the program will ask for and a locked process could not load.
+  private func loadForLock() {
+    for locale in run.all("setlocale") {
+      if let name = locale.bytes { ccl_loadlocale(String(decoding: name, as: UTF8.self)) }
+    }
+    guard let modules else { return ccl_refusebytecode() }
+    let templates = modules.split(separator: ";").map(String.init)
+    // In the recorded order, which decides where Lua sees their static addresses.
+    for module in run.all("dlopen") where module.result != 0 {
+      if let path = module.about, templates.contains(where: { Self.isModule(path, of: $0) }) {
+        ccl_loadmodule(path)
+      }
+    }
+  }
+
+  /// Whether a path is that of a module, by a template of `package.cpath` that is no relative path.
+  private static func isModule(_ path: String, of template: String) -> Bool {
+    guard template.first == "/" else { return false }
+    let marks = template.utf8.count { $0 == UInt8(ascii: "?") }
+    guard marks > 0 else { return path == template }
+    let length = (path.utf8.count - template.utf8.count) / marks + 1
+    let beginning = template.utf8.prefix { $0 != UInt8(ascii: "?") }.count
+    let name = String(
+      decoding: path.utf8.dropFirst(beginning).prefix(max(0, length)), as: UTF8.self)
+    let parts = name.split(separator: "/", omittingEmptySubsequences: false)
+    return !parts.contains { ["", ".", ".."].contains($0) }
+      && template.split(separator: "?", omittingEmptySubsequences: false).joined(separator: name)
+        == path
   }
 
   /// The seconds after which the program is stopped, if the recorded run was interrupted, perhaps
@@ -102,11 +139,14 @@ final class Replay {
     return isFound ? 2 * seconds + 1 : nil
   }
 
-  /// Whether the process makes copies or a prompt that a locked process could not make.
-  var needsUnlockedProcess: Bool { if case .wholeRun = goal { false } else { true } }
+  /// Whether the recording is the user's own.
+  var isTrusted: Bool { modules != nil }
 
-  /// Whether the user can ask for `why` and `whynot`.
-  var needsHistory: Bool { if case .turn = goal { true } else { false } }
+  /// Whether the process makes copies of itself, to evaluate an expression.
+  var makesCopies: Bool { if case .falsehood = goal { true } else { false } }
+
+  /// Whether the replay may end at a prompt, where the user can ask for `why` and `whynot`.
+  var mayPrompt: Bool { if case .turn = goal { true } else { false } }
 
   /// Whether the program was stopped for a prompt.
   var needsPrompt: Bool { phase == .atGoal }

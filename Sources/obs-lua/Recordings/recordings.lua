@@ -1,13 +1,16 @@
 -- The tools for recordings: `--report` makes a page of one, `--trace` a file for trace viewers, and
--- `--replay` reads its header.
+-- `--replay` reads its header, the text of a script in it, and where this machine has C modules.
 --
--- Called with the tool, the recording, the file to write, and the page, with a mark where the
--- recording belongs. Raises errors without a place, for the user.
+-- Called with the tool, the recording, the file to write or the script, and the page, with a mark
+-- where the recording belongs. Raises errors without a place, for the user.
+--
+-- A recording may come from a stranger: no file that it names is opened.
 local tool, path, output, page = ...
 
 local VERSION = 1
 
-local function fail(text, ...) error(text:format(...), 0) end
+-- What a recording says does not control the terminal.
+local function fail(text, ...) error((text:format(...):gsub("%c", "?")), 0) end
 
 local function open(name, mode)
   local file, message = io.open(name, mode)
@@ -92,7 +95,8 @@ end
 
 -- Reading ----------------------------------------------------------------------------------------
 
---- The lines of the recording, after a check of the first one.
+--- The first line of the recording, after a check of it, a function that returns the next one, and
+--- the decoded first one and the file.
 local function lines()
   local file = open(path, "rb")
   local first = file:read "L"
@@ -105,7 +109,80 @@ local function lines()
     fail("'%s' is a recording of version %s; this program reads version %d", path,
       tostring(header.version), VERSION)
   end
-  return first, function() return file:read "L" end, header
+  return first, function() return file:read "L" end, header, file
+end
+
+-- The files of the recorded run ------------------------------------------------------------------
+
+local ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+local digits = {}
+for i = 1, #ALPHABET do digits[ALPHABET:byte(i)] = i - 1 end
+
+local function from_base64(text)
+  local bytes, bits, count = {}, 0, 0
+  for i = 1, #text do
+    local digit = digits[text:byte(i)]
+    if not digit then break end
+    bits, count = (bits << 6 | digit) & 0xffff, count + 6
+    if count >= 8 then
+      count = count - 8
+      bytes[#bytes + 1] = string.char(bits >> count & 0xff)
+    end
+  end
+  return table.concat(bytes)
+end
+
+--- The bytes of an input that is a text, or has base64 because it is not UTF-8.
+local function bytes_of(input)
+  local value = input[6]
+  if type(value) == "table" and value.b then return from_base64(value.b) end
+  return type(value) == "string" and value or ""
+end
+
+--- The texts of these files, a set of names: what the recorded run read of each when it first read
+--- from it.
+local function texts_of(wanted, next_line)
+  local texts, streams, opened = {}, {}, 0
+  local function open_stream(input)
+    if input[4] < 0 then return end
+    -- Streams are named by the number of their opening.
+    opened = opened + 1
+    local name = input[2] == "fopen" and input[3]
+    if wanted[name] and not texts[name] then streams["#" .. opened] = { name = name } end
+  end
+  local readers = {
+    stdin = open_stream, fopen = open_stream, popen = open_stream, tmpfile = open_stream,
+    -- A file that was read as a whole, for a sandbox.
+    text = function(input)
+      local name = input[3]
+      if wanted[name] and not texts[name] then texts[name] = bytes_of(input) end
+    end,
+    read = function(input)
+      local stream = streams[input[3]]
+      if stream then stream[#stream + 1] = bytes_of(input) end
+    end,
+    fclose = function(input)
+      local stream = streams[input[3]]
+      streams[input[3]] = nil
+      -- Searching for a module opens its file, too, and reads nothing.
+      if stream and stream[1] and not texts[stream.name] then
+        texts[stream.name] = table.concat(stream)
+      end
+    end,
+  }
+  -- After these, what is read next does not follow what was read before.
+  readers.seek = function(input) streams[input[3]] = nil end
+  readers.write = readers.seek
+  for line in next_line do
+    local kind, subject = line:match '^%["input","(%l+)","?(#?%d*)'
+    local reader = readers[kind]
+    -- Most bytes of a recording may belong to files that are not wanted.
+    if reader and (kind ~= "read" or streams[subject]) then
+      local input = decode(line)
+      if input then pcall(reader, input) end
+    end
+  end
+  return texts
 end
 
 -- The header -------------------------------------------------------------------------------------
@@ -163,12 +240,15 @@ local function finish(out, ...)
   if not ok then fail("cannot write '%s': %s", output, message) end
 end
 
+-- The longest source that a page has.
+local SOURCE = 1 << 20
+
 local function report()
-  local line, next_line = lines()
+  local line, next_line, _, file = lines()
   local from, to = page:find("<!-- data -->", 1, true)
   local opening, closing = '<script type="application/json" class="recording">', "</script>\n"
   local out <close> = create "<!doctype html>"
-  local files, names, size = {}, {}, 0
+  local sources, names, size = {}, {}, 0
   out:write(page:sub(1, from - 1), opening)
   while line do
     if size + #line > BLOCK and size > 0 then
@@ -177,23 +257,24 @@ local function report()
     end
     size = size + #line
     out:write(harmless(line))
-    local name = line:match '^%["text",%d+,"(.*):%d+"%]'
-    if name and not files[name] then
-      files[name] = true
-      names[#names + 1] = decode('"' .. name .. '"')
+    local name = line:match '^%["text",%d+,(".*):%d+"%]'
+    name = name and decode(name .. '"')
+    if type(name) == "string" and not sources[name] then
+      sources[name] = true
+      names[#names + 1] = name
     end
     line = next_line()
   end
   out:write(closing, '<script type="application/json" id="files">{')
+  -- A pipe cannot be read twice.
+  local texts = file:seek "set" and texts_of(sources, next_line) or {}
   local separator = ""
   for _, name in ipairs(names) do
-    local source = io.open(name, "rb")
-    local text = source and source:read(1 << 20)
-    if text and utf8.len(text) then
+    local text = texts[name]
+    if text and #text <= SOURCE and utf8.len(text) then
       out:write(separator, harmless(encode(name) .. ":" .. encode(text)))
       separator = ","
     end
-    if source then source:close() end
   end
   finish(out, "}", closing, page:sub(to + 1))
 end
@@ -271,4 +352,9 @@ local function trace()
 end
 
 if tool == "header" then return read_header() end
+if tool == "modules" then return package.cpath end
+if tool == "script" then
+  local _, next_line = lines()
+  return texts_of({ [output] = true }, next_line)[output]
+end
 if tool == "report" then report() else trace() end
