@@ -103,11 +103,15 @@ public struct LuaTable: Sendable, Hashable {
     }
   }
 
-  /// Runs `body`, which may call metamethods, as code of the table's sandbox.
+  /// Runs `body`, which may call metamethods, as code of the table's sandbox if it has any.
   private func withScripts<Result>(
     _ body: (LuaState, LuaStack) throws(LuaError) -> Result
   ) throws(LuaError) -> Result {
-    try pin.entered { () throws(LuaError) in try withTable(body) }
+    try withTable { state, L throws(LuaError) in
+      guard clua_getmetatable(L.pointer, -1) else { return try body(state, L) }
+      L.pop()
+      return try pin.entered { () throws(LuaError) in try body(state, L) }
+    }
   }
 
   /// Runs `body` with the table on top of the stack, and restores the stack.

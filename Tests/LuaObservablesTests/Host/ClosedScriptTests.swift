@@ -129,10 +129,12 @@ struct ClosedScriptTests {
     try scripts.run(
       """
       function f() touch() end
+      plain = { x = 1 }
       holder = setmetatable({}, { __index = touch, __newindex = touch, __len = touch })
       """)
     let f: LuaFunction = try #require(sandbox["f"])
     let holder: LuaTable = try #require(sandbox["holder"])
+    let plain: LuaTable = try #require(sandbox["plain"])
     try f.call()
     let inner = try holder.get("x", as: LuaValue.self)
     #expect(inner == .nil && scripts.touches == 2)
@@ -150,6 +152,8 @@ struct ClosedScriptTests {
       #expect(#expect(throws: LuaError.self) { try call() }?.code == .closed)
     }
     #expect(scripts.touches == 2)
+    // Reading a table without metamethods runs nothing.
+    #expect(try plain.get("x", as: Int.self) == 1)
   }
 
   @Test func `a task of a closed sandbox ends, and so does the operation that it waits for`()
