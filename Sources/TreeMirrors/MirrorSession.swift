@@ -252,7 +252,8 @@ package final class MirrorSession {
     case ("gap"?, _), ("lost"?, _):
       lost("it has forgotten batches of this process")
     case (_, .error(let text)): refuse(text)
-    default: break
+    case (_, .lost): break
+    default: lost(Self.notRedis)
     }
   }
 
@@ -332,12 +333,14 @@ package final class MirrorSession {
   /// Checks the server's settings, and loads the scripts.
   private func prepare(_ connection: RedisConnection) {
     connection.send(["INFO".bytes]) { [weak self] reply in
-      guard let self, check(reply), let text = reply.text else { return }
+      guard let self, check(reply) else { return }
+      guard let text = reply.text else { return lost(Self.notRedis) }
       check(ServerSettings(text, of: address))
     }
     for script in ServerScript.allCases {
       connection.send(["SCRIPT".bytes, "LOAD".bytes, script.rawValue.bytes]) { [weak self] reply in
-        guard let self, check(reply), let name = reply.bytes else { return }
+        guard let self, check(reply) else { return }
+        guard let name = reply.bytes else { return lost(Self.notRedis) }
         link?.scripts[script] = name
         if link?.isReady == true { join() }
       }
@@ -479,9 +482,14 @@ package final class MirrorSession {
     guard let link, link.isReady, !epoch.isEmpty else { return }
     let version = version
     run(.look, [writer.bytes]) { [weak self] reply in
-      guard let self, case .list(let list) = reply, list.count == 3, let link = self.link else {
-        return
+      guard let self, let link = self.link else { return }
+      switch reply {
+      // A server that is full can still be read.
+      case .lost, .error: return
+      default: break
       }
+      let list = reply.list
+      guard list.count == 3 else { return lost(Self.notRedis) }
       let others = max(0, (list[2].integer ?? 1) - 1)
       if others != peers {
         peers = others
@@ -508,6 +516,8 @@ package final class MirrorSession {
     default: return true
     }
   }
+
+  private static let notRedis = "it does not answer as Redis does"
 
   /// Handles an error of the server.
   private func refuse(_ error: [UInt8]) {
@@ -589,6 +599,10 @@ package final class MirrorSession {
       guard let self, link?.follower === follower else { return }
       link?.isFollowing = false
       guard check(reply) else { return }
+      switch reply {
+      case .none, .list: break
+      default: return lost(Self.notRedis)
+      }
       if pending == 0 { noteSuccess() }
       do {
         let entries = try entries(in: reply.list.first?.list.last, after: version)

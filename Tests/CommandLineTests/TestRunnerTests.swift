@@ -181,7 +181,7 @@ struct TestRunnerTests {
     let script = "case(\"<a> & # TODO\\n\", function() print(\"]]>\") expect(1) end)"
     let write = "printf '%s' '\(script)' >'d/we\"ird #&.lua'"
     let outcome = try run([write], "--junit=out.xml d; cat out.xml")
-    #expect(outcome.output.contains("ok 1 - d/we\"ird \\#&.lua: <a> & \\# TODO\\\\n\n"))
+    #expect(outcome.output.contains("ok 1 - d/we\"ird \\#&.lua: <a> & \\# TODO␊\n"))
     let xml = outcome.output.split(separator: "1..1\n").last ?? ""
     let cases = """
       <testcase classname="d/we&quot;ird #&amp;.lua" name="&lt;a&gt; &amp; # TODO&#10;"/>
