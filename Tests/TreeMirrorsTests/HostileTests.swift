@@ -118,10 +118,10 @@ import Testing
   {
     let server = try RedisServer()
     let loop = Loop()
-    let script = try Replica(on: loop, at: server.url, "{ root = { title = 'a' } }")
-    try run(loop) { try script.state.state == "live" }
     let listener = try Listener(loop, at: server.url)
     try run(loop) { listener.mirror.state == .live }
+    let script = try Replica(on: loop, at: server.url, "{ root = {} }")
+    try run(loop) { try script.state.state == "live" }
     try script.run("root.count = 'two'")
     try run(loop) { listener.mirror.state == .failed }
     let said = try #require(listener.said.last)

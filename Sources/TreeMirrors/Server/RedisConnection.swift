@@ -64,9 +64,11 @@ final class RedisConnection {
       let failure = credis_encrypt(
         context, address.authorities, address.certificate, address.key, address.host)
     {
-      let reason = String(cString: failure)
+      let reason = "TLS cannot begin: \(String(cString: failure))"
+      // Otherwise it is the files that are wrong.
+      let isBroken = credis_error(context)[0] != 0
       close()
-      throw MirrorError("TLS cannot begin: \(reason)")
+      throw isBroken ? ConnectionFailure(reason: reason) : MirrorError(reason)
     }
     do {
       reader = try loop.onReadable(credis_descriptor(context)) { [unowned self] in read() }
