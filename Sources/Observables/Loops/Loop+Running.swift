@@ -90,7 +90,6 @@ extension Loop {
       || inputs.inner?.isAlive == true
   }
 
-  /// Whether the library's loop inside this one waits for something.
   /// The number of connections to other programs: while there are any, virtual time passes like real
   /// time when the loop waits.
   package var connectionCount: Int {
@@ -101,6 +100,7 @@ extension Loop {
     }
   }
 
+  /// Whether the library's loop inside this one waits for something.
   package var isInnerLoopAlive: Bool { inputs.inner?.isAlive == true }
 
   /// Whether ``step()`` has something to do.

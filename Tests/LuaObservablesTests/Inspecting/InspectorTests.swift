@@ -1,9 +1,9 @@
 import LibC
 import Lua
-import LuaInspector
 import LuaObservables
 import Observables
 import Testing
+@testable import LuaInspector
 
 /// V1–V4: the inspector of a host in a Swift program; the tests of the command line send requests.
 struct InspectorTests {
@@ -96,6 +96,26 @@ struct InspectorTests {
       let error = try #require(throws: InspectorError.self) { try Inspector(of: host, port: port) }
       #expect(error.port == port)
     }
+  }
+
+  // V4
+  @Test func `pages that read nothing are waited for less and less, and others get everything`() {
+    let text = [UInt8](repeating: 0, count: 8 << 20)
+    let patience = Patience(nanoseconds: 64_000_000)
+    var left = patience.left
+    for page in 1...4 {
+      var sockets: [Int32] = [-1, -1]
+      #expect(socketpair(AF_UNIX, streamSocket, 0, &sockets) == 0)
+      defer { for socket in sockets { close(socket) } }
+      let outbox = Outbox(sockets[0])
+      text.withUnsafeBytes { outbox.append($0, waitingWith: patience) }
+      #expect(outbox.hasFailed)
+      // Each has at most half of the time that the others have left.
+      #expect(patience.left < left, "page \(page)")
+      left = patience.left
+    }
+    // Nothing is left to wait for, whatever the number of pages.
+    #expect(!Patience(nanoseconds: 0).wait(for: -1))
   }
 
   private static func port(of inspector: Inspector) -> Int? {
