@@ -83,10 +83,10 @@ final class Patience {
 
   /// Waits until a socket takes bytes; false if that takes too long.
   func wait(for descriptor: Int32) -> Bool {
-    let start = monotonicNanoseconds()
+    let (share, start) = (left / 2, monotonicNanoseconds())
     var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-    let isReady = poll(&entry, 1, Int32(left / 2_000_000)) > 0
-    left -= min(left, monotonicNanoseconds() - start)
+    let isReady = poll(&entry, 1, Int32(share / 1_000_000)) > 0
+    left -= isReady ? min(share, monotonicNanoseconds() - start) : share
     return isReady
   }
 }
