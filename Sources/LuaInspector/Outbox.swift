@@ -73,8 +73,8 @@ final class Outbox {
 /// The time that the program waits for all pages together to read a checkpoint that is too long for
 /// their outboxes.
 ///
-/// A page that takes nothing for half of the time that is left is not waited for any longer, so that
-/// there is some left for the others.
+/// A page that takes nothing in half of the remaining time is not waited for any longer, so that
+/// the others have the rest.
 final class Patience {
   /// What is left, in nanoseconds.
   private(set) var left: UInt64

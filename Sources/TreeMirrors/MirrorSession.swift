@@ -412,9 +412,10 @@ package final class MirrorSession {
     case "empty":
       retry = loop.after(options.delays.1 / 4) { [weak self] in self?.join() }
     case "format":
+      let format = address.quoted(reply.last?.bytes ?? [])
       throw MirrorError(
-        "the mirror '\(name)' was published in format \(address.quoted(reply.last?.bytes ?? [])), and "
-          + "this process knows format \(mirrorFormat)")
+        "the mirror '\(name)' was published in format \(format), and this process knows format "
+          + "\(mirrorFormat)")
     case "lost":
       throw MirrorError(
         "the server \(address.name) has lost the mirror '\(name)'; nothing is lost here")

@@ -90,8 +90,9 @@ extension Loop {
       || inputs.inner?.isAlive == true
   }
 
-  /// The number of connections to other programs: while there are any, virtual time passes like real
-  /// time when the loop waits.
+  /// The number of connections to other programs.
+  ///
+  /// While there are any, virtual time passes like real time when the loop waits.
   package var connectionCount: Int {
     get { inputs.connectionCount }
     set {

@@ -14,9 +14,9 @@ enum Reply {
 
 /// Reads replies (RESP2) from bytes as they come.
 ///
-/// Each byte is looked at once. What a server sends for one reply is bounded: a text by `limit`, and
-/// the reply as a whole by four times as much, where each element of a list counts for at least 64
-/// bytes, as that is about what it needs here.
+/// Each byte is looked at once. What a server sends for one reply is bounded: a text by `limit`,
+/// and the reply as a whole by four times as much. Each element of a list counts for 64 bytes more,
+/// as that is about what it needs here.
 struct ReplyReader {
   /// The line or the text that is not complete.
   private var begun: [UInt8] = []
