@@ -44,7 +44,6 @@ import Testing
     ("", "HTTP/1.1 400 Bad Request\r\n\r\n", "what a mirror does not ask for"),
     ("", ",1.5\r\n", "what a mirror does not ask for"), ("", "+OK\n", "a line without its end"),
     ("", "$2\r\nabcd", "a text of another length"),
-    ("", ":5\r\n:5\r\n", "it does not answer as Redis does"),
   ]
 
   @Test func `a server that lies is an error of the connection`() throws {
