@@ -9,11 +9,21 @@
 
 /* ---- The structures of hiredis, as far as they are read -------------------------------------- */
 
+/* The beginning of what holds the bytes that were read. */
+typedef struct reader {
+  int err;
+  char errstr[128];
+  const char *bytes;
+  size_t place, length;
+} reader;
+
 /* The beginning of a context in hiredis 0.14. */
 typedef struct context_0 {
   int err;
   char errstr[128];
-  int fd;
+  int fd, flags;
+  char *output;
+  reader *reader;
 } context_0;
 
 /* The same in hiredis 1.x. */
@@ -21,44 +31,23 @@ typedef struct context_1 {
   const void *funcs;
   int err;
   char errstr[128];
-  int fd;
+  int fd, flags;
+  char *output;
+  reader *reader;
 } context_1;
-
-typedef struct reply_0 {
-  int type;
-  long long integer;
-  size_t len;
-  char *str;
-  size_t elements;
-  struct credis_reply **element;
-} reply_0;
-
-typedef struct reply_1 {
-  int type;
-  long long integer;
-  double dval;
-  size_t len;
-  char *str;
-  char vtype[4];
-  size_t elements;
-  struct credis_reply **element;
-} reply_1;
 
 /* ---- Loading --------------------------------------------------------------------------------- */
 
-typedef void on_status(const credis_context *context, int status);
-
 static struct {
-  credis_context *(*redisAsyncConnect)(const char *host, int port);
-  credis_context *(*redisAsyncConnectUnix)(const char *path);
-  int (*redisAsyncSetConnectCallback)(credis_context *context, on_status *connected);
-  int (*redisAsyncSetDisconnectCallback)(credis_context *context, on_status *disconnected);
-  int (*redisAsyncCommandArgv)(credis_context *context, credis_onreply *replied, void *data,
-                               int count, const char *const *arguments, const size_t *lengths);
-  void (*redisAsyncHandleRead)(credis_context *context);
-  void (*redisAsyncHandleWrite)(credis_context *context);
+  credis_context *(*redisConnectNonBlock)(const char *host, int port);
+  credis_context *(*redisConnectUnixNonBlock)(const char *path);
+  int (*redisAppendCommandArgv)(credis_context *context, int count, const char *const *arguments,
+                                const size_t *lengths);
+  int (*redisBufferRead)(credis_context *context);
   int (*redisBufferWrite)(credis_context *context, int *done);
-  void (*redisAsyncFree)(credis_context *context);
+  void (*redisFree)(credis_context *context);
+  reader *(*redisReaderCreate)(void);
+  void (*redisReaderFree)(reader *reader);
 } hiredis;
 
 static struct {
@@ -119,15 +108,14 @@ static void load(void) {
     return;
   }
   bool complete =
-      find(library, "redisAsyncConnect", &hiredis.redisAsyncConnect) &&
-      find(library, "redisAsyncConnectUnix", &hiredis.redisAsyncConnectUnix) &&
-      find(library, "redisAsyncSetConnectCallback", &hiredis.redisAsyncSetConnectCallback) &&
-      find(library, "redisAsyncSetDisconnectCallback", &hiredis.redisAsyncSetDisconnectCallback) &&
-      find(library, "redisAsyncCommandArgv", &hiredis.redisAsyncCommandArgv) &&
-      find(library, "redisAsyncHandleRead", &hiredis.redisAsyncHandleRead) &&
-      find(library, "redisAsyncHandleWrite", &hiredis.redisAsyncHandleWrite) &&
+      find(library, "redisConnectNonBlock", &hiredis.redisConnectNonBlock) &&
+      find(library, "redisConnectUnixNonBlock", &hiredis.redisConnectUnixNonBlock) &&
+      find(library, "redisAppendCommandArgv", &hiredis.redisAppendCommandArgv) &&
+      find(library, "redisBufferRead", &hiredis.redisBufferRead) &&
       find(library, "redisBufferWrite", &hiredis.redisBufferWrite) &&
-      find(library, "redisAsyncFree", &hiredis.redisAsyncFree);
+      find(library, "redisFree", &hiredis.redisFree) &&
+      find(library, "redisReaderCreate", &hiredis.redisReaderCreate) &&
+      find(library, "redisReaderFree", &hiredis.redisReaderFree);
   if (!complete) failure = "the installed library hiredis lacks a function";
 }
 
@@ -141,36 +129,14 @@ bool credis_hastls(void) { return encrypts; }
 
 /* ---- Connections ----------------------------------------------------------------------------- */
 
-/* What happened in the call of hiredis that this thread makes. */
-static _Thread_local struct {
-  int happened;
-  char reason[128];
-} call;
-
-static void note_end(const credis_context *context) {
-  call.happened |= CREDIS_ENDED;
-  snprintf(call.reason, sizeof call.reason, "%s", credis_error(context));
-}
-
-static void connected(const credis_context *context, int status) {
-  if (status == 0) call.happened |= CREDIS_CONNECTED;
-  else note_end(context);
-}
-
-static void disconnected(const credis_context *context, int status) {
-  (void)status;
-  note_end(context);
-}
-
 credis_context *credis_connect(const char *path, const char *host, int port) {
   credis_context *context =
-      path ? hiredis.redisAsyncConnectUnix(path) : hiredis.redisAsyncConnect(host, port);
-  if (!context || *credis_error(context)) return context;
-  hiredis.redisAsyncSetConnectCallback(context, connected);
-  hiredis.redisAsyncSetDisconnectCallback(context, disconnected);
+      path ? hiredis.redisConnectUnixNonBlock(path) : hiredis.redisConnectNonBlock(host, port);
 #ifdef __APPLE__
   int on = 1;
-  setsockopt(credis_descriptor(context), SOL_SOCKET, SO_NOSIGPIPE, &on, sizeof on);
+  if (context && !*credis_error(context)) {
+    setsockopt(credis_descriptor(context), SOL_SOCKET, SO_NOSIGPIPE, &on, sizeof on);
+  }
 #endif
   return context;
 }
@@ -186,9 +152,9 @@ const char *credis_encrypt(credis_context *context, const char *authorities,
   return status == 0 ? NULL : credis_error(context);
 }
 
-bool credis_send(credis_context *context, credis_onreply *replied, void *data, int count,
-                 const char *const *arguments, const size_t *lengths) {
-  return hiredis.redisAsyncCommandArgv(context, replied, data, count, arguments, lengths) == 0;
+bool credis_send(credis_context *context, int count, const char *const *arguments,
+                 const size_t *lengths) {
+  return hiredis.redisAppendCommandArgv(context, count, arguments, lengths) == 0;
 }
 
 /* hiredis writes without MSG_NOSIGNAL: a connection that is broken must not end the process. On
@@ -232,39 +198,36 @@ static void end_quiet(const quiet *state) {
 
 #endif
 
-static int happened_in(void (*function)(credis_context *), credis_context *context) {
-  quiet state = begin_quiet();
-  call.happened = 0;
-  function(context);
-  end_quiet(&state);
-  int happened = call.happened;
-  call.happened = 0;
-  return happened;
+/* Where a context has its reader. */
+static reader **reader_of(credis_context *context) {
+  return recent ? &((context_1 *)context)->reader : &((context_0 *)context)->reader;
 }
 
-int credis_read(credis_context *context) {
-  return happened_in(hiredis.redisAsyncHandleRead, context);
+const char *credis_read(credis_context *context, size_t *length) {
+  /* hiredis adds to the bytes that it has, and takes none away unless it reads replies itself. */
+  reader **place = reader_of(context);
+  if ((*place)->length > 0) {
+    reader *empty = hiredis.redisReaderCreate();
+    if (!empty) return NULL;
+    hiredis.redisReaderFree(*place);
+    *place = empty;
+  }
+  quiet state = begin_quiet();
+  bool failed = hiredis.redisBufferRead(context) != 0;
+  end_quiet(&state);
+  *length = (*place)->length;
+  return failed ? NULL : (*place)->bytes;
 }
 
 int credis_write(credis_context *context) {
-  return happened_in(hiredis.redisAsyncHandleWrite, context);
-}
-
-const char *credis_reason(void) { return call.reason; }
-
-bool credis_hasmore(credis_context *context) {
   int done = 0;
   quiet state = begin_quiet();
   bool failed = hiredis.redisBufferWrite(context, &done) != 0;
   end_quiet(&state);
-  return failed || !done;
+  return failed ? CREDIS_FAILED : done ? CREDIS_DONE : CREDIS_MORE;
 }
 
-void credis_free(credis_context *context) {
-  int happened = call.happened;
-  hiredis.redisAsyncFree(context);
-  call.happened = happened;
-}
+void credis_free(credis_context *context) { hiredis.redisFree(context); }
 
 int credis_descriptor(const credis_context *context) {
   return recent ? ((const context_1 *)context)->fd : ((const context_0 *)context)->fd;
@@ -272,22 +235,4 @@ int credis_descriptor(const credis_context *context) {
 
 const char *credis_error(const credis_context *context) {
   return recent ? ((const context_1 *)context)->errstr : ((const context_0 *)context)->errstr;
-}
-
-/* ---- Replies --------------------------------------------------------------------------------- */
-
-#define FIELD(reply, name) \
-  (recent ? ((const reply_1 *)(reply))->name : ((const reply_0 *)(reply))->name)
-
-int credis_kind(const credis_reply *reply) { return ((const reply_0 *)reply)->type; }
-long long credis_integer(const credis_reply *reply) { return ((const reply_0 *)reply)->integer; }
-size_t credis_count(const credis_reply *reply) { return FIELD(reply, elements); }
-
-const char *credis_text(const credis_reply *reply, size_t *length) {
-  *length = FIELD(reply, len);
-  return FIELD(reply, str);
-}
-
-const credis_reply *credis_element(const credis_reply *reply, size_t index) {
-  return FIELD(reply, element)[index];
 }

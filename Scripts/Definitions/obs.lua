@@ -1442,6 +1442,7 @@ function obs.history(target, options) end
 ---@field check? boolean     whether a batch is refused if batches of others have come first (false)
 ---@field key? string        the field by which elements of lists are matched when joining
 ---@field journal? string    the path of a file that keeps batches that are not acknowledged
+---@field limit? integer     the most bytes of a received snapshot or batch (67108864)
 ---@field snapshot? integer  the number of batches after which there is a new snapshot (1000)
 ---@field keep? integer      the number of batches that stay behind the snapshot (10000)
 

@@ -21,14 +21,16 @@ final class EventStream {
   /// Whether a checkpoint should be written for the page.
   var wantsCheckpoint: Bool { !isLive && outbox.isEmpty && !outbox.hasFailed }
 
-  /// Takes whole lines.
-  func take(_ bytes: UnsafeRawBufferPointer, lines: Int, isCheckpoint: Bool) {
+  /// Takes whole lines, and waits with `patience` for the page to read a checkpoint; the page
+  /// connects again if it was too slow.
+  func take(
+    _ bytes: UnsafeRawBufferPointer, lines: Int, isCheckpoint: Bool, _ patience: Patience
+  ) {
     if isCheckpoint, isLive || outbox.isEmpty {
-      let deadline = monotonicNanoseconds() + Self.patience
       if !isLive { begin() }
       forEachLine(of: bytes) { line in
         append(nextFrame())
-        outbox.append(line, waitingUntil: deadline)
+        outbox.append(line, waitingWith: patience)
         append("\n\n")
       }
     } else if isLive, hasRoom(for: bytes.count + lines * Self.maximumFrameLength) {
@@ -45,9 +47,6 @@ final class EventStream {
 
   func flush() { outbox.flush() }
 
-  /// The time that the program waits for a page to read a checkpoint that is too long for the
-  /// outbox; the page connects again if it was too slow.
-  private static let patience: UInt64 = 1_000_000_000
   /// The most bytes that the fields `id` and `data` add to a line.
   private static let maximumFrameLength = 36
 

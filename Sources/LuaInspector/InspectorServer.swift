@@ -110,8 +110,9 @@ final class InspectorServer: LoopServer, RunSink {
   }
 
   func take(_ bytes: UnsafeRawBufferPointer, lines: Int, isCheckpoint: Bool) {
+    let patience = Patience()
     for connection in connections {
-      connection.stream?.take(bytes, lines: lines, isCheckpoint: isCheckpoint)
+      connection.stream?.take(bytes, lines: lines, isCheckpoint: isCheckpoint, patience)
     }
   }
 

@@ -29,19 +29,16 @@ final class Outbox {
 
   /// Adds any number of bytes, and waits for the other side if there is no room for them.
   ///
-  /// If there is no room by `deadline`, the outbox fails.
-  func append(_ text: UnsafeRawBufferPointer, waitingUntil deadline: UInt64) {
+  /// If there is no room in time, the outbox fails.
+  func append(_ text: UnsafeRawBufferPointer, waitingWith patience: Patience) {
     var rest = text
     while !rest.isEmpty {
       let piece = UnsafeRawBufferPointer(rebasing: rest.prefix(1 << 16))
       rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(piece.count))
       while !hasFailed, !hasRoom(for: piece.count) {
         flush()
-        let now = monotonicNanoseconds()
         if hasRoom(for: piece.count) { break }
-        if now >= deadline { return fail() }
-        var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-        poll(&entry, 1, Int32((deadline - now) / 1_000_000 + 1))
+        if !patience.wait(for: descriptor) { return fail() }
       }
       append(piece)
     }
@@ -70,5 +67,26 @@ final class Outbox {
   func fail() {
     hasFailed = true
     (bytes, sent) = ([], 0)
+  }
+}
+
+/// The time that the program waits for all pages together to read a checkpoint that is too long for
+/// their outboxes.
+///
+/// A page that takes nothing in half of the remaining time is not waited for any longer, so that
+/// the others have the rest.
+final class Patience {
+  /// What is left, in nanoseconds.
+  private(set) var left: UInt64
+
+  init(nanoseconds: UInt64 = 1_000_000_000) { left = nanoseconds }
+
+  /// Waits until a socket takes bytes; false if that takes too long.
+  func wait(for descriptor: Int32) -> Bool {
+    let (share, start) = (left / 2, monotonicNanoseconds())
+    var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+    let isReady = poll(&entry, 1, Int32(share / 1_000_000)) > 0
+    left -= isReady ? min(share, monotonicNanoseconds() - start) : share
+    return isReady
   }
 }

@@ -12,6 +12,8 @@ package struct MirrorOptions {
   package var check = false
   /// The path of the file that keeps unacknowledged batches.
   package var journal: String?
+  /// The most bytes of one text of the server, such as the snapshot or a batch.
+  package var limit = 64 << 20
   /// The limits of what waits for the server: batches and bytes.
   package var (mostBatches, mostBytes) = (100_000, 64 << 20)
 

@@ -15,8 +15,6 @@ private struct Link {
   var hasGap = false
   /// The version that the server had when this process joined.
   var newest = 0
-  /// How often the server was looked at since it last answered, on each connection.
-  var unanswered = (commands: 0, follower: 0)
   /// The version of the tree at the last look, and the number of looks since then that found
   /// another one at the server.
   var looks = (version: -1, count: 0)
@@ -74,6 +72,13 @@ package final class MirrorSession {
   private var delay: Double
   private var retry: LoopTimer?
   private var looking: LoopTimer?
+  /// The number of batches that are read at once: fewer if they are large.
+  private var readAtOnce = MirrorSession.mostReadAtOnce
+  private static let mostReadAtOnce = 500
+  /// The bytes of batches that are to be read at once.
+  private static let readBytes = 4 << 20
+  /// What the changes are from that are being made in the tree.
+  private var source = ""
   private var hasWarned = false
   private var reported: Set<String> = []
   /// The number of lost connections since the last success.
@@ -234,7 +239,7 @@ package final class MirrorSession {
     if isSent { loop.whenTurnEnds { [weak commands = link.commands] in commands?.write() } }
   }
 
-  private func appended(_ batch: MirrorBatch, _ reply: RedisConnection.Reply) {
+  private func appended(_ batch: MirrorBatch, _ reply: Reply) {
     if batch.isWithdrawn { return }
     let list = reply.list
     switch (list.first?.text, reply) {
@@ -247,7 +252,8 @@ package final class MirrorSession {
     case ("gap"?, _), ("lost"?, _):
       lost("it has forgotten batches of this process")
     case (_, .error(let text)): refuse(text)
-    default: break
+    case (_, .lost): break
+    default: lost(Self.notRedis)
     }
   }
 
@@ -287,7 +293,7 @@ package final class MirrorSession {
     let rejections = document.rejections(of: refused.flatMap(\.operations))
     let step = document.withdraw(from: number)
     keepAll()
-    perform(step, from: "")
+    perform(step)
     tree?.rejected(rejections)
     tree?.statusDidChange()
   }
@@ -297,16 +303,16 @@ package final class MirrorSession {
   private func connect() {
     if isOver { return }
     do {
-      let commands = try RedisConnection(to: address, on: loop)
-      commands.ended = { [weak self] reason in self?.lost(reason) }
-      let follower = try RedisConnection(to: address, on: loop)
-      follower.ended = { [weak self] reason in self?.lost(reason) }
+      let commands = try RedisConnection(to: address, limit: options.limit, on: loop)
+      commands.ended = { [weak self] failure in self?.ended(failure) }
+      let follower = try RedisConnection(to: address, limit: options.limit, on: loop)
+      follower.ended = { [weak self] failure in self?.ended(failure, whileReading: true) }
       link = Link(commands: commands, follower: follower)
       logIn(commands)
       logIn(follower)
       prepare(commands)
-    } catch let error as ConnectionFailure {
-      lost(error.reason)
+    } catch let failure as ConnectionFailure {
+      ended(failure)
     } catch {
       fail("\(error)")
     }
@@ -327,12 +333,14 @@ package final class MirrorSession {
   /// Checks the server's settings, and loads the scripts.
   private func prepare(_ connection: RedisConnection) {
     connection.send(["INFO".bytes]) { [weak self] reply in
-      guard let self, check(reply), let text = reply.text else { return }
-      check(ServerSettings(text))
+      guard let self, check(reply) else { return }
+      guard let text = reply.text else { return lost(Self.notRedis) }
+      check(ServerSettings(text, of: address))
     }
     for script in ServerScript.allCases {
       connection.send(["SCRIPT".bytes, "LOAD".bytes, script.rawValue.bytes]) { [weak self] reply in
-        guard let self, check(reply), let name = reply.bytes else { return }
+        guard let self, check(reply) else { return }
+        guard let name = reply.bytes else { return lost(Self.notRedis) }
         link?.scripts[script] = name
         if link?.isReady == true { join() }
       }
@@ -351,7 +359,7 @@ package final class MirrorSession {
   /// Runs a script that the server has.
   private func run(
     _ script: ServerScript, _ arguments: [[UInt8]],
-    _ replied: @escaping (RedisConnection.Reply) -> Void
+    _ replied: @escaping (Reply) -> Void
   ) {
     guard let link, let name = link.scripts[script] else { return }
     link.commands.send(["EVALSHA".bytes, name, "5".bytes] + keys + arguments, replied)
@@ -383,7 +391,7 @@ package final class MirrorSession {
     }
   }
 
-  private func joined(_ reply: [RedisConnection.Reply]) throws {
+  private func joined(_ reply: [Reply]) throws {
     switch reply.first?.text {
     case "published" where reply.count == 2:
       // The name that this process has given to the state.
@@ -404,9 +412,10 @@ package final class MirrorSession {
     case "empty":
       retry = loop.after(options.delays.1 / 4) { [weak self] in self?.join() }
     case "format":
+      let format = address.quoted(reply.last?.bytes ?? [])
       throw MirrorError(
-        "the mirror '\(name)' was published in format \(reply.last?.text ?? "?"), and this process "
-          + "knows format \(mirrorFormat)")
+        "the mirror '\(name)' was published in format \(format), and this process knows format "
+          + "\(mirrorFormat)")
     case "lost":
       throw MirrorError(
         "the server \(address.name) has lost the mirror '\(name)'; nothing is lost here")
@@ -472,18 +481,16 @@ package final class MirrorSession {
 
   private func look() {
     guard let link, link.isReady, !epoch.isEmpty else { return }
-    let unanswered = link.unanswered
-    // The follower waits for five seconds at most.
-    if unanswered.commands > 3 || unanswered.follower > 5 {
-      return lost("it does not answer")
-    }
-    self.link?.unanswered = (unanswered.commands + 1, unanswered.follower + 1)
     let version = version
     run(.look, [writer.bytes]) { [weak self] reply in
-      guard let self, case .list(let list) = reply, list.count == 3, let link = self.link else {
-        return
+      guard let self, let link = self.link else { return }
+      switch reply {
+      // A server that is full can still be read.
+      case .lost, .error: return
+      default: break
       }
-      self.link?.unanswered.commands = 0
+      let list = reply.list
+      guard list.count == 3 else { return lost(Self.notRedis) }
       let others = max(0, (list[2].integer ?? 1) - 1)
       if others != peers {
         peers = others
@@ -501,7 +508,7 @@ package final class MirrorSession {
 
   /// Checks a reply to a command of this mirror's own; false if the mirror cannot go on with it.
   @discardableResult
-  private func check(_ reply: RedisConnection.Reply) -> Bool {
+  private func check(_ reply: Reply) -> Bool {
     switch reply {
     case .error(let text):
       refuse(text)
@@ -511,27 +518,43 @@ package final class MirrorSession {
     }
   }
 
+  private static let notRedis = "it does not answer as Redis does"
+
   /// Handles an error of the server.
-  private func refuse(_ text: String) {
+  private func refuse(_ error: [UInt8]) {
+    let (text, shown) = (String(decoding: error, as: UTF8.self), address.quoted(error))
     let fatal = [
       "WRONGPASS", "NOAUTH", "NOPERM", "ERR AUTH", "ERR invalid", "ERR unknown command", "ERR DB",
     ]
     if fatal.contains(where: { text.hasPrefix($0) }) || text.contains("WRONGTYPE")
       || text.contains("executing the script can't")
     {
-      return fail("the server \(address.name) refuses it: \(text)")
+      return fail("the server \(address.name) refuses it: \(shown)")
     }
     // Tried again: a full disk may get room, and a server that loads its data comes to an end.
-    lost("it refuses for now: \(text)")
+    lost("it refuses for now: \(shown)")
+  }
+
+  /// Handles the end of a connection.
+  private func ended(_ failure: ConnectionFailure, whileReading: Bool = false) {
+    switch failure.kind {
+    case .tooLarge where whileReading && readAtOnce > 1:
+      // Each of the batches may be small enough.
+      readAtOnce = 1
+      lost(failure.reason)
+    case .tooLarge: fail("server \(address.name): \(failure.reason)")
+    case .broken: lost(failure.reason)
+    case .silent: lost(failure.reason, isShort: false)
+    }
   }
 
   /// The connection was lost.
-  private func lost(_ reason: String) {
+  private func lost(_ reason: String, isShort: Bool = true) {
     disconnect()
     if isOver { return }
     failures += 1
     // A short break is not worth a word.
-    if failures > 2, reported.insert(reason).inserted {
+    if failures > 2 || !isShort, reported.insert(reason).inserted {
       tree?.warn("mirror '\(name)', server \(address.name): \(reason)")
     }
     if state != .connecting { set(.offline) }
@@ -571,22 +594,43 @@ package final class MirrorSession {
     guard let follower = link?.follower, link?.isFollowing == false else { return }
     link?.isFollowing = true
     follower.send(
-      ["XREAD", "COUNT", "500", "BLOCK", "5000", "STREAMS"].map(\.bytes)
+      ["XREAD", "COUNT", "\(readAtOnce)", "BLOCK", "5000", "STREAMS"].map(\.bytes)
         + [keys[0], "\(version)-1".bytes]
     ) { [weak self, weak follower] reply in
       guard let self, link?.follower === follower else { return }
       link?.isFollowing = false
-      link?.unanswered.follower = 0
       guard check(reply) else { return }
+      switch reply {
+      case .none, .list: break
+      default: return lost(Self.notRedis)
+      }
       if pending == 0 { noteSuccess() }
       do {
-        let entries = try (reply.list.first?.list.last?.list ?? []).map(StreamEntry.init)
+        let entries = try entries(in: reply.list.first?.list.last, after: version)
+        chooseReading(after: entries)
         // After a gap, joining goes on.
         if try take(entries), link?.follower === follower { follow() }
       } catch {
         fail("\(error)")
       }
     }
+  }
+
+  private func entries(in reply: Reply?, after last: Int) throws -> [StreamEntry] {
+    var last = last
+    return try (reply?.list ?? []).map { reply in
+      let entry = try StreamEntry(reply, after: last)
+      last = entry.version
+      return entry
+    }
+  }
+
+  /// Chooses how many batches are read at once, by the size of those that came.
+  private func chooseReading(after entries: [StreamEntry]) {
+    if entries.isEmpty { return }
+    let size = entries.reduce(0) { $0 + $1.bytes.count } / entries.count
+    let fitting = MirrorSession.readBytes / max(size, 1)
+    readAtOnce = max(1, min(fitting, 2 * readAtOnce, MirrorSession.mostReadAtOnce))
   }
 
   /// Takes batches of the stream; false if some before them are missing.
@@ -627,7 +671,7 @@ package final class MirrorSession {
           } catch { problem = malformed(entry, error) }
         }
       }
-      perform(step, from: group.last?.writer ?? "")
+      perform(step, of: Array(group))
       if let problem { throw problem }
       if state == .stopped { return false }
       rest = rest.dropFirst(group.count)
@@ -642,7 +686,7 @@ package final class MirrorSession {
     if let error = error as? MirrorFormatError {
       reason = " at byte \(error.place): \(error.expected) expected"
     }
-    return MirrorError("batch \(entry.version) of writer \(entry.writer) is malformed\(reason)")
+    return MirrorError("\(entry) is malformed\(reason)")
   }
 
   private func confirm(_ entry: StreamEntry) throws {
@@ -660,20 +704,44 @@ package final class MirrorSession {
   }
 
   /// Makes the changes of a step in the tree, as one turn.
-  private func perform(_ step: MirrorStep, from writer: String) {
+  ///
+  /// - Parameter entries: The batches that they come from; none for a snapshot.
+  private func perform(_ step: MirrorStep, of entries: [StreamEntry] = []) {
     document.sweep()
     if step.isEmpty { return }
-    loop.turn { tree?.perform(step, from: writer) }
+    source =
+      switch (entries.first, entries.last) {
+      case (let first?, let last?) where first.version == last.version: "\(first)"
+      case (let first?, let last?): "one of \(first) to \(last)"
+      default: "the state of the server at batch \(version)"
+      }
+    loop.turn { tree?.perform(step, from: entries.last?.writer ?? "") }
+  }
+
+  /// Ends the mirror, because the tree cannot have what others have made of it (A10).
+  func failToPerform(on node: MirrorNode?, under key: MirrorKey?, _ reason: String) {
+    var path = node.flatMap { document.path(to: $0) } ?? []
+    if let key { path.append(key) }
+    let name = path.map { DeepChange.Key($0).description }.joined(separator: ".")
+    let place = path.isEmpty ? "" : ", '\(name.prefix(200).printable)'"
+    fail(
+      "a change of another process could not be made: \(source)\(place): \(reason.printable)")
+  }
+
+  /// The same, for an object by its handle.
+  package func failToPerform(onHandle handle: Int, under key: String?, _ reason: String) {
+    failToPerform(
+      on: document.node(ofHandle: handle), under: key.map { .text(Array($0.utf8)) }, reason)
   }
 
   // MARK: Snapshots
 
-  private func takeState(_ reply: [RedisConnection.Reply]) throws {
+  private func takeState(_ reply: [Reply]) throws {
     guard reply.count == 7, let newEpoch = reply[1].text, let last = reply[4].integer,
       let at = reply[3].integer, let bytes = reply[5].bytes
     else { throw strange("its answer is incomplete") }
     tree?.collect()
-    let entries = try reply[6].list.map(StreamEntry.init)
+    let entries = try entries(in: reply[6], after: at)
     let snapshot: MirrorSnapshot
     do { snapshot = try MirrorSnapshot(from: bytes) } catch let error as MirrorFormatError {
       throw MirrorError(
@@ -720,7 +788,7 @@ package final class MirrorSession {
     // Numbers go on from what the server knows.
     if hasLost { renameWriter() }
     renumber(after: hasLost ? 0 : last)
-    perform(step, from: "")
+    perform(step)
     if state == .stopped { return }
     becomeLive()
   }

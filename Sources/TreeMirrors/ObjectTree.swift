@@ -281,20 +281,22 @@ final class ObjectTree: MirroredTree {
   func perform(_ step: MirrorStep, from writer: String) {
     collect()
     made = [:]
-    var failure: String?
-    func attempt(_ body: () throws -> Void) {
-      do { try body() } catch { failure = failure ?? "\(error)" }
+    var failure: Unfit?
+    func attempt(_ node: MirrorNode, _ body: () throws -> Void) {
+      do { try body() } catch {
+        failure = failure ?? error as? Unfit ?? Unfit(node: node.id, key: nil, reason: "\(error)")
+      }
     }
     for node in step.came { claim(node) }
     follower.batch(RemoteOrigin(name: name)) {
       for node in step.came {
-        if let object = objects[node.handle] { attempt { try bring(node, object) } }
+        if let object = objects[node.handle] { attempt(node) { try bring(node, object) } }
       }
       step.forEachChange { node, list, keys in
         guard let object = objects[node.handle] else {
-          return attempt { try storeAnew(node) }
+          return attempt(node) { try storeAnew(node) }
         }
-        attempt { try write(node, object, list: list != nil, keys: keys) }
+        attempt(node) { try write(node, object, list: list != nil, keys: keys) }
       }
     }
     for node in step.left {
@@ -309,7 +311,17 @@ final class ObjectTree: MirroredTree {
     note(follower.take())
     made = [:]
     didChange()
-    if let failure { session.fail("a change of another process could not be made: \(failure)") }
+    if let failure {
+      session.failToPerform(
+        on: session.document.known(failure.node), under: failure.key, failure.reason)
+    }
+  }
+
+  /// A change of another process that an object here cannot have.
+  private struct Unfit: Error {
+    let node: NodeID
+    let key: MirrorKey?
+    let reason: String
   }
 
   /// Lets an object that was here before come back, unless it has come back under another name.
@@ -380,14 +392,16 @@ final class ObjectTree: MirroredTree {
         throw TreeWriting.Refusal(description: "\(type(of: object)) has no elements")
       }
       for key in keys {
-        let name = DeepChange.Key(key)
-        let value = try node.fields[key].map { try self.value($0, under: name, writing) }
-        if let value, let present = writing.value(name), !(value is ChangeValue),
-          present as AnyObject === value as AnyObject
-        {
-          continue
-        }
-        try writing.store(value, under: name)
+        do {
+          let name = DeepChange.Key(key)
+          let value = try node.fields[key].map { try self.value($0, under: name, writing) }
+          if let value, let present = writing.value(name), !(value is ChangeValue),
+            present as AnyObject === value as AnyObject
+          {
+            continue
+          }
+          try writing.store(value, under: name)
+        } catch { throw Unfit(node: node.id, key: key, reason: "\(error)") }
       }
     }
   }

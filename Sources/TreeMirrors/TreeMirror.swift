@@ -81,6 +81,10 @@ public final class TreeMirror: ObservableModel {
     public var key: String?
     /// Whether a batch is given back if others have come first.
     public var check = false
+    /// The most bytes that the server may send as the snapshot, or as a batch; by default 64 MB.
+    ///
+    /// The snapshot and the batches behind it may have four times as many.
+    public var limit = 64 << 20
     /// The path of a file that keeps the batches that the server has not acknowledged.
     public var journal: String?
 
@@ -119,6 +123,7 @@ public final class TreeMirror: ObservableModel {
     (inner.keep, inner.snapshot) = (max(0, options.keep), max(1, options.snapshot))
     inner.key = options.key.map { Array($0.utf8) }
     (inner.check, inner.journal) = (options.check, options.journal)
+    inner.limit = min(max(1024, options.limit), 1 << 40)
     do {
       tree.session = try MirrorSession(of: tree, named: name, at: url, inner, on: loop)
       tree.onStatus = { [unowned self] in update() }
@@ -175,7 +180,7 @@ public final class TreeMirror: ObservableModel {
   }
 
   private static func write(_ warning: String) {
-    var line = "warning: \(warning)\n"
+    var line = "warning: \(warning.printable)\n"
     _ = line.withUTF8 { writeAll(UnsafeRawBufferPointer($0), to: STDERR_FILENO) }
   }
 

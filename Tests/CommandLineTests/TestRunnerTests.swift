@@ -178,13 +178,15 @@ struct TestRunnerTests {
   }
 
   @Test func `names are escaped in TAP and in XML`() throws {
-    let script = "case(\"<a> & # TODO\\n\", function() print(\"]]>\") expect(1) end)"
+    let name = "<a> & # TODO\\n\\27[2J\\u{9B}1m"
+    let script = "case(\"\(name)\", function() print(\"]]>\") expect(1) end)"
     let write = "printf '%s' '\(script)' >'d/we\"ird #&.lua'"
     let outcome = try run([write], "--junit=out.xml d; cat out.xml")
-    #expect(outcome.output.contains("ok 1 - d/we\"ird \\#&.lua: <a> & \\# TODO\\\\n\n"))
+    #expect(outcome.output.contains("ok 1 - d/we\"ird \\#&.lua: <a> & \\# TODO␊␛[2J\u{FFFD}1m\n"))
     let xml = outcome.output.split(separator: "1..1\n").last ?? ""
     let cases = """
-      <testcase classname="d/we&quot;ird #&amp;.lua" name="&lt;a&gt; &amp; # TODO&#10;"/>
+      <testcase classname="d/we&quot;ird #&amp;.lua" \
+      name="&lt;a&gt; &amp; # TODO&#10;␛[2J\u{FFFD}1m"/>
       """
     #expect(xml.hasPrefix("<?xml version=\"1.0\""))
     #expect(xml.contains(cases))

@@ -1,7 +1,7 @@
 import Foundation
 import LibC
 
-/// Passes bytes between clients and a server, and cuts or stalls connections as its test wants.
+/// Passes bytes between clients and a server, and cuts, stalls or changes them as its test wants.
 final class CuttingProxy: @unchecked Sendable {
   let port: Int
   /// How many bytes of the server a connection passes before it is cut, by its number; nil to pass
@@ -14,6 +14,14 @@ final class CuttingProxy: @unchecked Sendable {
   private let lock = NSCondition()
   private var count = 0
   private var current: (server: Int, isStalled: Bool)
+  private var lies = Lies()
+
+  /// What clients get instead of the bytes of the server.
+  struct Lies {
+    /// The bytes before all others.
+    var greeting: [UInt8] = []
+    var rewrite: (@Sendable ([UInt8]) -> [UInt8])?
+  }
 
   var connections: Int { lock.withLock { count } }
   /// The port to which new connections go.
@@ -31,6 +39,9 @@ final class CuttingProxy: @unchecked Sendable {
       }
     }
   }
+
+  /// Changes what clients get, from now on.
+  func lie(_ lies: Lies) { lock.withLock { self.lies = lies } }
 
   init(
     to server: Int, portion: Int = 1 << 16,
@@ -68,27 +79,31 @@ final class CuttingProxy: @unchecked Sendable {
         Foundation.close(other)
         continue
       }
+      let greeting = lock.withLock { lies.greeting }
+      send(client, greeting, greeting.count, Int32(MSG_NOSIGNAL))
       let limit = limit(number)
       Thread.detachNewThread { [self] in pass(from: client, to: other, limit: nil) }
       Thread.detachNewThread { [self] in
-        pass(from: other, to: client, limit: limit)
+        pass(from: other, to: client, isFromServer: true, limit: limit)
         Foundation.close(client)
         Foundation.close(other)
       }
     }
   }
 
-  private func pass(from: Int32, to: Int32, limit: Int?) {
+  private func pass(from: Int32, to: Int32, isFromServer: Bool = false, limit: Int?) {
     var left = limit ?? .max
     var buffer = [UInt8](repeating: 0, count: portion)
     while left > 0 {
       let count = recv(from, &buffer, min(portion, left), 0)
       if count <= 0 { break }
       lock.withLock { while current.isStalled { lock.wait() } }
+      var bytes = Array(buffer[..<count])
+      if isFromServer, let rewrite = lock.withLock({ lies.rewrite }) { bytes = rewrite(bytes) }
       var place = 0
-      while place < count {
-        let sent = buffer.withUnsafeBytes {
-          send(to, $0.baseAddress! + place, count - place, Int32(MSG_NOSIGNAL))
+      while place < bytes.count {
+        let sent = bytes.withUnsafeBytes {
+          send(to, $0.baseAddress! + place, $0.count - place, Int32(MSG_NOSIGNAL))
         }
         if sent <= 0 { break }
         place += sent

@@ -114,6 +114,22 @@ final class RedisServer {
   }
 }
 
+extension RedisServer {
+  /// Sends a command whose arguments are any bytes.
+  func send(_ arguments: [[UInt8]]) throws {
+    let descriptor = socket(AF_INET, streamSocket, 0)
+    defer { close(descriptor) }
+    try #require(withLoopbackAddress(port) { connect(descriptor, $0, $1) } == 0)
+    var command = Array("*\(arguments.count)\r\n".utf8)
+    for argument in arguments {
+      command += Array("$\(argument.count)\r\n".utf8) + argument + Array("\r\n".utf8)
+    }
+    try #require(LibC.send(descriptor, command, command.count, Int32(MSG_NOSIGNAL)) > 0)
+    var answer: UInt8 = 0
+    try #require(recv(descriptor, &answer, 1, 0) == 1 && answer != UInt8(ascii: "-"))
+  }
+}
+
 /// Whether the server has no newer version: an acknowledged batch may still be on its way back.
 func isNewest(_ version: Int, of name: String, at url: String) -> Bool {
   let parts = url.split(separator: ":").last?.split(separator: "/").first ?? ""

@@ -183,6 +183,7 @@ import Testing
     ("obs.mirror({}, '\\xff')", "a name has 1 to 200 letters"),
     ("obs.mirror({}, 'a', { url = 'x' })", "'x' is no address of a server"),
     ("obs.mirror({}, 'a', { keep = -1 })", "option 'keep' takes a number of batches"),
+    ("obs.mirror({}, 'a', { limit = 1 })", "option 'limit' takes a number of bytes from 1024 on"),
     ("obs.mirror({}, 'a', { writes = true })", "did you mean 'write'?"),
     ("obs.mirror({}, 'a', { url = url, journal = '/' })", "the journal '/' cannot be opened"),
     ("obs.mirror(obs.opaque {}, 'a', { url = url })", "the table is opaque"),

@@ -45,7 +45,16 @@ final class MirrorFunctions: ModuleSlice {
       .init(
         "fail_mirror",
         { [self] L in
-          mirror(L)?.session.fail(state.text(at: 2, of: L))
+          mirror(L)?.session.fail(state.text(at: 2, of: L).printable)
+          return 0
+        }
+      ),
+      .init(
+        "fail_change",
+        { [self] L in
+          mirror(L)?.session.failToPerform(
+            onHandle: L.integer(at: 3).map { Int($0) } ?? 0,
+            under: L.isString(at: 4) ? state.text(at: 4, of: L) : nil, state.text(at: 2, of: L))
           return 0
         }
       ),
@@ -71,7 +80,7 @@ final class MirrorFunctions: ModuleSlice {
   }
 
   /// begin_mirror(name, url, whether it may write, keep, snapshot, key or nil, check, journal or
-  /// nil, site, collect, perform, rejected, update) → number.
+  /// nil, limit, site, collect, perform, rejected, update) → number.
   private func begin(_ L: LuaStack) throws -> CInt {
     if host.module.isShared || host.sandboxes.current.number != 0 {
       throw LuaError("obs.mirror is not available: the host gives these scripts no connections")
@@ -88,10 +97,11 @@ final class MirrorFunctions: ModuleSlice {
     options.delays = delays
     options.check = L.boolean(at: 7)
     options.journal = L.isString(at: 8) ? state.text(at: 8, of: L) : nil
-    let functions = try (10...13).map { index throws(LuaError) in
+    options.limit = L.integer(at: 9).map { Int($0) } ?? options.limit
+    let functions = try (11...14).map { index throws(LuaError) in
       LuaFunction(pin: try state.pin(at: CInt(index), of: L))
     }
-    let mirror = TableMirror(host, state.text(at: 9, of: L), functions)
+    let mirror = TableMirror(host, state.text(at: 10, of: L), functions)
     do {
       try mirror.connect(state.text(at: 1, of: L), at: state.text(at: 2, of: L), options)
     } catch let error as MirrorError {

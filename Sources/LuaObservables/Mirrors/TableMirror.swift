@@ -69,6 +69,6 @@ final class TableMirror: MirroredTree {
 
   func warn(_ text: String) {
     guard !isClosing, let host = host.host else { return }
-    writeError("\(host.programName): \(site): warning: \(text)\n")
+    writeError("\(host.programName): \(site): warning: \(text.printable)\n")
   }
 }

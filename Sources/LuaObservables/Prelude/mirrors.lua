@@ -456,11 +456,12 @@ local function perform(self, bytes)
     trees.add_writes(writes, object, plan.from, plan.to)
   end
   self.plans = nil
-  local _, failures = in_batch(trees.written_from, self.origin, writes, true)
+  local _, failures, failure, write = in_batch(trees.written_from, self.origin, writes, true)
   -- These writes are known.
   self.shadow:take(function() end)
   if failures and failures > 0 then
-    core.fail_mirror(self.number, "a change of another process could not be made")
+    core.fail_change(self.number, tostring(failure), self.handles[write.object],
+      write.kind ~= "contents" and write.key ~= nil and tostring(write.key) or nil)
   end
 end
 
@@ -579,8 +580,8 @@ core.classes[#core.classes + 1] = Mirror
 -- Making -----------------------------------------------------------------------------------------
 
 local known = {
-  check = true, journal = true, keep = true, key = true, on_rejected = true, snapshot = true,
-  url = true, write = true,
+  check = true, journal = true, keep = true, key = true, limit = true, on_rejected = true,
+  snapshot = true, url = true, write = true,
 }
 
 local function check_option(options, name, kind, expected)
@@ -592,12 +593,12 @@ local function check_option(options, name, kind, expected)
   return value
 end
 
-local function check_count(options, name, least, default)
+local function check_count(options, name, what, least, default)
   local value = options[name]
   if value == nil then return default end
   if type(value) ~= "number" or value % 1 ~= 0 or value < least or value > 2 ^ 31 then
-    bad_argument(3, "mirror", format("option '%s' takes a number of batches from %d on, not %s",
-      name, least, trees.shown(value)))
+    bad_argument(3, "mirror", format("option '%s' takes a number of %s from %d on, not %s",
+      name, what, least, trees.shown(value)))
   end
   return value // 1 | 0
 end
@@ -684,8 +685,9 @@ function obs.mirror(root, name, options)
   local key = check_option(options, "key", "string", "the name of a property")
   local journal = check_option(options, "journal", "string", "the path of a file")
   local on_rejected = check_option(options, "on_rejected", "function", "a function")
-  local keep, snapshot = check_count(options, "keep", 0, 10000),
-    check_count(options, "snapshot", 1, 1000)
+  local keep, snapshot = check_count(options, "keep", "batches", 0, 10000),
+    check_count(options, "snapshot", "batches", 1, 1000)
+  local limit = check_count(options, "limit", "bytes", 1024, 64 << 20)
   if url == nil then url = "redis://127.0.0.1:6379/0" end
   local place = url .. "\n" .. name
   if running[place] then
@@ -712,13 +714,13 @@ function obs.mirror(root, name, options)
     check_overlap(self)
     check_contents(self)
     self.number = core.begin_mirror(name, url, write ~= false, keep, snapshot, key, check == true,
-      journal, self.site, function() collect(self) end,
+      journal, limit, self.site, function() collect(self) end,
       function(bytes)
         collect(self)
         core.begin_exempt()
         local is_made, failure = pcall(perform, self, bytes)
         core.end_exempt()
-        if not is_made then core.fail_mirror(self.number, tostring(failure)) end
+        if not is_made then core.fail_change(self.number, tostring(failure)) end
       end,
       function(bytes) rejected(self, bytes) end, function() update(self) end)
     running[place], states[mirror], tools[mirror] = self, self, true

@@ -206,16 +206,16 @@ function trees.written_from(origin, writes, force)
   for i = 1, #writes do objects[writes[i].object] = true end
   core.begin_exempt()
   planned = objects
-  local has_begun, failure = pcall(core.begin_origin, origin)
+  local has_begun, refusal = pcall(core.begin_origin, origin)
   planned = nil
   core.end_exempt()
-  if not has_begun then error(failure, 0) end
-  local ok, number, problem = pcall(trees.written, writes, force)
+  if not has_begun then error(refusal, 0) end
+  local ok, number, problem, failure, write = pcall(trees.written, writes, force)
   core.begin_exempt()
   core.end_origin(ok and number == nil)
   core.end_exempt()
   if not ok then error(number, 0) end
-  return number, problem
+  return number, problem, failure, write
 end
 
 return obs

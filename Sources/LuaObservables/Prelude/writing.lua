@@ -192,34 +192,40 @@ local function make(writes, try, undo)
     -- A stop for time is raised here, outside `try`, so it does not count as a failed write.
     poll()
     local write = writes[i]
-    if undo then undo.number = write.number end
+    if undo then undo.number, undo.write = write.number, write end
     try(perform[write.kind], write, undo, try)
   end
   poll()
 end
 
--- Returns a function that calls others and counts failures, and one that returns the count. The
--- error of a limit is raised if `raises_limits` is set.
-local function counting(raises_limits)
-  local failures = 0
+-- Returns a function that calls others and counts failures, and one that returns the count, the
+-- first failure, and the write of `undo` that it comes from. The error of a limit is raised if
+-- `undo` is given.
+local function counting(undo)
+  local failures, first, write = 0, nil, nil
   local function try(...)
     local ok, failure = pcall(...)
     if ok then return end
-    if raises_limits and is_of_limit(failure) then error(failure, 0) end
+    if undo and is_of_limit(failure) then error(failure, 0) end
+    if undo and failures == 0 then first, write = failure, undo.write end
     failures = failures + 1
   end
-  return try, function() return failures end
+  return try, function() return failures, first, write end
 end
 
 -- Makes the writes, and then calls `finish`, if given. If one fails, the previous ones are taken
 -- back, and the number of the change and the error are returned; the error of a limit is raised.
--- With `force`, failing writes are left out, and nil and their count are returned.
+-- With `force`, failing writes are left out, and nil, their count, the first failure and its write
+-- are returned.
 local function written(writes, force, finish)
   local undo, try, failures = { number = 0 }, call, nil
-  if force then try, failures = counting(true) end
+  if force then try, failures = counting(undo) end
   local ok, failure = pcall(make, writes, try, undo)
   if ok and finish then ok, failure = pcall(finish) end
-  if ok then return nil, failures and failures() or 0 end
+  if ok then
+    if failures then return nil, failures() end
+    return nil, 0
+  end
   begin_exempt()
   for i = #undo, 1, -1 do pcall(undo[i]) end
   end_exempt()
@@ -237,10 +243,10 @@ end
 --- Runs a function as one batch, and returns its results.
 local function in_batch(body, ...)
   begin_batch()
-  local ok, first, second = pcall(call_plainly, body, ...)
+  local ok, first, second, third, fourth = pcall(call_plainly, body, ...)
   end_batch()
   check_written(ok, first)
-  return first, second
+  return first, second, third, fourth
 end
 
 trees.stored, trees.put = stored, put

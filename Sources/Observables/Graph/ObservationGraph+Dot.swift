@@ -62,7 +62,7 @@ extension ObservationGraph {
         result += "&amp;"
       } else {
         if marks.unicodeScalars.contains(scalar) { result += "\\" }
-        result.unicodeScalars.append(visible(scalar))
+        result.unicodeScalars.append(scalar.printable)
       }
     }
     return result

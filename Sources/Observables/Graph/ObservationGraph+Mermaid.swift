@@ -43,7 +43,7 @@ extension ObservationGraph {
       // A text that is a Markdown mark would become a list.
       case "\"", "#", "&", "<", ">", "`", "*":
         result += "#\(scalar.value);"
-      default: result.unicodeScalars.append(visible(scalar))
+      default: result.unicodeScalars.append(scalar.printable)
       }
     }
     return result + "\""

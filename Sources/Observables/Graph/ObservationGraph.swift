@@ -130,9 +130,3 @@ package struct ObservationGraph {
     watcher.name + (watcher.notes.isEmpty ? "" : " (\(watcher.notes.joined(separator: ", ")))")
   }
 }
-
-/// Replaces a control character by its visible symbol, so that no format has to escape it.
-func visible(_ scalar: Unicode.Scalar) -> Unicode.Scalar {
-  if scalar.value < 0x20 { return Unicode.Scalar(0x2400 + scalar.value)! }
-  return scalar.value == 0x7F ? "\u{2421}" : scalar
-}

@@ -90,6 +90,17 @@ extension Loop {
       || inputs.inner?.isAlive == true
   }
 
+  /// The number of connections to other programs.
+  ///
+  /// While there are any, virtual time passes like real time when the loop waits.
+  package var connectionCount: Int {
+    get { inputs.connectionCount }
+    set {
+      inputs.connectionCount = newValue
+      if newValue == 0, inputs.inner?.isAlive != true { schedule.passedUntil = nil }
+    }
+  }
+
   /// Whether the library's loop inside this one waits for something.
   package var isInnerLoopAlive: Bool { inputs.inner?.isAlive == true }
 
@@ -158,7 +169,7 @@ extension Loop {
     if let inner = inputs.inner, !isStopping {
       let isNeeded = references > 0
       turn(.innerLoop) { inputs.isInnerBusy = inner.iterate(isNeeded: isNeeded) }
-      if schedule.clock == .virtual, !inner.isAlive {
+      if schedule.clock == .virtual, !inner.isAlive, inputs.connectionCount == 0 {
         // Time does not wait for work that doesn't keep a program running.
         inputs.isInnerBusy = false
         schedule.passedUntil = nil
@@ -183,12 +194,13 @@ extension Loop {
 
   /// Sleeps until there is something to do.
   ///
-  /// In virtual time it jumps there. While the loop of a library is alive, virtual time passes like
-  /// real time, because that loop waits in real time.
+  /// In virtual time it jumps there. While the loop of a library is alive, or there are connections
+  /// to other programs, virtual time passes like real time, because they wait in real time.
   package func wait(until due: Double?) {
     engine.recording.run?.willWait()
     let hasInputs = !inputs.areEmpty
-    let passesTime = schedule.clock == .virtual && inputs.inner?.isAlive == true
+    let passesTime =
+      schedule.clock == .virtual && (inputs.inner?.isAlive == true || inputs.connectionCount > 0)
     let start = passesTime ? schedule.passedUntil ?? systemTime : 0
     defer { if passesTime { passTime(since: start, until: due) } }
     // Ready work must not keep the main queue and the inputs waiting forever.

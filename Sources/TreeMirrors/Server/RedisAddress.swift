@@ -1,3 +1,5 @@
+internal import Observables
+
 /// Where a server is, and as whom to log in there.
 struct RedisAddress: Equatable {
   var host = "127.0.0.1"
@@ -141,6 +143,27 @@ struct RedisAddress: Equatable {
     else { return url }
     let before = scheme.before.isEmpty ? "" : "\(scheme.before)://"
     return "\(before)\(login.before):…\(scheme.after[at...])"
+  }
+
+  /// A text of the server for messages: on one line, not long, and without the password, or most of
+  /// it, which a server may send back.
+  func quoted(_ text: some Collection<UInt8>) -> String {
+    let secret = Array((password ?? "").utf8)
+    // Servers cut what they send back.
+    let least = min(max(secret.count, 1), 8)
+    var rest = Array(text.prefix(1000))[...]
+    var shown: [UInt8] = []
+    while let byte = rest.first {
+      let same = zip(rest, secret).prefix { $0 == $1 }.count
+      if same >= least {
+        shown += Array("…".utf8)
+        rest = rest.dropFirst(same)
+      } else {
+        shown.append(byte)
+        rest.removeFirst()
+      }
+    }
+    return String(decoding: shown.prefix(500), as: UTF8.self).printable
   }
 
   /// The server for messages.

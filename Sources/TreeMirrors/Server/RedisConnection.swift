@@ -1,29 +1,32 @@
 internal import CRedis
+import LibC
 internal import Observables
 
 /// A connection to a server that speaks the protocol of Redis, on a loop.
 ///
 /// Used on the loop's thread. Each callback runs in a separate turn.
 final class RedisConnection {
-  enum Reply {
-    case none
-    case integer(Int)
-    case bytes([UInt8])
-    case list([Reply])
-    case error(String)
-    /// The connection ended before the reply came.
-    case lost
-  }
-
   private let loop: Loop
+  private let address: RedisAddress
   private var context: OpaquePointer?
   private var reader: DescriptorHandler?
   private var writer: DescriptorHandler?
   private(set) var isConnected = false
-  private let replies = Replies()
+  private var replies: ReplyReader
+  /// Those who wait for replies, in the order of their commands.
+  private var waiting: [(Reply) -> Void] = []
+  /// When the server was last heard of, or was first expected to answer.
+  private var heard: Double
+  /// Whether the server has sent something.
+  private var hasHeard = false
+  /// Ends the connection if the server is silent.
+  private var alarm: LoopTimer?
+
+  /// The time without a byte after which a connection is given up, in seconds.
+  private static let patience = 10.0
 
   /// Called once, when the connection ends other than by `close`.
-  var ended: ((_ reason: String) -> Void)?
+  var ended: ((ConnectionFailure) -> Void)?
 
   /// Loads the library for connections.
   ///
@@ -37,8 +40,11 @@ final class RedisConnection {
   }
 
   /// Starts to connect; commands can be sent at once.
-  init(to address: RedisAddress, on loop: Loop) throws {
-    self.loop = loop
+  ///
+  /// - Parameter limit: The most bytes of one text of the server.
+  init(to address: RedisAddress, limit: Int, on loop: Loop) throws {
+    (self.loop, self.address, heard) = (loop, address, loop.now)
+    replies = ReplyReader(limit: limit)
     try RedisConnection.check(address)
     let context =
       if let path = address.path {
@@ -53,23 +59,25 @@ final class RedisConnection {
       throw ConnectionFailure(reason: reason)
     }
     self.context = context
+    loop.connectionCount += 1
     if address.isEncrypted,
       let failure = credis_encrypt(
         context, address.authorities, address.certificate, address.key, address.host)
     {
-      let reason = String(cString: failure)
+      let reason = "TLS cannot begin: \(String(cString: failure))"
+      // Otherwise it is the files that are wrong.
+      let isBroken = credis_error(context)[0] != 0
       close()
-      throw MirrorError("TLS cannot begin: \(reason)")
+      throw isBroken ? ConnectionFailure(reason: reason) : MirrorError(reason)
     }
     do {
-      reader = try loop.onReadable(credis_descriptor(context)) { [unowned self] in
-        call(credis_read)
-      }
+      reader = try loop.onReadable(credis_descriptor(context)) { [unowned self] in read() }
       try startWriting()
     } catch {
       close()
       throw ConnectionFailure(reason: "its descriptor is closed")
     }
+    expect()
   }
 
   deinit { close() }
@@ -78,100 +86,129 @@ final class RedisConnection {
   func close() {
     ended = nil
     guard let context else { return }
-    forget()
-    credis_free(context)
-    deliver()
-  }
-
-  private func forget() {
-    context = nil
+    self.context = nil
+    loop.connectionCount -= 1
     reader?.stop()
     writer?.stop()
-    (reader, writer) = (nil, nil)
+    alarm?.stop()
+    (reader, writer, alarm) = (nil, nil, nil)
+    credis_free(context)
+    let waiting = waiting
+    self.waiting = []
+    for body in waiting { body(.lost) }
   }
 
-  private func call(_ body: (OpaquePointer) -> Int32) {
+  private func end(_ failure: ConnectionFailure) {
+    let ended = ended
+    close()
+    ended?(failure)
+  }
+
+  /// Ends the connection for the reason that hiredis has.
+  private func endForReason() {
+    guard let context else { return }
+    let reason = String(cString: credis_error(context))
+    end(ConnectionFailure(reason: reason.isEmpty ? "the server closed the connection" : reason))
+  }
+
+  // MARK: Reading
+
+  private func read() {
     guard let context else { return }
     withExtendedLifetime(self) {
-      let happened = body(context)
-      if happened & Int32(CREDIS_ENDED) != 0 {
-        let reason = String(cString: credis_reason())
-        forget()
-        deliver()
-        let ended = ended
-        self.ended = nil
-        ended?(reason.isEmpty ? "the server closed the connection" : reason)
-      } else {
-        if happened & Int32(CREDIS_CONNECTED) != 0 { isConnected = true }
-        deliver()
+      var length = 0
+      guard let bytes = credis_read(context, &length) else { return endForReason() }
+      // The step of a handshake may have to be answered.
+      if length == 0 { return write() }
+      (heard, hasHeard) = (loop.now, true)
+      var ready: [(body: (Reply) -> Void, reply: Reply)] = []
+      var failure: ConnectionFailure?
+      do throws(ConnectionFailure) {
+        var rest = UnsafeRawBufferPointer(start: bytes, count: length)[...]
+        while !rest.isEmpty {
+          // A server may refuse a client before it has asked anything.
+          guard !waiting.isEmpty || !replies.isAtStart || rest.first == UInt8(ascii: "-") else {
+            throw ConnectionFailure(reason: "it answers what was not asked")
+          }
+          guard let reply = try replies.next(&rest) else { break }
+          if waiting.isEmpty, case .error(let text) = reply {
+            throw ConnectionFailure(reason: "it refuses for now: \(address.quoted(text))")
+          }
+          ready.append((waiting.removeFirst(), reply))
+        }
+      } catch { failure = error }
+      // A callback may close the connection.
+      for (body, reply) in ready { body(self.context == nil ? .lost : reply) }
+      if let failure { end(failure) }
+    }
+  }
+
+  /// Begins to wait for an answer, or for the connection.
+  private func expect() {
+    if alarm != nil { return }
+    heard = loop.now
+    setAlarm()
+  }
+
+  private func setAlarm() {
+    alarm = loop.after(heard + Self.patience - loop.now) { [unowned self] in
+      alarm = nil
+      if isConnected, waiting.isEmpty { return }
+      if loop.now < heard + Self.patience { return setAlarm() }
+      let reason = "it has not answered for \(Int(Self.patience)) seconds"
+      end(ConnectionFailure(kind: .silent, reason: reason))
+    }
+  }
+
+  // MARK: Writing
+
+  /// Whether encryption may not have begun yet: then the socket can be written while nothing can.
+  private var isInHandshake: Bool { address.isEncrypted && isConnected && !hasHeard }
+
+  private func startWriting() throws {
+    guard writer == nil, let context else { return }
+    writer = try loop.onWritable(credis_descriptor(context)) { [unowned self] in
+      withExtendedLifetime(self) {
+        // The other side has taken something.
+        if !isInHandshake { heard = loop.now }
+        if isConnected || connect() { write() }
       }
     }
   }
 
-  /// Calls those whose replies have come, outside of hiredis.
-  private func deliver() {
-    while !replies.ready.isEmpty {
-      let (waiting, reply) = replies.ready.removeFirst()
-      waiting.body(context == nil ? .lost : reply)
-    }
-  }
-
-  private func startWriting() throws {
-    guard writer == nil, let context else { return }
-    writer = try loop.onWritable(credis_descriptor(context)) { [unowned self] in write() }
+  /// Finds out whether the connection is made; ends it if it cannot be made.
+  private func connect() -> Bool {
+    guard let context else { return false }
+    var (error, size) = (Int32(0), socklen_t(MemoryLayout<Int32>.size))
+    getsockopt(credis_descriptor(context), SOL_SOCKET, SO_ERROR, &error, &size)
+    isConnected = error == 0
+    if !isConnected { end(ConnectionFailure(reason: String(cString: strerror(error)))) }
+    return isConnected
   }
 
   /// Writes what was sent, as far as this is possible without waiting.
   func write() {
-    call(credis_write)
     guard isConnected, let context else { return }
-    if credis_hasmore(context) {
-      try? startWriting()
-    } else {
+    switch Int(credis_write(context)) {
+    case CREDIS_FAILED: endForReason()
+    case CREDIS_MORE where !isInHandshake: try? startWriting()
+    default:
+      // In a handshake, it is the server's turn.
       writer?.stop()
       writer = nil
     }
   }
 
-  /// Replies that hiredis has read.
-  private final class Replies {
-    var ready: [(Waiting, Reply)] = []
-  }
-
-  private final class Waiting {
-    let body: (Reply) -> Void
-    private let replies: Replies
-
-    init(_ replies: Replies, _ body: @escaping (Reply) -> Void) {
-      (self.replies, self.body) = (replies, body)
-    }
-
-    func take(_ reply: Reply) { replies.ready.append((self, reply)) }
-  }
-
   /// Sends a command; `replied` is called once, in a later turn or when the connection ends.
   func send(_ arguments: [[UInt8]], _ replied: @escaping (Reply) -> Void) {
-    guard let context else { return replied(.lost) }
-    let waiting = Unmanaged.passRetained(Waiting(replies, replied))
-    let isSent = withPointers(to: arguments) { pointers, lengths in
-      credis_send(
-        context,
-        { _, reply, data in
-          let waiting = Unmanaged<Waiting>.fromOpaque(data!).takeRetainedValue()
-          waiting.take(reply.map { Reply($0) } ?? .lost)
-        }, waiting.toOpaque(), Int32(arguments.count), pointers, lengths)
-    }
-    if !isSent {
-      waiting.release()
-      return replied(.lost)
-    }
+    guard let context, add(arguments, to: context) else { return replied(.lost) }
+    if waiting.isEmpty { heard = loop.now }
+    waiting.append(replied)
+    expect()
     if isConnected { try? startWriting() }
   }
 
-  private func withPointers<Result>(
-    to arguments: [[UInt8]],
-    _ body: (UnsafePointer<UnsafePointer<CChar>?>, UnsafePointer<Int>) -> Result
-  ) -> Result {
+  private func add(_ arguments: [[UInt8]], to context: OpaquePointer) -> Bool {
     let lengths = arguments.map(\.count)
     // The first argument is the name of the command, so there are bytes.
     return Array(arguments.joined()).withUnsafeBytes { bytes in
@@ -182,48 +219,8 @@ final class RedisConnection {
           pointers.append(all.baseAddress.map { $0 + place })
           place += length
         }
-        return body(pointers, lengths)
+        return credis_send(context, Int32(lengths.count), pointers, lengths)
       }
     }
   }
 }
-
-extension RedisConnection.Reply {
-  fileprivate init(_ reply: OpaquePointer) {
-    func text() -> UnsafeBufferPointer<UInt8> {
-      var length = 0
-      let text = credis_text(reply, &length)
-      return UnsafeBufferPointer(
-        start: UnsafeRawPointer(text)?.assumingMemoryBound(to: UInt8.self), count: length)
-    }
-    switch credis_kind(reply) {
-    case Int32(CREDIS_STRING), Int32(CREDIS_STATUS): self = .bytes(Array(text()))
-    case Int32(CREDIS_ARRAY):
-      self = .list(
-        (0..<credis_count(reply)).map { index in
-          credis_element(reply, index).map { RedisConnection.Reply($0) } ?? .none
-        })
-    case Int32(CREDIS_INTEGER): self = .integer(Int(credis_integer(reply)))
-    case Int32(CREDIS_ERROR): self = .error(String(decoding: text(), as: UTF8.self))
-    default: self = .none
-    }
-  }
-
-  /// A whole number as large as a counter gets.
-  var integer: Int? {
-    let number: Int? =
-      switch self {
-      case .integer(let value): value
-      case .bytes(let bytes): Int(String(decoding: bytes, as: UTF8.self))
-      default: nil
-      }
-    return number.flatMap { (0...1 << 53).contains($0) ? $0 : nil }
-  }
-
-  var bytes: [UInt8]? { if case .bytes(let bytes) = self { bytes } else { nil } }
-  var text: String? { bytes.map { String(decoding: $0, as: UTF8.self) } }
-  var list: [RedisConnection.Reply] { if case .list(let list) = self { list } else { [] } }
-}
-
-/// Why a server cannot be reached now.
-struct ConnectionFailure: Error { let reason: String }

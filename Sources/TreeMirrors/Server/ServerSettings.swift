@@ -6,7 +6,7 @@ struct ServerSettings {
   private(set) var risks: [String] = []
 
   /// Reads the answer to INFO.
-  init(_ info: String) {
+  init(_ info: String, of address: RedisAddress) {
     var facts: [Substring: Substring] = [:]
     for line in info.split(whereSeparator: \.isNewline) {
       if let colon = line.firstIndex(of: ":") {
@@ -16,6 +16,7 @@ struct ServerSettings {
     if let version = facts["redis_version"] {
       let parts = version.split(separator: ".").map { Int($0) ?? 0 }
       if (parts.first ?? 0, parts.dropFirst().first ?? 0) < (6, 2) {
+        let version = address.quoted(version.utf8)
         obstacle = "has version \(version); a mirror needs Redis 6.2 or later"
       }
     }
@@ -23,7 +24,8 @@ struct ServerSettings {
       risks.append("without an append-only file, it forgets acknowledged writes when it ends")
     }
     if let policy = facts["maxmemory_policy"], policy != "noeviction", facts["maxmemory"] != "0" {
-      risks.append("with maxmemory-policy \(policy), it may drop the whole state")
+      risks.append(
+        "with maxmemory-policy \(address.quoted(policy.utf8)), it may drop the whole state")
     }
   }
 }

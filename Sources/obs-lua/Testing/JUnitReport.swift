@@ -1,3 +1,5 @@
+internal import Observables
+
 /// The results in JUnit's XML format.
 enum JUnitReport {
   static func text(of results: [TestResult]) -> String {
@@ -48,9 +50,8 @@ enum JUnitReport {
       case "\n": result += "&#10;"
       case "\t": result += "&#9;"
       // XML cannot represent these.
-      case _ where scalar.value < 32 || (0xFFFE...0xFFFF).contains(scalar.value):
-        result += "\u{FFFD}"
-      default: result.unicodeScalars.append(scalar)
+      case "\u{FFFE}", "\u{FFFF}": result += "\u{FFFD}"
+      default: result.unicodeScalars.append(scalar.printable)
       }
     }
     return result

@@ -1,3 +1,5 @@
+internal import Observables
+
 /// An output format for results.
 protocol TestReport {
   /// The text before all files.
@@ -83,26 +85,15 @@ struct TapReport: TestReport {
 }
 
 extension String {
-  /// Its lines, each after `prefix` and followed by a line break.
+  /// Its lines for people, each after `prefix` and followed by a line break; tabs stay.
   fileprivate func indented(by prefix: String) -> String {
     var lines = split(omittingEmptySubsequences: false) { $0.isNewline }
     if lines.last?.isEmpty == true { lines.removeLast() }
-    return lines.map { prefix + $0 + "\n" }.joined()
-  }
-
-  /// The text on one line, without characters that control a terminal.
-  fileprivate var printable: String {
-    var result = ""
-    for scalar in unicodeScalars {
-      switch scalar {
-      case "\n": result += "\\n"
-      case "\t": result += "\\t"
-      case "\r": result += "\\r"
-      case _ where scalar.value < 32 || scalar.value == 127: result += "?"
-      default: result.unicodeScalars.append(scalar)
-      }
-    }
-    return result
+    return lines.map { line in
+      prefix
+        + line.split(separator: "\t", omittingEmptySubsequences: false)
+        .map(\.printable).joined(separator: "\t") + "\n"
+    }.joined()
   }
 
   /// The text without `#`, which would start a directive such as TODO that excuses a failure.

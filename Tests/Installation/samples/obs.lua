@@ -352,7 +352,7 @@ samples.options = {
     pass = function(options) mirror(options):stop() end,
     values = {
       url = "redis://127.0.0.1:1", write = false, on_rejected = noop, check = true, key = "id",
-      journal = os.tmpname(), snapshot = 10, keep = 10,
+      journal = os.tmpname(), snapshot = 10, keep = 10, limit = 1 << 20,
     },
   },
   ["obs.Limits"] = {

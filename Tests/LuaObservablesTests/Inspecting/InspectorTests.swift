@@ -1,9 +1,9 @@
 import LibC
 import Lua
-import LuaInspector
 import LuaObservables
 import Observables
 import Testing
+@testable import LuaInspector
 
 /// V1–V4: the inspector of a host in a Swift program; the tests of the command line send requests.
 struct InspectorTests {
@@ -95,6 +95,22 @@ struct InspectorTests {
     for port in [-1, 65_536, Int.max] {
       let error = try #require(throws: InspectorError.self) { try Inspector(of: host, port: port) }
       #expect(error.port == port)
+    }
+  }
+
+  // V4
+  @Test func `pages that read nothing are waited for less and less`() {
+    let text = [UInt8](repeating: 0, count: 8 << 20)
+    let patience = Patience(nanoseconds: 64_000_000)
+    for page in 1...4 {
+      var sockets: [Int32] = [-1, -1]
+      #expect(socketpair(AF_UNIX, streamSocket, 0, &sockets) == 0)
+      defer { for socket in sockets { close(socket) } }
+      let outbox = Outbox(sockets[0])
+      text.withUnsafeBytes { outbox.append($0, waitingWith: patience) }
+      #expect(outbox.hasFailed)
+      // Each has half of the time that the others have left.
+      #expect(patience.left == 64_000_000 >> page)
     }
   }
 

@@ -1,0 +1,315 @@
+import Foundation
+import Observables
+import TestSupport
+import Testing
+@testable import TreeMirrors
+
+/// A10: nothing that a server or another process sends ends the process, fills it, or controls the
+/// terminal.
+@Suite(.serialized) struct `Mirrors of hostile servers` {
+  /// A mirror of a new document, and all that it says.
+  private final class Listener {
+    let mirror: TreeMirror
+    let document = Document()
+    private(set) var said: [String] = []
+    private(set) var connected = 0
+
+    init(_ loop: Loop, at url: String, named name: String = "tree", limit: Int? = nil) throws {
+      var options = TreeMirror.Options()
+      if let limit { options.limit = limit }
+      mirror = try TreeMirror(of: document, named: name, at: url, options, in: loop)
+      mirror.onError = { [unowned self] in said.append("\($0)") }
+      mirror.onWarning = { [unowned self] in
+        if !$0.contains("is not safe") { said.append($0) }
+      }
+    }
+  }
+
+  private static let password = "a-secret-password"
+  private static func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
+
+  /// What a server sends before all, or instead of its answers, and what a mirror says of it.
+  private static let lies: [(greeting: String, answer: String?, said: String)] = [
+    ("+hello\r\n", nil, "it answers what was not asked"),
+    ("-ERR \u{1B}]0;x\u{7} \(password)\r\n", nil, "it refuses for now: ERR ␛]0;x␇ …"),
+    (">3\r\n$10\r\ninvalidate\r\n*0\r\n*-1\r\n", nil, "not ask"),
+    ("", String(repeating: "+OK\r\n", count: 100), "it answers what was not asked"),
+    ("", "-ERR \u{1B}[2J\u{9B}31m \(password)\r\n", "it refuses for now: ERR ␛[2J\u{FFFD}31m …"),
+    ("", "$67108865\r\n", "a text of 67108865 bytes, and the option 'limit' allows 67108864"),
+    ("", "*1000000000\r\n", "more than four times as long as the option 'limit' allows"),
+    ("", "$-5\r\n", "a text of -5 bytes"), ("", "*-7\r\n", "a list of -7 elements"),
+    ("", ":9223372036854775808\r\n", "a number that is none"),
+    ("", String(repeating: "*1\r\n", count: 100), "lists in lists"),
+    ("", "+" + String(repeating: "x", count: 1 << 17), "a line without an end"),
+    ("", "HTTP/1.1 400 Bad Request\r\n\r\n", "what a mirror does not ask for"),
+    ("", ",1.5\r\n", "what a mirror does not ask for"), ("", "+OK\n", "a line without its end"),
+    ("", "$2\r\nabcd", "a text of another length"),
+  ]
+
+  @Test func `a server that lies is an error of the connection`() throws {
+    let server = try RedisServer(["--requirepass", Self.password])
+    let loop = Loop()
+    for (number, lie) in Self.lies.enumerated() {
+      let proxy = try CuttingProxy(to: server.port)
+      defer { proxy.close() }
+      var lies = CuttingProxy.Lies(greeting: Self.bytes(lie.greeting))
+      if let answer = lie.answer.map(Self.bytes) { lies.rewrite = { _ in answer } }
+      proxy.lie(lies)
+      let listener = try Listener(
+        loop, at: "redis://:\(Self.password)@127.0.0.1:\(proxy.port)", named: "tree\(number)")
+      try run(loop) { !listener.said.isEmpty }
+      let said = listener.said.joined(separator: "\n")
+      #expect(said.contains(lie.said), "\(lie): \(said)")
+      #expect(!said.contains(Self.password) && !said.contains("\u{1B}"))
+      // It gets on with an honest server.
+      proxy.lie(.init())
+      try run(loop) { listener.mirror.state == .live || listener.mirror.state == .failed }
+      #expect((listener.mirror.state == .failed) == said.contains("'limit'"))
+      listener.mirror.stop()
+    }
+  }
+
+  // A6
+  @Test func `a server is given up after ten seconds without a byte`() throws {
+    let server = try RedisServer()
+    let proxy = try CuttingProxy(to: server.port)
+    defer { proxy.close() }
+    proxy.isStalled = true
+    let loop = Loop(clock: .virtual)
+    let listener = try Listener(loop, at: proxy.url)
+    // Both connections are made.
+    while proxy.connections < 2 { loop.advance(by: 0) }
+    loop.advance(by: 9.9)
+    #expect(listener.said == [])
+    loop.advance(by: 0.2)
+    #expect(
+      listener.said == [
+        "mirror 'tree', server 127.0.0.1:\(proxy.port): it has not answered for 10 seconds"
+      ])
+    listener.mirror.stop()
+  }
+
+  // A6
+  @Test func `large batches are read one by one, and a larger one is an error`() throws {
+    let server = try RedisServer()
+    let loop = Loop()
+    let writer = try Listener(loop, at: server.url)
+    try run(loop) { writer.mirror.state == .live }
+    let reader = try Listener(loop, at: server.url, limit: 10_000)
+    try run(loop) { reader.mirror.state == .live }
+    // They come with one answer, which is too large for the reader.
+    server.isPaused = true
+    for number in 1...40 {
+      loop.turn { writer.document.title = "\(number)" + String(repeating: "x", count: 5000) }
+    }
+    server.isPaused = false
+    try run(loop) { reader.mirror.version == 40 }
+    #expect(reader.document.title == writer.document.title)
+    #expect(reader.said == [])
+    loop.turn { writer.document.title = String(repeating: "x", count: 10_000) }
+    try run(loop) { reader.mirror.state == .failed }
+    #expect(
+      reader.said.last?.contains("bytes, and the option 'limit' allows 10000") == true)
+    for listener in [writer, reader] { listener.mirror.stop() }
+  }
+
+  @Test func `a change that an object cannot have is reported with its batch and its place`() throws
+  {
+    let server = try RedisServer()
+    let loop = Loop()
+    let listener = try Listener(loop, at: server.url)
+    try run(loop) { listener.mirror.state == .live }
+    let script = try Replica(on: loop, at: server.url, "{ root = {} }")
+    try run(loop) { try script.state.state == "live" }
+    try script.run("root.count = 'two'")
+    try run(loop) { listener.mirror.state == .failed }
+    let said = try #require(listener.said.last)
+    #expect(said.contains("a change of another process could not be made: batch "))
+    #expect(said.contains(" of writer ") && said.contains(", 'count': "))
+    listener.mirror.stop()
+  }
+
+  // MARK: Random
+
+  /// The seeds, and the number of attempts for each.
+  private static let (seeds, count) = {
+    let environment = ProcessInfo.processInfo.environment
+    let first = Int(environment["OBS_SEED"] ?? "") ?? 1
+    return (first..<first + 4, Int(environment["OBS_COUNT"] ?? "") ?? 10)
+  }()
+
+  /// A reply, whose depth is at most `depth`, and its bytes.
+  private static func reply(_ depth: Int, _ random: inout SeededGenerator) -> [UInt8] {
+    switch Int.random(in: 0..<(depth > 0 ? 7 : 5), using: &random) {
+    case 0: return bytes("+OK\r\n")
+    case 1: return bytes("-ERR no\r\n")
+    case 2: return bytes(":\(Int.random(in: -9...1 << 40, using: &random))\r\n")
+    case 3: return bytes("$-1\r\n")
+    case 4:
+      let length = Int.random(in: 0...40, using: &random)
+      return bytes("$\(length)\r\n")
+        + (0..<length).map { _ in UInt8.random(in: 0...255, using: &random) } + bytes("\r\n")
+    default:
+      let elements = (0..<Int.random(in: 0...4, using: &random)).map { _ in
+        reply(depth - 1, &random)
+      }
+      return bytes("*\(elements.count)\r\n") + elements.joined()
+    }
+  }
+
+  /// Some of the bytes replaced, doubled or left out.
+  private static func changed(_ bytes: [UInt8], _ random: inout SeededGenerator) -> [UInt8] {
+    var bytes = bytes
+    for _ in 0..<Int.random(in: 0...3, using: &random) where !bytes.isEmpty {
+      let index = bytes.indices.randomElement(using: &random)!
+      switch Int.random(in: 0..<4, using: &random) {
+      case 0: bytes[index] = .random(in: 0...255, using: &random)
+      case 1: bytes[index] = Array("0123456789$*+-:\r\n".utf8).randomElement(using: &random)!
+      case 2: bytes.insert(bytes[index], at: index)
+      default: bytes.removeSubrange(index..<min(index + 5, bytes.count))
+      }
+    }
+    return bytes
+  }
+
+  /// What a reader makes of bytes that come in pieces.
+  private static func read(_ bytes: [UInt8], _ size: () -> Int) -> [String] {
+    var reader = ReplyReader(limit: 1000)
+    var read: [String] = []
+    var place = 0
+    while place < bytes.count {
+      let piece = Array(bytes[place..<min(place + size(), bytes.count)])
+      place += piece.count
+      let failure = piece.withUnsafeBytes { piece -> String? in
+        var rest = piece[...]
+        do {
+          while let reply = try reader.next(&rest) { read.append("\(reply)") }
+          return nil
+        } catch { return "\(error)" }
+      }
+      if let failure { return read + [failure] }
+    }
+    return read
+  }
+
+  @Test(arguments: seeds) func `random bytes are the same replies in all pieces`(seed: Int) {
+    var random = SeededGenerator(seed: seed)
+    for _ in 0..<Self.count * 50 {
+      let replies = (0..<5).map { _ in Self.reply(4, &random) }
+      #expect(Self.read(Array(replies.joined())) { 1 << 20 }.count == 5)
+      let bytes = Self.changed(Array(replies.joined()), &random)
+      let whole = Self.read(bytes) { 1 << 20 }
+      #expect(Self.read(bytes) { 1 } == whole)
+      #expect(Self.read(bytes) { Int.random(in: 1...20, using: &random) } == whole)
+    }
+  }
+
+  @Test(arguments: seeds) func `a server whose bytes are changed ends nothing`(seed: Int) throws {
+    let server = try RedisServer()
+    let loop = Loop()
+    let writer = try Replica(on: loop, seed: seed, at: server.url)
+    try settle([writer])
+    for attempt in 0..<Self.count {
+      let proxy = try CuttingProxy(to: server.port)
+      defer { proxy.close() }
+      let first = seed * 10_000 + attempt * 100
+      let answers = Counter()
+      proxy.lie(
+        .init(rewrite: { bytes in
+          var random = SeededGenerator(seed: first + answers.next())
+          // Some answers have to be right, or no batch is ever reached.
+          let isChanged = Int.random(in: 1...12, using: &random) == 1
+          return isChanged ? Self.changed(bytes, &random) : bytes
+        }))
+      let follower = try Replica(
+        on: loop, seed: 2, at: proxy.url, "{ root = {} }", delays: (0.001, 0.002))
+      for _ in 0..<30 {
+        try writer.run("act(2)")
+        _ = loop.step()
+      }
+      proxy.lie(.init())
+      try run(loop) { try ["live", "failed"].contains(follower.state.state) }
+      try follower.run("mirror:stop()")
+    }
+    try settle([writer])
+    #expect(writer.errors == [])
+  }
+
+  /// Counts across threads.
+  private final class Counter: @unchecked Sendable {
+    private let lock = NSLock()
+    private var count = 0
+    func next() -> Int {
+      lock.withLock {
+        count += 1
+        return count
+      }
+    }
+  }
+
+  @Test(arguments: seeds) func `random batches of others end nothing, and are named`(
+    seed: Int
+  ) throws {
+    let server = try RedisServer()
+    let loop = Loop()
+    var random = SeededGenerator(seed: seed)
+    for attempt in 0..<Self.count {
+      let name = "tree\(attempt)"
+      let source = MirrorDocument()
+      defer { source.end() }
+      let replica = try Replica(on: loop, seed: seed, name: name, at: server.url)
+      try settle([replica])
+      let start = try replica.state.version
+      // Batches that this tree could have made, with some bytes changed.
+      let objects = (1...3).map { number in
+        source.makeNode(
+          .init(rawValue: .random(in: 0...3, using: &random))!, model: [], handle: number)
+      }
+      func value() -> MirrorValue {
+        switch Int.random(in: 0..<5, using: &random) {
+        case 0: .integer(.random(in: -3...3, using: &random))
+        case 1: .number(.nan)
+        case 2: .text(Array("\u{1B}x".utf8))
+        case 3: .boolean(true)
+        default: .node(objects.randomElement(using: &random)!)
+        }
+      }
+      func key() -> MirrorKey { MirrorKey(value()) ?? .text(Array("k".utf8)) }
+      var failed = false
+      for number in 1...10 where !failed {
+        var writer = MirrorWriter(.ids)
+        if number == 1 { for object in objects { writer.add(.make(object)) } }
+        let root = MirrorNode(.root, .plain)
+        writer.add(.set(root, key(), value()))
+        for _ in 0..<Int.random(in: 1...5, using: &random) {
+          let target = (objects + [root]).randomElement(using: &random)!
+          let index = Int.random(in: 0...4, using: &random)
+          switch Int.random(in: 0..<5, using: &random) {
+          case 0: writer.add(.set(target, key(), Bool.random(using: &random) ? nil : value()))
+          case 1: writer.add(.insert(target, at: index, value()))
+          case 2: writer.add(.remove(target, at: index, old: value()))
+          case 3: writer.add(.replace(target, at: index, old: value(), with: value()))
+          default: writer.add(.contents(target, [value(), value()], [key(): value()]))
+          }
+        }
+        let bytes =
+          Int.random(in: 0..<10, using: &random) == 0
+          ? Self.changed(writer.bytes, &random) : writer.bytes
+        let version = start + number
+        try server.send(
+          ["XADD", "obs:{\(name)}:s", "\(version)-1", "w", "someone", "n", "\(number)", "b"]
+            .map(Self.bytes) + [bytes])
+        try server.command("HSET", "obs:{\(name)}:m", "v", "\(version)")
+        try run(loop) {
+          failed = try replica.state.state == "failed"
+          return try failed || replica.state.version >= version
+        }
+        if failed {
+          #expect(replica.errors.last?.contains("batch \(version) of writer someone") == true)
+          #expect(replica.errors.last?.contains("\u{1B}") == false)
+        }
+      }
+      try replica.run("mirror:stop()")
+    }
+  }
+}
