@@ -35,7 +35,7 @@ extension LuaValue {
   /// The name of the value in errors about a key of a table.
   fileprivate var name: String {
     switch self {
-    case .string(let name): name.description
+    case .string(let name): name.shown
     case .integer(let index): "#\(index)"
     case .number(let number): "\(number)"
     case .boolean(let flag): "\(flag)"

@@ -96,7 +96,8 @@ private struct Fields<Key: CodingKey>: KeyedDecodingContainerProtocol {
     var keys: [Key] = []
     try? table.forEach { key, _ in
       switch key {
-      case .string(let name): if let key = Key(stringValue: name.description) { keys.append(key) }
+      case .string(let name):
+        if let key = Key(stringValue: name.text ?? name.shown) { keys.append(key) }
       case .integer(let index): if let key = Key(intValue: Int(index)) { keys.append(key) }
       default: break
       }

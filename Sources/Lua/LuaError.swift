@@ -35,11 +35,11 @@ public struct LuaError: Error, Sendable {
 
   /// The kind of error.
   public let code: Code
-  /// A description in words, with the place in the script if known.
+  /// A description in words, with the place in the script if known; cut after 16 KB.
   public let message: String
-  /// The active calls in Lua, as in `debug.traceback`; nil if there were none.
+  /// The active calls in Lua, as in `debug.traceback`, cut after 16 KB; nil if there were none.
   public let traceback: String?
-  /// The raised value; nil for errors that began in Swift.
+  /// The raised value, whole; nil for errors that began in Swift.
   public let value: LuaValue
   /// The error that a Swift function threw, however many calls below this one.
   public let underlying: (any Error)?

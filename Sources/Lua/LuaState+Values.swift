@@ -81,16 +81,19 @@ extension LuaState {
     L.withBytes(at: index) { Array($0) }
   }
 
-  /// The text of the string at an index, with U+FFFD for invalid UTF-8. [-0, +0, -]
-  package func text(at index: CInt, of L: LuaStack) -> String {
-    L.withBytes(at: index) { String(decoding: $0, as: UTF8.self) }
+  /// The string at an index as a text for people (S10). [-0, +0, -]
+  ///
+  /// - Complexity: O(1), also for long strings.
+  package func text(
+    at index: CInt, of L: LuaStack, most: Int = String.mostShownBytes
+  ) -> String {
+    L.withBytes(at: index) { String(shown: $0, most: most) }
   }
 
-  /// The first characters of the string at an index. [-0, +0, -]
-  ///
-  /// - Complexity: O(1).
-  package func beginning(at index: CInt, of L: LuaStack, bytes: Int) -> String {
-    L.withBytes(at: index) { String(decoding: $0.prefix(bytes), as: UTF8.self) }
+  /// The whole string at an index, with U+FFFD for invalid UTF-8: for names that work as keys, and
+  /// for texts that were made for people already. [-0, +0, -]
+  package func wholeText(at index: CInt, of L: LuaStack) -> String {
+    L.withBytes(at: index) { String(decoding: $0, as: UTF8.self) }
   }
 
   /// The text of the string at an index, or nil if it is not valid UTF-8. [-0, +0, -]
@@ -120,6 +123,24 @@ extension UnsafeRawBufferPointer {
 }
 
 extension String {
+  /// The bytes after which a text for people is cut.
+  package static let mostShownBytes = 16384
+
+  /// Makes a text for people (S10): it ends with "…" after `most` bytes, and invalid UTF-8 is
+  /// replaced by U+FFFD.
+  ///
+  /// The bytes are cut before they become a text, because reading invalid UTF-8 takes long.
+  package init(shown bytes: UnsafeBufferPointer<UInt8>, most: Int = mostShownBytes) {
+    if bytes.count <= most {
+      self.init(decoding: bytes, as: UTF8.self)
+    } else {
+      // A character has at most three bytes after its first one.
+      let end = (Swift.max(0, most - 3)...most).last { bytes[$0] & 0xC0 != 0x80 } ?? most
+      self.init(decoding: bytes[..<end], as: UTF8.self)
+      append("…")
+    }
+  }
+
   /// Makes a text from UTF-8 bytes; nil if they are not valid.
   @inline(__always)
   package init?(utf8 bytes: UnsafeBufferPointer<UInt8>) {

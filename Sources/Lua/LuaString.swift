@@ -24,6 +24,10 @@ extension LuaString: CustomStringConvertible, ExpressibleByStringLiteral {
   ///
   /// - Complexity: O(*n*).
   public var description: String { String(decoding: bytes, as: UTF8.self) }
+
+  /// The text for people (S10).
+  package var shown: String { bytes.withUnsafeBufferPointer { String(shown: $0) } }
+
   /// Makes a string of text, in UTF-8.
   public init(stringLiteral value: String) { self.init(value) }
 }

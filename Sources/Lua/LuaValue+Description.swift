@@ -23,6 +23,12 @@ extension LuaValue: CustomStringConvertible, CustomDebugStringConvertible {
     }
   }
 
+  /// The same as ``description``, but a string is cut (S10).
+  package var shown: String {
+    if case .string(let value) = self { return value.shown }
+    return description
+  }
+
   /// The same as ``description``, but with strings in quotes.
   public var debugDescription: String {
     if case .string(let value) = self { return value.description.debugDescription }

@@ -104,7 +104,7 @@
       var references: [(name: String, object: any ObservableRecord)] = []
       try values.forEach { key, value throws(LuaError) in
         guard case .string(let text) = key, let name = text.text else {
-          throw wrong("insert: the keys must be names of columns, not \(key)")
+          throw wrong("insert: the keys must be names of columns, not \(key.shown)")
         }
         if let target = schema.reference(name) {
           guard let object = self.object(value), type(of: object) == target else {
@@ -116,10 +116,9 @@
           columns[name] = try databaseValue(value, what: "'\(name)' of \(entry.name)")
         } else {
           let names = schema.writableColumns + schema.referenceNames
-          let nearest = nearestName(to: name, among: names)
           throw wrong(
             "insert: \(entry.name) has no column '\(name)'"
-              + (nearest.map { " (did you mean '\($0)'?)" } ?? ""))
+              + didYouMean(name, among: names))
         }
       }
       for reference in references {
@@ -148,10 +147,9 @@
       _ name: String, _ right: RecordRights, _ what: String
     ) throws -> ScriptRecord {
       guard let entry = classes[name] else {
-        let nearest = nearestName(to: name, among: Array(classes.keys))
         throw wrong(
           "scripts cannot use rows of '\(name)' here"
-            + (nearest.map { " (did you mean '\($0)'?)" } ?? ""))
+            + didYouMean(name, among: Array(classes.keys)))
       }
       guard entry.rights.contains(right) else {
         throw wrong("rows of '\(name)' cannot be \(what) by scripts here")
@@ -185,10 +183,9 @@
       var hasValues = false
       try options.forEach { key, value throws(LuaError) in
         guard case .string(let key) = key, let name = key.text, Self.names.contains(name) else {
-          let nearest = nearestName(to: "\(key)", among: Self.names)
           throw wrong(
-            "query: there is no option '\(key)'"
-              + (nearest.map { " (did you mean '\($0)'?)" } ?? ""))
+            "query: there is no option '\(key.shown)'"
+              + didYouMean(key.shown, among: Self.names))
         }
         switch (name, value) {
         case ("args", .table(let list)):

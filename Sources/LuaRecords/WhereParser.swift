@@ -232,10 +232,9 @@
         throw error("'\(name)' cannot be called: functions are not allowed")
       }
       guard columns.contains(name) else {
-        let nearest = nearestName(to: name, among: columns)
         throw error(
           "\(className) has no column '\(name)'"
-            + (nearest.map { " (did you mean '\($0)'?)" } ?? ""))
+            + didYouMean(name, among: columns))
       }
       emit(name.quotedDatabaseIdentifier)
       place += 1

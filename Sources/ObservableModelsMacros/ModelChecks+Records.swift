@@ -109,7 +109,7 @@ extension ModelChecks {
           PlacedDiagnostic(
             "relation-column", at: attribute,
             "'@BelongsTo' takes the key path of a column of \(model.name) itself"
-              + (nearest.map { " (did you mean '\\\(model.name).\($0)'?)" } ?? "")))
+              + didYouMean(nearest.map { "\\\(model.name).\($0)" })))
       }
     }
   }

@@ -143,7 +143,7 @@ extension PlacedDiagnostic {
     let written = literal.trimmedDescription
     let fixed = written.replacing(text, with: nearest, maxReplacements: 1)
     return Self(
-      "name", at: literal, "\(message) (did you mean '\(nearest)'?)",
+      "name", at: literal, message + didYouMean(nearest),
       fix: Replacement(
         "replace '\(name)' with '\(nearest)'", literal, by: ExprSyntax("\(raw: fixed)")))
   }

@@ -21,6 +21,18 @@ private struct Failure: Error, Equatable { let number: Int }
     #expect(error.description == "s:1: no\n\(error.traceback ?? "")")
   }
 
+  // S10
+  @Test func `a long message is cut at the end of a character, and its value is whole`() throws {
+    let long = try error(of: "error(('x'):rep(16383) .. ('ä'):rep(1 << 20), 0)")
+    #expect(long.message == String(repeating: "x", count: 16383) + "…")
+    guard case .string(let value) = long.value else { return #expect(long.value == "a string") }
+    #expect(value.bytes.count == 16383 + (2 << 20))
+    let invalid = try error(of: "error(('\\xff'):rep(1 << 20), 0)")
+    #expect(invalid.message == String(repeating: "\u{FFFD}", count: 16384) + "…")
+    let deep = try error(of: "local t = {[('x'):rep(1 << 20)] = error} t[next(t)](('y'):rep(9))")
+    #expect(deep.traceback.map { $0.utf8.count < 20000 } == true)
+  }
+
   @Test func `the traceback of a very deep stack is limited to its top`() throws {
     let error = try error(
       of: "local function f(n) if n == 0 then error('no') end return 1 + f(n - 1) end f(20000)")

@@ -32,7 +32,7 @@ extension ChangeValue: LuaDecodable {
       case .integer(let index): elements[Int(index)] = try ChangeValue(value, depth: depth + 1)
       case .string(let name) where name.text != nil:
         map[name.description] = try ChangeValue(value, depth: depth + 1)
-      default: throw LuaError(.type, "a table in a change has a key that is not data: \(key)")
+      default: throw LuaError(.type, "a table in a change has a key that is not data: \(key.shown)")
       }
     }
     if elements.isEmpty {

@@ -132,10 +132,7 @@ final class TransactionFunctions: ModuleSlice {
     engine.immediates.endBatch()
     let outcome = try results.get()
     if !isKept || outcome.first == .boolean(true) { return nil }
-    if case .string(let reason)? = outcome.last {
-      return LuaError(String(decoding: reason.bytes, as: UTF8.self))
-    }
-    return LuaError(outcome.last.map { "\($0)" } ?? "the transaction has failed")
+    return LuaError(outcome.last?.shown ?? "the transaction has failed")
   }
 
   /// Covers objects, and everything below them, from turn to turn.

@@ -12,7 +12,7 @@ extension LuaState {
     case .boolean: .boolean(L.boolean(at: index))
     case .number:
       L.integer(at: index).map { .integer(Int($0)) } ?? .number(L.number(at: index))
-    case .string: .shortened(beginning(at: index, of: L, bytes: 8 * RecordedValue.textLimit))
+    case .string: .shortened(text(at: index, of: L, most: 8 * RecordedValue.textLimit))
     default: .object(title(at: index, of: L))
     }
   }

@@ -104,10 +104,9 @@ extension HostObjects {
     L.pushCopy(at: 2)
     if L.rawGet(at: -2) == .nil {
       let names = host.module.objects.methodNames(isArray: isArray)
-      let nearest = nearestName(to: name, among: names + ["sort", "set", "values", "count"])
       throw LuaError(
         "\(typeName(of: collection.base)) has no method '\(name)'"
-          + (nearest.map { " (did you mean '\($0)'?)" } ?? ""))
+          + didYouMean(name, among: names + ["sort", "set", "values", "count"]))
     }
     return 1
   }

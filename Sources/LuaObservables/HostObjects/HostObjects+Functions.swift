@@ -78,9 +78,8 @@ extension HostObjects {
     of type: String, _ names: [String], _ L: LuaStack
   ) -> LuaError {
     let name = host.state.keyName(at: 2, of: L)
-    let nearest = nearestName(to: name, among: names)
     return LuaError(
-      "\(type) has no member '\(name)'" + (nearest.map { " (did you mean '\($0)'?)" } ?? ""))
+      "\(type) has no member '\(name)'" + didYouMean(name, among: names))
   }
 
   private func unassignable(

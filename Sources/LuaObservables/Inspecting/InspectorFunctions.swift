@@ -47,7 +47,7 @@ final class InspectorFunctions: ModuleSlice {
     for index in stride(from: 1, through: L.rawLength(at: 3), by: 1) {
       L.rawGet(index: index, at: 3)
       L.rawGet(index: index, at: 4)
-      roots[state.text(at: -2, of: L)] = try state.value(at: -1, of: L)
+      roots[state.wholeText(at: -2, of: L)] = try state.value(at: -1, of: L)
       L.pop(2)
     }
     host.loop.outside?.refuse("an inspector")

@@ -105,7 +105,7 @@ extension LuaHost {
         let shown = hasRoom ? results[...] : results.prefix(101)
         for result in shown { try state.push(result, to: L) }
         try describeValues(above: height, columns: 100, isColoured: false, L)
-        return state.text(at: -1, of: L)
+        return state.wholeText(at: -1, of: L)
       }
     }
   }

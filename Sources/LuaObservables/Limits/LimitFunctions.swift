@@ -168,8 +168,7 @@ final class LimitFunctions: ModuleSlice {
     let name = state.text(at: -2, of: L)
     let names = Self.engineNames + ScriptQuotas.names.map(\.0)
     guard names.contains(name) else {
-      let nearest = nearestName(to: name, among: names)
-      throw fail("unknown limit '\(name)'" + (nearest.map { " (did you mean '\($0)'?)" } ?? ""))
+      throw fail("unknown limit '\(name)'" + didYouMean(name, among: names))
     }
     let most = 1_000_000_000
     guard let value = L.wholeNumber(at: -1).map({ Int($0) }), 1...most ~= value else {

@@ -81,10 +81,27 @@ final class ScriptQuotas {
 
   /// - Throws: `quota` if the path at an index of the stack is too long.
   func checkPath(at index: CInt, of L: LuaStack) throws(LuaError) {
-    guard let limit = limits.pathComponents else { return }
+    guard limits.pathComponents != nil else { return }
+    // Counting the components of a long text takes long.
+    try checkPathBytes(Int(lua_rawlen(L.pointer, index)))
     try checkComponents(Int(clua_pathcomponents(L.pointer, index)))
+  }
+
+  /// - Throws: `quota` if the strings from an index to the top, the keys of a path, are too many or
+  ///   too long.
+  func checkKeys(from first: CInt, of L: LuaStack) throws(LuaError) {
+    try checkComponents(Int(L.height - first + 1))
+    var bytes = 0
+    for index in first...L.height where L.isString(at: index) {
+      bytes += Int(lua_rawlen(L.pointer, index))
+    }
+    try checkPathBytes(bytes)
+  }
+
+  private func checkPathBytes(_ count: Int) throws(LuaError) {
+    guard let limit = limits.pathComponents else { return }
     let bytes = limit.multipliedReportingOverflow(by: Self.componentBytes)
-    guard !bytes.overflow, lua_rawlen(L.pointer, index) > bytes.partialValue else { return }
+    guard !bytes.overflow, count > bytes.partialValue else { return }
     throw LuaError(.quota, "the key path is too long: it may have \(bytes.partialValue) bytes")
   }
 

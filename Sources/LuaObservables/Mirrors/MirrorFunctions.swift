@@ -96,14 +96,15 @@ final class MirrorFunctions: ModuleSlice {
     options.key = L.isString(at: 6) ? state.bytes(at: 6, of: L) : nil
     options.delays = delays
     options.check = L.boolean(at: 7)
-    options.journal = L.isString(at: 8) ? state.text(at: 8, of: L) : nil
+    options.journal = L.isString(at: 8) ? state.wholeText(at: 8, of: L) : nil
     options.limit = L.integer(at: 9).map { Int($0) } ?? options.limit
     let functions = try (11...14).map { index throws(LuaError) in
       LuaFunction(pin: try state.pin(at: CInt(index), of: L))
     }
     let mirror = TableMirror(host, state.text(at: 10, of: L), functions)
     do {
-      try mirror.connect(state.text(at: 1, of: L), at: state.text(at: 2, of: L), options)
+      try mirror.connect(
+        state.wholeText(at: 1, of: L), at: state.wholeText(at: 2, of: L), options)
     } catch let error as MirrorError {
       throw LuaError("obs.mirror: \(error)")
     }

@@ -71,7 +71,8 @@ struct Arguments {
         Int(index), of: function,
         "name of a property expected, got \(host.state.typeName(at: index, of: L))")
     }
-    return host.state.text(at: index, of: L)
+    // A name that is not valid UTF-8 exists nowhere.
+    return host.state.validText(at: index, of: L) ?? host.state.text(at: index, of: L)
   }
 
   /// Calls `body` with one path, or with each path of a list.

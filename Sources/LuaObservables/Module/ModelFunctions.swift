@@ -6,7 +6,17 @@ internal import Observables
 /// Functions that the prelude needs for models.
 final class ModelFunctions: ModuleSlice {
   override var functions: [NamedFunction] {
-    [.init("nearest", nearest)]
+    [
+      .init(
+        "nearest",
+        { [self] L in
+          guard let nearest = nearest(L) else { return 0 }
+          try state.push(text: nearest, to: L)
+          return 1
+        }
+      ),
+      .init("hint", hint),
+    ]
   }
 
   /// Sets the functions that make models in the table on top of the stack. [-0, +0, -]
@@ -23,19 +33,24 @@ final class ModelFunctions: ModuleSlice {
     }
   }
 
-  /// nearest(name, names) → the name in a list that a misspelt one most likely meant, or nil.
+  /// nearest(name, names) → the name that a misspelt one most likely meant, or nil.
   ///
-  /// Keys that are not strings are neither misspelt nor suggested.
-  private func nearest(_ L: LuaStack) throws -> CInt {
-    L.height = 2
-    guard L.isString(at: 1) else { return 0 }
-    var names: [String] = []
-    for position in stride(from: 1, through: L.ownLength(at: 2), by: 1) {
-      if L.rawGet(index: position, at: 2) == .string { names.append(state.text(at: -1, of: L)) }
-      L.pop()
+  /// `names` is a list, or a table with names as keys. Values that are not strings are neither
+  /// misspelt nor suggested.
+  private func nearest(_ L: LuaStack) -> String? {
+    guard L.isString(at: 1) else { return nil }
+    return state.nearest(to: state.text(at: 1, of: L), amongEntriesAt: 2, of: L)
+  }
+
+  /// hint(name, names, otherwise) → the end of a message about a misspelt name: the nearest name,
+  /// or `otherwise` if there is none, or nothing.
+  private func hint(_ L: LuaStack) throws -> CInt {
+    L.height = 3
+    guard let nearest = nearest(L) else {
+      if L.isNil(at: 3) { try state.push(text: "", to: L) }
+      return 1
     }
-    guard let name = nearestName(to: state.text(at: 1, of: L), among: names) else { return 0 }
-    try state.push(text: name, to: L)
+    try state.push(text: didYouMean(nearest), to: L)
     return 1
   }
 }

@@ -166,7 +166,8 @@ final class ObjectFunctions: ModuleSlice {
         "object_for",
         { [self] L in
           let set = try set(L, "object_for")
-          let name = L.isString(at: 2) ? host.state.text(at: 2, of: L) : ""
+          // A text that is not valid UTF-8 names no member.
+          let name = L.isString(at: 2) ? host.state.validText(at: 2, of: L) ?? "" : ""
           try host.objects.push(value: set.dynamicObject(named: name), to: L)
           return 1
         }

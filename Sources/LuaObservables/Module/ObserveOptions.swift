@@ -62,10 +62,9 @@ struct ObserveOptions {
       guard type == .string else { throw wrongType(name, "string", L, host) }
       hasNames = true
     default:
-      let nearest = nearestName(to: name, among: ObserveOptions.names)
       throw badArgument(
         request.arguments.options, of: request.function,
-        "unknown option '\(name)'" + (nearest.map { " (did you mean '\($0)'?)" } ?? ""))
+        "unknown option '\(name)'" + didYouMean(name, among: ObserveOptions.names))
     }
   }
 

@@ -95,7 +95,7 @@ final class ObservingFunctions: ModuleSlice {
       throw badArgument(1, of: "path", "at least one key expected, got no value")
     }
     guard L.hasRoom(for: 10) else { throw LuaError("too many keys in a path") }
-    try host.sandboxes.current.quotas.checkComponents(Int(L.height))
+    try host.sandboxes.current.quotas.checkKeys(from: 1, of: L)
     let path = try host.paths.exactPath(from: 1, of: L)
     try push(path, to: L)
     L.insert(-2)

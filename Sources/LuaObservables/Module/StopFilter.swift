@@ -45,10 +45,9 @@ struct StopFilter {
       hasCallback = true
       L.copy(from: -1, to: callback)
     default:
-      let nearest = nearestName(to: name, among: ["path", "observer", "callback"])
       throw badArgument(
         2, of: "stop",
-        "unknown filter '\(name)'" + (nearest.map { " (did you mean '\($0)'?)" } ?? ""))
+        "unknown filter '\(name)'" + didYouMean(name, among: ["path", "observer", "callback"]))
     }
   }
 }

@@ -52,7 +52,7 @@ final class WatcherFunctions: ModuleSlice {
   }
 
   private func describePath(_ L: LuaStack) throws -> CInt {
-    try state.push(text: arguments.path(at: 1, of: L, "tostring", argument: 1).description, to: L)
+    try state.push(bytes: arguments.path(at: 1, of: L, "tostring", argument: 1).text, to: L)
     return 1
   }
 

@@ -5,7 +5,7 @@ local rawlen, select, type = rawlen, select, type
 local string_format = string.format
 local bad_argument, check_observed, describe, graph_of, is_known, is_object =
   core.bad_argument, core.check_observed, core.describe, core.graph, core.is_known, core.is_object
-local kind_of, nearest_name = core.kind, core.nearest
+local hint, kind_of = core.hint, core.kind
 
 function obs.describe(observed)
   check_observed(observed, 1, "describe")
@@ -35,10 +35,8 @@ local function check_format(format)
   if type(format) ~= "string" then
     bad_argument(2, "graph", "name of a format expected, got " .. type(format))
   end
-  local nearest = nearest_name(format, formats)
-  bad_argument(2, "graph", string_format("unknown format '%s' (%s)", format,
-    nearest and string_format("did you mean '%s'?", nearest)
-      or "there are 'dot', 'json' and 'mermaid'"))
+  bad_argument(2, "graph", string_format("unknown format '%s'%s", format,
+    hint(format, formats, " (there are 'dot', 'json' and 'mermaid')")))
 end
 
 function obs.graph(root, ...)

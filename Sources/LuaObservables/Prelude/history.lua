@@ -206,11 +206,8 @@ function methods:undo(name)
   if name == nil then return go(self, state, true) end
   local mark = state.marks[name]
   if not mark then
-    local names = {}
-    for known in next, state.marks do names[#names + 1] = known end
-    local nearest = core.nearest(tostring(name), names)
     core.raise(string_format("the history has no mark '%s'%s", tostring(name),
-      nearest and " (did you mean '" .. nearest .. "'?)" or ""))
+      core.hint(name, state.marks)))
   end
   local target = 0
   for i, step in ipairs(state.undone_by) do

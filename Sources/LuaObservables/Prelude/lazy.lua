@@ -1,8 +1,8 @@
 -- Lazy and computed properties: a slice of the module `obs`.
 local core, obs = ...
 
-local getmetatable, ipairs, pcall, rawlen, select, setmetatable, sort, tostring, type =
-  getmetatable, ipairs, pcall, rawlen, select, setmetatable, table.sort, tostring, type
+local getmetatable, ipairs, pcall, rawlen, select, setmetatable, tostring, type =
+  getmetatable, ipairs, pcall, rawlen, select, setmetatable, tostring, type
 local bad_argument, check_function, check_literal, check_observed, declare =
   core.bad_argument, core.check_function, core.check_literal, core.check_observed, core.declare
 local declare_usual, ARMED, NAME, PATH =
@@ -11,8 +11,8 @@ local LOADED, OFMODEL, READONLY, TRACKED =
   core.flags.LOADED, core.flags.OFMODEL, core.flags.READONLY, core.flags.TRACKED
 local UNCACHED, force, forget, inherited, invalidate, is_path =
   core.flags.UNCACHED, core.force, core.forget, core.inherited, core.invalidate, core.is_path
-local is_valid, kind_of, lazy_names, record_of, nearest_name, next =
-  core.is_valid, core.kind, core.lazy_names, core.model_record, core.nearest, core.next
+local hint, is_valid, kind_of, lazy_names, record_of, next =
+  core.hint, core.is_valid, core.kind, core.lazy_names, core.model_record, core.next
 local path_parts, peek, current_sandbox = core.path_parts, core.peek, core.sandbox
 local string_find, string_format, string_sub = string.find, string.format, string.sub
 
@@ -35,17 +35,13 @@ local option_types = {
   get = "function", deps = "table", cached = "boolean", track = "boolean", loader = "function",
   create = "function", configure = "function", with = "any", readonly = "boolean",
 }
-local option_names = {}
-for name in next, option_types do option_names[#option_names + 1] = name end
-sort(option_names)
 
 local function check_options(options, number, name)
   for key, value in next, options do
     local expected = option_types[key]
     if not expected then
-      local nearest = type(key) == "string" and nearest_name(key, option_names)
-      bad_argument(number, name, string_format("unknown option '%s'%s", tostring(key),
-        nearest and string_format(" (did you mean '%s'?)", nearest) or ""))
+      bad_argument(number, name,
+        string_format("unknown option '%s'%s", tostring(key), hint(key, option_types)))
     end
     if expected ~= "any" and type(value) ~= expected
       and not (key == "deps" and is_path(value)) then
@@ -246,7 +242,7 @@ end
 local function is_options(value)
   for key, option in next, value do
     if option_types[key] then return true end
-    if type(key) == "string" and type(option) == "function" and nearest_name(key, option_names) then
+    if type(key) == "string" and type(option) == "function" and hint(key, option_types) ~= "" then
       return true
     end
   end
@@ -319,9 +315,8 @@ function obs.invalidate(target, names)
   names = all and lazy_names(target) or each_name(target, names, 2, "invalidate")
   for i = 1, #names do
     if not invalidate(target, names[i]) and not all then
-      local nearest = type(names[i]) == "string" and nearest_name(names[i], lazy_names(target))
       bad_argument(2, "invalidate", string_format("'%s' is not lazy%s", tostring(names[i]),
-        nearest and string_format(" (did you mean '%s'?)", nearest) or ""))
+        hint(names[i], lazy_names(target))))
     end
   end
 end

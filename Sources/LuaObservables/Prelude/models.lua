@@ -7,8 +7,8 @@ local array, bad_argument, declare_lazy, Descriptor, dictionary, ONSTORED =
   core.array, core.bad_argument, core.declare, core.Descriptor, core.dictionary, core.flags.ONSTORED
 local is_declared, is_instance, kind_of, lazy_keys, make_model, model_of =
   core.is_declared, core.is_instance, core.kind, core.lazy_keys, core.make_model, core.model_of
-local record_of, nearest_name, next, None, own_dependencies, raise =
-  core.model_record, core.nearest, core.next, core.none, core.own_dependencies, core.raise
+local record_of, hint, next, None, own_dependencies, raise =
+  core.model_record, core.hint, core.next, core.none, core.own_dependencies, core.raise
 local forget, lazies_of, running_owner, set_of =
   core.forget, core.lazies_of, core.tasks.owner, core.set_of
 local string_format, string_sub = string.format, string.sub
@@ -39,9 +39,8 @@ local function unknown(record, name)
   if type(value) == "function" then
     return string_format("'%s' is a method of %s, not a property", name, record.name)
   end
-  local nearest = nearest_name(name, sorted_names(record.declared))
   return string_format("%s has no property '%s'%s", record.name, name,
-    nearest and string_format(" (did you mean '%s'?)", nearest) or "")
+    hint(name, record.declared))
 end
 
 -- Defaults ---------------------------------------------------------------------------------------

@@ -21,10 +21,8 @@ function core.check_options(options, number, name, known, refused)
       local names = {}
       for option in next, known do names[#names + 1] = option end
       sort(names)
-      local nearest = core.nearest(key, names)
       bad_argument(number, name, string_format("unknown option '%s'%s", tostring(key),
-        nearest and " (did you mean '" .. nearest .. "'?)"
-          or " (there is '" .. concat(names, "', '") .. "')"))
+        core.hint(key, names, " (there is '" .. concat(names, "', '") .. "')")))
     end
   end
   return options

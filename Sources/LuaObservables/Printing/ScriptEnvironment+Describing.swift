@@ -29,7 +29,7 @@ extension ScriptEnvironment {
       try scope.entered { () throws(LuaError) in
         try scope.host.describeValues(above: base, columns: columns, isColoured: isColoured, L)
       }
-      return state.text(at: -1, of: L)
+      return state.wholeText(at: -1, of: L)
     }
   }
 }

@@ -39,12 +39,12 @@ final class RecordingFunctions: ModuleSlice {
     options.last = L.integer(at: 3).map { Int($0) }
     for index in stride(from: 1, through: L.rawLength(at: 4), by: 1) {
       if L.rawGet(index: index, at: 4) == .string {
-        options.hiddenKeys.insert(state.text(at: -1, of: L))
+        options.hiddenKeys.insert(state.wholeText(at: -1, of: L))
       }
       L.pop()
     }
     do {
-      let recording = try host.loop.startRecording(to: state.text(at: 1, of: L), options)
+      let recording = try host.loop.startRecording(to: state.wholeText(at: 1, of: L), options)
       L.push(recordings.add(recording))
       return 1
     } catch {

@@ -79,7 +79,7 @@ extension RunLines {
   /// Adds the key at an index. [-0, +0, -]
   mutating func add(keyAt index: CInt, of L: LuaStack) {
     guard L.type(at: index) == .string else { return add(scriptValueAt: index, of: L) }
-    add(key: L.withBytes(at: index) { String(decoding: $0, as: UTF8.self) })
+    add(key: L.withBytes(at: index) { String(shown: $0) })
   }
 
   /// Adds the value at an index. [-0, +0, -]

@@ -59,10 +59,10 @@ final class ReloadFunctions: ModuleSlice {
     let reload = try core.get("reload", as: LuaFunction.self)
     let results = try reload.callPlainly(arguments: [.string(LuaString(name))])
     guard case .table(let copies)? = results.first else {
-      throw LuaError(results.dropFirst().first?.description ?? "")
+      throw LuaError(results.dropFirst().first?.shown ?? "")
     }
     var texts: [String] = []
-    try copies.forEach { _, text throws(LuaError) in texts.append(text.description) }
+    try copies.forEach { _, text throws(LuaError) in texts.append(text.shown) }
     return texts.sorted()
   }
 
@@ -109,10 +109,9 @@ final class ReloadFunctions: ModuleSlice {
   private func chunk(of name: String) throws -> (LuaFunction, ScriptModules.Load) {
     let sandbox = host.sandboxes.current
     guard let load = modules.load(of: name, in: sandbox.number) else {
-      let nearest = nearestName(to: name, among: modules.names(in: sandbox.number))
       throw LuaError(
         "the module '\(name)' was not required as Lua code"
-          + (nearest.map { " (did you mean '\($0)'?)" } ?? ""))
+          + didYouMean(name, among: modules.names(in: sandbox.number)))
     }
     if load.isUnderWay || sandbox.modules[name] == .boolean(false) {
       throw LuaError("the module '\(name)' is being loaded")

@@ -161,7 +161,7 @@ final class ScriptModules {
     var names = Set(others.keys.lazy.filter { $0.sandbox == sandbox }.map(\.text))
     if sandbox == 0 {
       try? loads?.forEach { key, _ in
-        if case .string(let name) = key { names.insert(name.description) }
+        if case .string(let name) = key { names.insert(name.shown) }
       }
     }
     return names.sorted()

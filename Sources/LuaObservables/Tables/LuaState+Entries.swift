@@ -1,6 +1,7 @@
 internal import CLua
 internal import CTables
 internal import Lua
+internal import Observables
 
 /// Iteration over tables, which running code, finalizers included, may change.
 extension LuaState {
@@ -25,5 +26,23 @@ extension LuaState {
       try body()
       L.height = height + 1
     }
+  }
+
+  /// The name in a list, or among the keys of a table, that a misspelt one most likely means; nil
+  /// if none is similar, and once scripts must stop. [-0, +0, -]
+  func nearest(to name: String, amongEntriesAt index: CInt, of L: LuaStack) -> String? {
+    guard L.hasRoom(for: 4) else { return nil }
+    let (height, index) = (L.height, L.absolute(index))
+    defer { L.height = height }
+    L.pushNil()
+    let names = sequence(state: ()) { [interrupter] _ -> String? in
+      while !interrupter.isStopping, clua_next(L.pointer, index) != 0 {
+        defer { L.pop() }
+        if L.isString(at: -2) { return self.text(at: -2, of: L) }
+        if L.isString(at: -1) { return self.text(at: -1, of: L) }
+      }
+      return nil
+    }
+    return nearestName(to: name, among: names)
   }
 }

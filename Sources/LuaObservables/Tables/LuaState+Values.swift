@@ -21,14 +21,14 @@ extension LuaState {
     return "\(name): 0x\(String(address, radix: 16))"
   }
 
-  /// The beginning of the raw `__name` in the metatable of the value at an index. [-0, +0, -]
+  /// The raw `__name` in the metatable of the value at an index. [-0, +0, -]
   func className(at index: CInt, of L: LuaStack) -> String? {
     let height = L.height
     defer { L.height = height }
     guard L.hasRoom(for: 8), L.pushOwnMetatable(at: index), L.isTable(at: -1),
       (try? push(text: "__name", to: L)) != nil, L.getOwn(at: -2) == .string
     else { return nil }
-    return beginning(at: -1, of: L, bytes: 100)
+    return text(at: -1, of: L, most: 100)
   }
 
   /// The key at an index, as `observed_keys` and reports show it. [-0, +0, -]

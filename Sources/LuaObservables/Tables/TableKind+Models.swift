@@ -21,11 +21,11 @@ extension TableKind {
         detail: "'\(name)' is a method of \(model), not a property")
     case CLUA_NAME_UNKNOWN:
       let (model, name) = (modelName(of: table, L), state.keyName(at: -1, of: L))
-      let nearest = nearestName(to: name, among: modelNames(of: table, L))
+      let nearest = nearestProperty(to: name, of: table, L)
       throw PathError(
         .unknownName, path: path.description, component: step + 1,
-        detail: "\(model) has no property '\(name)'"
-          + (nearest.map { " (did you mean '\($0)'?)" } ?? ""), suggestion: nearest)
+        detail: "\(model) has no property '\(name)'" + didYouMean(nearest),
+        suggestion: nearest)
     default: break
     }
   }
@@ -48,17 +48,14 @@ extension TableKind {
     return state.text(at: -1, of: L)
   }
 
-  /// The names that the model of a node's table declares. [-0, +0, -]
-  private func modelNames(of table: OpaquePointer, _ L: LuaStack) -> [String] {
+  /// The nearest of the names that the model of a node's table declares. [-0, +0, -]
+  private func nearestProperty(
+    to name: String, of table: OpaquePointer, _ L: LuaStack
+  ) -> String? {
     let height = L.height
     defer { L.height = height }
-    guard pushRecordField("declared", of: table, L) == .table else { return [] }
-    var names: [String] = []
-    try? state.forEachEntry(at: -1, of: L) {
-      if L.isString(at: -2) { names.append(state.text(at: -2, of: L)) }
-    }
-    // Sorted, so that the suggestion is reproducible if two names are equally near.
-    return names.sorted()
+    guard pushRecordField("declared", of: table, L) == .table else { return nil }
+    return state.nearest(to: name, amongEntriesAt: L.height, of: L)
   }
 
   /// Pushes a field of the model's record for a node's table; nil without a model. [-0, +any, -]

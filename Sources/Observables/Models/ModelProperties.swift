@@ -180,8 +180,7 @@ extension ModelError: CustomStringConvertible {
   public var description: String {
     switch code {
     case .unknownProperty:
-      "\(type) has no property '\(property)'"
-        + (suggestion.map { " (did you mean '\($0)'?)" } ?? "")
+      "\(type) has no property '\(property)'" + didYouMean(suggestion)
     case .failed:
       suggestion ?? "property '\(property)' of \(type) could not be computed"
     case .readOnly:

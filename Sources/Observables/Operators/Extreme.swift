@@ -64,6 +64,8 @@ extension Aggregate {
     let bytes: [UInt8]
 
     // The generic functions compare and hash bytes one by one.
+    static func == (a: Text, b: Text) -> Bool { a.bytes.isSameText(as: b.bytes) }
+
     static func < (a: Text, b: Text) -> Bool {
       let order = a.bytes.withUnsafeBytes { a in
         b.bytes.withUnsafeBytes { b in
@@ -74,9 +76,7 @@ extension Aggregate {
       return order != 0 ? order < 0 : a.bytes.count < b.bytes.count
     }
 
-    func hash(into hasher: inout Hasher) {
-      bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
-    }
+    func hash(into hasher: inout Hasher) { bytes.hashText(into: &hasher) }
   }
 }
 

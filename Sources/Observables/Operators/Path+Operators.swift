@@ -7,11 +7,12 @@ extension Path {
     for (step, component) in components.enumerated() {
       if component.kind == .operation {
         guard let operation = component.operation else {
+          let nearest = nearestName(
+            to: component.name, among: Operation.allCases.map(\.rawValue))
           throw PathError(
             .unknownName, path: description, component: step + 1,
             detail: "there is no operator '\(component)'"
-              + (nearestName(to: component.name, among: Operation.allCases.map(\.rawValue))
-                .map { " (did you mean '@\($0)'?)" } ?? ""))
+              + didYouMean(nearest.map { "@\($0)" }))
         }
         if operation == .count, step < components.count - 1 {
           throw unsupported(step + 1, "nothing can follow '@count', which is a number")

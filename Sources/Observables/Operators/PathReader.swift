@@ -156,8 +156,8 @@ private struct StructureReader: PathReadable {
     let nearest = nearestName(to: component.name, among: names)
     throw PathError(
       .unknownName, path: path.description, component: step + 1,
-      detail: "\(mirror.subjectType) has no field '\(component.name)'"
-        + (nearest.map { " (did you mean '\($0)'?)" } ?? ""), suggestion: nearest)
+      detail: "\(mirror.subjectType) has no field '\(component.name)'" + didYouMean(nearest),
+      suggestion: nearest)
   }
 
   func spreads(_ component: Path.Component) -> Bool { false }

@@ -119,7 +119,11 @@ extension Path.Component: CustomStringConvertible {
   }
 
   private var escaped: [UInt8] {
+    guard bytes.contains(where: { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "\\") }) else {
+      return bytes
+    }
     var text: [UInt8] = []
+    text.reserveCapacity(2 * bytes.count)
     for byte in bytes {
       if byte == UInt8(ascii: ".") || byte == UInt8(ascii: "\\") {
         text.append(UInt8(ascii: "\\"))

@@ -38,6 +38,8 @@ struct QuotaTests {
       "the key path has too many components: it may have 10"
     ),
     ("obs.get(t, ('a'):rep(1 << 20))", "the key path is too long: it may have 2560 bytes"),
+    ("obs.get(t, ('a.'):rep(1 << 20))", "the key path is too long: it may have 2560 bytes"),
+    ("obs.path('a', ('b'):rep(1 << 20))", "the key path is too long: it may have 2560 bytes"),
     ("assert(load(('x = 1 '):rep(1000)))", "the chunk is larger than 1000 bytes"),
     (
       "local n = 0 assert(load(function() n = n + 1 return n < 500 and 'x = 1 ' or nil end))",

@@ -121,6 +121,27 @@ struct PathTests {
   }
 
   // P9
+  // P9
+  @Test func `a suggestion compares few and short names`() {
+    let name = String(repeating: "a", count: 100)
+    #expect(nearestName(to: name, among: [name + "b"]) == nil)
+    #expect(nearestName(to: name, among: [name.dropLast() + "b"]) == name.dropLast() + "b")
+    #expect(nearestName(to: name + "b", among: [name]) == nil)
+    var count = 0
+    let candidates = sequence(state: ()) { _ in
+      count += 1
+      return String?("name\(count)")
+    }
+    #expect(nearestName(to: "nmae1", among: candidates) == "name1")
+    #expect(count == 1000)
+  }
+
+  // P9
+  @Test func `of equally near names, the first in alphabetical order is suggested`() {
+    #expect(nearestName(to: "name", among: ["names", "named"]) == "named")
+    #expect(nearestName(to: "name", among: ["named", "names"]) == "named")
+  }
+
   @Test func `the nearest name is near`() {
     let names = ["name", "address", "friend"]
     #expect(nearestName(to: "adress", among: names) == "address")
