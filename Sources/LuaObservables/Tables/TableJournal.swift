@@ -149,6 +149,7 @@ final class TableJournal {
       keyed.forEachMemberChange(since: parts.keyed) { key, value, _ in
         use(key.value)
         use(value)
+        return true
       }
     }
     kept.removeAll { key in

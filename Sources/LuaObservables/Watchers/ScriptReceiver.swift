@@ -86,6 +86,10 @@ final class ScriptReceiver: Receiver {
     payment(inFlush: watcher) != .own && sandboxes.hasSpentAllowance(watcher.script.pointee.sandbox)
   }
 
+  override func mayStartOver(after error: any Error) -> Bool {
+    (error as? LuaError)?.code == .timeLimit
+  }
+
   override func reportExhausted(_ error: any Error, _ watcher: WatcherRef) {
     // Errors that stop scripts are reported once per turn; the end of a watcher is always reported.
     let isMemory = (error as? LuaError)?.code == .memory
