@@ -150,7 +150,7 @@ package struct Members: Room {
     }
     let end = isJournaled ? node.kind.journalEnd(of: node) : 0
     let isKnown =
-      isJournaled
+      isJournaled && !isRebuilt(link, state, on: node, changes: end - state.cursor)
       && node.kind.forEachMemberChange(node, in: state.scope, since: state.cursor) {
         changes.append(($0, $1))
         return !wiring.isRefused(payer)
@@ -172,6 +172,19 @@ package struct Members: Room {
     }
     return changes
   }
+
+  /// Whether an operator on values is computed anew, as about as many values have changed as there
+  /// are.
+  private func isRebuilt(
+    _ link: LinkRef, _ state: LinkState, on node: NodeRef, changes: Int
+  ) -> Bool {
+    guard link.pointee.isTerminal, state.role == .aggregate,
+      let count = node.kind.derivedValue(Members.count, of: node)
+    else { return false }
+    return changes >= count
+  }
+
+  private static let count = Path.Component(kind: .operation, bytes: Array("count".utf8))
 
   /// Changes by `count` how often an object occurs below a link.
   private func change(_ child: NodeRef, by count: Int, below link: LinkRef) {
