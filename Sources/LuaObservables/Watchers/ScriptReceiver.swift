@@ -59,6 +59,8 @@ final class ScriptReceiver: Receiver {
 
   override func checkLimits() throws { try linkLimits.check() }
 
+  override func checkTime() throws { try linkLimits.checkTime() }
+
   override func prepare(_ watcher: WatcherRef, _ body: () -> Void) {
     sandboxes.entered(watcher.script.pointee.sandbox, payment(inFlush: watcher)) {
       state.interrupter.runEngine(state.stack, body)

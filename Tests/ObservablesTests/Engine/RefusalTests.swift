@@ -30,6 +30,8 @@ private final class Payer: Receiver {
     if left <= 0 { throw Refusal() }
   }
 
+  override func checkTime() throws { try checkLimits() }
+
   override func mayStartOver(after error: any Error) -> Bool { mayStartOver && error is Refusal }
   override func reportExhausted(_ error: any Error, _ watcher: WatcherRef) { ends += 1 }
   override func deliver(_ watcher: WatcherRef) { calls += 1 }

@@ -207,6 +207,10 @@ extension ObservationCore {
     ///
     /// - Throws: the receiver's error if they are not.
     open func checkLimits() throws {}
+    /// Checks whether time is left for work on existing links.
+    ///
+    /// - Throws: the receiver's error if there is none.
+    open func checkTime() throws {}
     /// Runs the work on a watcher's links in a flush, on the account of its program.
     open func prepare(_ watcher: WatcherRef, _ body: () -> Void) { body() }
     /// Whether the links of a watcher may be made anew in the next turn, because `error` kept them

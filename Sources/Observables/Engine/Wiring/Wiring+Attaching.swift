@@ -85,7 +85,8 @@ extension Wiring {
     let charged = wire.chargedReceiver
     while true {
       if wire.hasEnded { return }
-      if isRefused(charged), let failure = operations.failure { throw failure }
+      if let failure = operations.failure { throw failure }
+      try charged?.checkLimits()
       if let parent, parent.pointee.isDead {
         // Code of the program removed the parent.
       } else if let parent, let link = wire.routes?.link(at: step, of: node) {
@@ -141,7 +142,8 @@ extension Wiring {
       guard let next = waiting.popLast() else { break }
       (step, node, parent) = (next.step, next.node, next.parent)
     }
-    if isRefused(charged), let failure = operations.failure { throw failure }
+    if let failure = operations.failure { throw failure }
+    try charged?.checkLimits()
     // The deepest come first: the values of the others depend on them.
     incomplete.sort { $0.pointee.step > $1.pointee.step }
     for link in incomplete { members.complete(link) }

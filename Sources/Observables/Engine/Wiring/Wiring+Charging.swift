@@ -34,15 +34,15 @@ extension Wiring {
     charge(times * (Charge.component * path.components.count + path.size), to: wire.pointee.watcher)
   }
 
-  /// Whether the work on a watcher's links has to end, because memory or time for it was refused,
-  /// or is refused now (S1, S3).
+  /// Whether the work on a watcher's links has to end, because memory for it was refused, or no
+  /// time is left (S1, S3).
   ///
   /// The first refusal is the reason why the watcher ends, or is not registered: trying further
   /// objects would collect garbage again for each of them.
   func isRefused(_ receiver: ObservationCore.Receiver?) -> Bool {
     if operations.failure != nil { return true }
     guard let receiver else { return false }
-    do { try receiver.checkLimits() } catch { operations.noteUnreadable(error) }
+    do { try receiver.checkTime() } catch { operations.noteUnreadable(error) }
     return operations.failure != nil
   }
 
