@@ -447,8 +447,8 @@ local function run_chunk(name, chunk, arguments, module, loading)
     loading.references = #loading.tables > 0 and references_of(loading, roots) or {}
     local most = most_changes()
     if count + #loading.references // 2 > most then
-      problem = problem or format("the module '%s' is too large to be loaded again: its old and its "
-        .. "new tables may have %d entries", name, most)
+      problem = problem or format("the module '%s' is too large to be loaded again: its old and "
+        .. "its new tables may have %d entries", name, most)
     end
   end, module)
   return failure or problem

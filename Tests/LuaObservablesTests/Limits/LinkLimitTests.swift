@@ -103,8 +103,8 @@ struct LinkLimitTests {
     #expect(test.host["calls"] == 2)
   }
 
-  // A refusal is followed by a full collection. If each of the objects were tried, there would be as
-  // many collections, and no end.
+  // A refusal is followed by a full collection. If each of the objects were tried, there would be
+  // as many collections, and no end.
   @Test(arguments: ["**", "*.v", "@sum.v"])
   func `the first refusal of memory ends a registration`(path: String) throws {
     var limits = ScriptLimits()

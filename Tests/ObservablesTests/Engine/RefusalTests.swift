@@ -176,7 +176,7 @@ struct RefusalTests {
           wasRefused ? calls == 1 || calls == 0 && !isChange : calls == (isChange ? 1 : 0)
         #expect(
           isRight && test.payer.ends == 0,
-          "seed \(seed), \(round), \(step): \(path), \(calls), \(wasRefused), \(before), \(test.value(of: path))"
+          "seed \(seed), \(round), \(step): \(path), \(calls) calls, refused: \(wasRefused)"
         )
         if !isRight { return }
       }

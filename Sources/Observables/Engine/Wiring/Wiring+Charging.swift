@@ -2,9 +2,9 @@
 ///
 /// One watcher may have a link for each of a million objects, and so may each of a thousand other
 /// watchers. Each link is charged when it is put into its slot, and credited when it is removed.
-/// The receiver is asked before a link is made. If it refuses, a registration fails. For an existing
-/// watcher that lacked only time, all links are made anew in the next turn. If that fails, too, it
-/// ends and reports why, as it could no longer follow its path.
+/// The receiver is asked before a link is made. If it refuses, a registration fails. For an
+/// existing watcher that lacked only time, all links are made anew in the next turn. If that fails,
+/// too, it ends and reports why, as it could no longer follow its path.
 extension Wiring {
   /// The charges in bytes: approximately the size of the records and their containers.
   enum Charge {
