@@ -1,5 +1,6 @@
 #include "sandbox.h"
 
+#include "clua_errors.h"
 #include "clua_observed.h"
 #include "clua_places.h"
 #include "clua_protected.h"
@@ -43,6 +44,23 @@ static int set_metatable(lua_State *L) {
   clua_checkfinalizer(L, 2);
   lua_settop(L, 2);
   lua_setmetatable(L, 1);
+  return 1;
+}
+
+/* debug.traceback(thread?, message?, level?): in one step, however many globals there are. */
+static int traceback(lua_State *L) {
+  lua_State *thread = lua_tothread(L, 1);
+  int message = thread ? 2 : 1;
+  if (!lua_isnoneornil(L, message) && !lua_isstring(L, message)) {
+    lua_pushvalue(L, message);
+    return 1;
+  }
+  int level = (int)luaL_optinteger(L, message + 1, !thread || thread == L);
+  lua_settop(L, message);
+  bool has_message = lua_isstring(L, message);
+  if (has_message) lua_pushliteral(L, "\n");
+  clua_traceback(L, thread ? thread : L, level);
+  if (has_message) lua_concat(L, 3);
   return 1;
 }
 
@@ -151,7 +169,11 @@ static int makesafe(lua_State *L) {
   }
   if (lua_getfield(L, 1, "table") == LUA_TTABLE) clua_stoppable_tables(L, -1);
   if (lua_getfield(L, 1, "utf8") == LUA_TTABLE) clua_stoppable_utf8(L, -1);
-  if (lua_getfield(L, 1, "debug") == LUA_TTABLE) keep_only(L, debug_functions);
+  if (lua_getfield(L, 1, "debug") == LUA_TTABLE) {
+    keep_only(L, debug_functions);
+    lua_pushcfunction(L, traceback);
+    lua_setfield(L, -2, "traceback");
+  }
   if (lua_getfield(L, 1, "string") == LUA_TTABLE) {
     lua_pushnil(L);
     lua_setfield(L, -2, "dump");

@@ -14,8 +14,7 @@ int clua_tracedcall(lua_State *L, int nargs, int nresults) {
 }
 
 static int traceback(lua_State *L) {
-  luaL_traceback(L, L, NULL, (int)lua_tointeger(L, 1) + 1);
-  clua_hideown(L);
+  clua_traceback(L, L, (int)lua_tointeger(L, 1) + 1);
   return 1;
 }
 

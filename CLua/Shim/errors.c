@@ -102,14 +102,44 @@ void clua_hideown(lua_State *L) {
 
 CLUA_OPERATION(clua_try_hideown, 1, 1, clua_hideown(L))
 
-/* Pushes a traceback like luaL_traceback, but only the top levels of a deep stack. [-0, +1, m] */
-static void push_traceback(lua_State *L, lua_State *thread, int level) {
-  if (clua_isdeep(thread)) {
-    push_levels(L, thread, level, NULL);
-    lua_pushfstring(L, "\n\t...\t(of more than %d levels)", TRACED_LEVELS);
-    lua_concat(L, 2);
-  } else {
+/* luaL_traceback looks for each function among the fields of all modules and among the globals. */
+enum { SEARCHED_FIELDS = 10000 };
+
+/* Counts the fields of the table on top, up to `limit`. [-0, +0, -] */
+static int count_fields(lua_State *L, int limit) {
+  int count = 0;
+  lua_pushnil(L);
+  while (lua_next(L, -2)) {
+    lua_pop(L, 1);
+    if (++count >= limit) break;
+  }
+  if (count >= limit && limit > 0) lua_pop(L, 1);
+  return count;
+}
+
+/* Whether the search for a function among the modules would take too long. [-0, +0, -] */
+static bool has_many_fields(lua_State *L) {
+  int top = lua_gettop(L), left = SEARCHED_FIELDS;
+  if (!lua_checkstack(L, 6)) return true;
+  if (lua_getfield(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE) == LUA_TTABLE) {
+    lua_pushnil(L);
+    while (left > 0 && lua_next(L, top + 1)) {
+      left -= 1 + (lua_type(L, -1) == LUA_TTABLE ? count_fields(L, left) : 0);
+      lua_settop(L, top + 2);
+    }
+  }
+  lua_settop(L, top);
+  return left <= 0;
+}
+
+void clua_traceback(lua_State *L, lua_State *thread, int level) {
+  bool deep = clua_isdeep(thread);
+  if (!deep && !has_many_fields(L)) {
     luaL_traceback(L, thread, NULL, level);
+  } else if (push_levels(L, thread, level, NULL)) {
+    if (deep) lua_pushfstring(L, "\n\t...\t(of more than %d levels)", TRACED_LEVELS);
+    else lua_pushliteral(L, "\n\t...");
+    lua_concat(L, 2);
   }
   clua_hideown(L);
 }
@@ -171,7 +201,7 @@ static int handle(lua_State *L, lua_CFunction last) {
   lua_pushboolean(L, swift);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &swift_key);
   if (last) push_traceback_above(L, last);
-  else push_traceback(L, L, 1);
+  else clua_traceback(L, L, 1);
   clua_addinner(L, 1);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &traceback_key);
   return 1;
@@ -205,7 +235,7 @@ void clua_leavetraceback(lua_State *L) {
 /* (light thread, error) */
 static int trace(lua_State *L) {
   lua_State *thread = lua_touserdata(L, 1);
-  push_traceback(L, thread, 0);
+  clua_traceback(L, thread, 0);
   clua_addinner(L, 2);
   clua_leavetraceback(L);
   return 0;

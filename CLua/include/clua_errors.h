@@ -21,6 +21,10 @@ void clua_leavetraceback(lua_State *L);
 void clua_hideown(lua_State *L);
 /// [-1, +1, -]
 int clua_try_hideown(lua_State *L);
+/// Pushes a traceback of a thread like luaL_traceback, without our own Lua code. It has only the
+/// top levels of a deep stack, and names no functions by their modules if there are very many.
+/// [-0, +1, m]
+void clua_traceback(lua_State *L, lua_State *thread, int level);
 /// Whether more functions are running in a thread than tracebacks visit. [-0, +0, -]
 bool clua_isdeep(lua_State *thread);
 /// Leaves the traceback at `traceback`, which shows where the error at `error` arose, as that error

@@ -123,24 +123,35 @@ int clua_arraynewindex(lua_State *L) {
 
 /* ---- Single elements ------------------------------------------------------------------------ */
 
+/* Reporting an element takes a microsecond, so scripts can be stopped between pieces this large. */
+enum { PIECE = 10000 };
+
 static int array_append(lua_State *L) {
-  int count = lua_gettop(L) - 1, store;
+  int arguments = lua_gettop(L) - 1, store;
   clua_node *node = check_array(L, &store);
   clua_checkaccess(L, node);
-  for (int i = 0; i < count; i++) check_value(L, i + 2);
-  if (count <= 0) return 0;
-  lua_Integer length = clua_listlength(L, node, store);
-  for (int i = 0; i < count; i++) {
-    lua_pushvalue(L, i + 2);
-    lua_rawseti(L, store, length + 1 + i);
-  }
-  clua_setlength(L, node, store, length + count);
-  if (clua_islistheard(node)) {
-    clua_edit edit = {
-      .kind = CLUA_EDIT_APPEND, .at = length + 1, .count = count, .length = length,
-      .low = length + 1, .high = length + count,
-    };
-    clua_reportedit(L, node, 1, store, &edit);
+  for (int i = 0; i < arguments; i++) check_value(L, i + 2);
+  for (int done = 0; done < arguments;) {
+    if (done > 0) {
+      clua_poll(L);
+      // An immediate watcher may have closed the array for writes.
+      clua_checkaccess(L, node);
+    }
+    lua_Integer length = clua_listlength(L, node, store);
+    int count = arguments - done < PIECE ? arguments - done : PIECE;
+    for (int i = 0; i < count; i++) {
+      lua_pushvalue(L, done + i + 2);
+      lua_rawseti(L, store, length + 1 + i);
+    }
+    done += count;
+    clua_setlength(L, node, store, length + count);
+    if (clua_islistheard(node)) {
+      clua_edit edit = {
+        .kind = CLUA_EDIT_APPEND, .at = length + 1, .count = count, .length = length,
+        .low = length + 1, .high = length + count,
+      };
+      clua_reportedit(L, node, 1, store, &edit);
+    }
   }
   return 0;
 }

@@ -221,6 +221,35 @@ int clua_readcontents(lua_State *L) {
   return 8;
 }
 
+/* ---- Restoring ------------------------------------------------------------------------------- */
+
+int clua_restorefields(lua_State *L) {
+  lua_settop(L, 2);
+  if (clua_pushnodeat(L, 1)) return 0;
+  lua_pushnil(L);
+  while (lua_next(L, 1)) {
+    lua_pushvalue(L, 3);
+    lua_rawget(L, 2);
+    // Assigning to a key that is there allocates nothing.
+    lua_pushvalue(L, 3);
+    lua_pushvalue(L, 5);
+    if (!lua_rawequal(L, 4, 5)) lua_rawset(L, 1);
+    lua_settop(L, 3);
+  }
+  lua_pushnil(L);
+  while (lua_next(L, 2)) {
+    lua_pushvalue(L, 3);
+    if (lua_rawget(L, 1) == LUA_TNIL) {
+      lua_pushvalue(L, 3);
+      lua_pushvalue(L, 4);
+      lua_rawset(L, 1);
+    }
+    lua_settop(L, 3);
+  }
+  lua_pushboolean(L, true);
+  return 1;
+}
+
 /* ---- Comparing ------------------------------------------------------------------------------- */
 
 int clua_differingkeys(lua_State *L) {

@@ -43,6 +43,8 @@ final class ScriptLazies: Receiver {
 
   override func checkLimits() throws { try linkLimits.check() }
 
+  override func checkTime() throws { try linkLimits.checkTime() }
+
   private var isClosed: Bool { reference._withUnsafeGuaranteedRef { $0.isClosed } }
 
   func install(_ L: LuaStack) { shared = clua_lazy_shared(L.pointer) }

@@ -17,6 +17,11 @@ struct LinkLimits {
   /// - Throws: `memory` and `timeLimit`, or `interrupted`.
   func check() throws(LuaError) {
     try state.checkMemory()
+    try checkTime()
+  }
+
+  /// - Throws: `timeLimit`, or `interrupted`.
+  func checkTime() throws(LuaError) {
     if state.interrupter.isEngineStopping { try state.checkStop() }
   }
 }

@@ -188,7 +188,9 @@ final class RegisteringFunctions: ModuleSlice {
       context: Int(bitPattern: data))
     let name = watcher.identity
     host.tables.hasMetLists = false
+    state.chargeAfterwards(ScriptWatcher.charge, to: state.share(named: watcher.pointee.payer))
     do {
+      try state.checkMemory()
       if options.traits.rawValue != 0 || options.hasNames {
         try keepOptions(options, of: watcher, root, L)
       }
@@ -252,23 +254,13 @@ final class RegisteringFunctions: ModuleSlice {
     let (function, argument) = (request.function, request.arguments.paths)
     if L.isString(at: 2) {
       let path = try arguments.path(at: 2, of: L, function, argument: argument)
-      try charge(for: path, of: watcher)
       return try host.receiver.add(path, to: watcher, L)
     }
     let name = watcher.identity
     try arguments.forEachPath(at: 2, of: L, function, argument: argument) { path in
       guard engine.watchers[name] != nil else { return }
-      try charge(for: path, of: watcher)
       try host.receiver.add(path, to: watcher, L)
     }
-  }
-
-  /// Charges the scripts' memory for a path (S3): the watcher's records, and a wire, link and slot
-  /// per component.
-  private func charge(for path: Path, of watcher: WatcherRef) throws(LuaError) {
-    let bytes = (watcher.script.pointee.charge == 0 ? 400 : 0) + 320 * path.components.count
-    try state.charge(bytes, to: state.share(named: watcher.pointee.payer))
-    watcher.script.pointee.charge += Int32(clamping: bytes)
   }
 
   /// The traits of a watcher of a Swift object, which checks before each call whether the userdata

@@ -1,7 +1,9 @@
 -- Loading modules again while the program runs (H1–H5): a slice of the module `obs`.
 --
--- The new chunk runs first. If it succeeds, the former registrations end, and the module's table
--- gets the new functions. Otherwise the noted changes by the chunk are taken back.
+-- The new chunk runs first, and everything that has to change is searched: both can be stopped. If
+-- they succeed, the former registrations end, and the module's table gets the new functions.
+-- Otherwise the noted changes by the chunk are taken back. Neither can be stopped, so the number of
+-- changes is limited where time is.
 local core, obs = ...
 
 local error, getmetatable, ipairs, next, pcall, rawequal, rawget, rawlen, rawset, setmetatable =
@@ -17,7 +19,8 @@ local end_exempt, enter, forget, hooks, is_computing, is_opaque =
 local kind_of, lazies_of, lazy_keys, load_module, model_of, model_record, module_value =
   core.kind, core.lazies_of, core.lazy_keys, core.load_module, core.model_of, core.model_record,
   core.module_value
-local next_module = core.next_module
+local most_changes, next_module, restore_fields =
+  core.most_changes, core.next_module, core.restore_fields
 local is_read_only, is_watched, loaded_modules, metatable, note_replaced =
   core.is_read_only, core.is_watched, core.loaded_modules, core.metatable, core.note_replaced
 local shared_tables, unload_since = core.shared_tables, core.unload_since
@@ -72,6 +75,7 @@ local function restorer(table)
     return function() core.assign(table, fields) end
   end
   return function()
+    if restore_fields(table, fields) then return end
     for key, value in next, fields do
       if not rawequal(rawget(table, key), value) then rawset(table, key, value) end
     end
@@ -118,8 +122,8 @@ function obs.state(name, initial)
     return initial
   end
   if is_noting() and not restored[state] then
-    restored[state] = true
     note(restorer(state))
+    restored[state] = true
   end
   if not rawequal(state, initial) and not kind_of(state) and not kind_of(initial) then
     add_missing(state, initial)
@@ -169,9 +173,10 @@ local function can_merge(value, foreign)
 end
 
 -- Returns the tables of a new value that give their contents to old ones under the same keys, the
--- outermost first; for each its old table; and for each but the outermost its owner and key.
+-- outermost first; for each its old table; for each but the outermost its owner and key; and the
+-- number of their entries.
 local function matched(old, new)
-  local found, stays, places, taken = {}, {}, {}, {}
+  local found, stays, places, taken, count = {}, {}, {}, {}, 0
   local foreign = foreign_tables(old, new)
   local function match(from, to, owner, key)
     if can_merge(from, foreign) and can_merge(to, foreign) and not rawequal(from, to)
@@ -185,9 +190,13 @@ local function matched(old, new)
   while i < #found do
     i = i + 1
     local to = found[i]
-    for key, value in next, to do match(rawget(stays[to], key), value, to, key) end
+    for key, value in next, to do
+      count = count + 1
+      match(rawget(stays[to], key), value, to, key)
+    end
+    for _ in next, stays[to] do count = count + 1 end
   end
-  return found, stays, places
+  return found, stays, places, count
 end
 
 -- The keys that lead to a table.
@@ -223,10 +232,18 @@ local function replace(old, new, stays)
   if not rawequal(meta, metatable(old)) then pcall(setmetatable, old, stays[meta] or meta) end
 end
 
--- Replaces references to new tables by references to the tables that stay, in everything that can
--- be reached from `roots` without other code's tables: variables of functions, fields, metatables.
-local function rebind(roots, stays, foreign)
-  local seen, found = {}, {}
+-- The place of a metatable in a list of references.
+local METATABLE = {}
+
+-- Returns the references to new tables, which have to lead to the tables that stay, in everything
+-- that can be reached from `roots` without other code's tables: variables of functions, fields,
+-- metatables. The list has the holder and the place of each; a variable's place is its number.
+local function references(roots, stays, foreign)
+  local list, seen, found = {}, {}, {}
+  local function note_reference(holder, place)
+    list[#list + 1] = holder
+    list[#list + 1] = place
+  end
   local function find(value)
     local kind = type(value)
     if (kind == "function" or kind == "table" and not foreign[value]) and not seen[value] then
@@ -243,46 +260,66 @@ local function rebind(roots, stays, foreign)
     while type(value) == "function" do
       local name, held = upvalue(value, place)
       if not name then break end
-      if stays[held] then set_upvalue(value, place, stays[held]) end
+      if stays[held] then note_reference(value, place) end
       if name ~= "_ENV" then find(held) end
       place = place + 1
     end
     if type(value) == "table" then
       local meta = metatable(value)
-      if stays[meta] and not stays[value] then pcall(setmetatable, value, stays[meta]) end
+      if stays[meta] and not stays[value] then note_reference(value, METATABLE) end
       find(meta)
       local kind = kind_of(value)
       for key, field in next, value do
-        if stays[field] and not stays[value] and kind ~= "set" then
-          rawset(value, key, stays[field])
-        end
+        if stays[field] and not stays[value] and kind ~= "set" then note_reference(value, key) end
         find(field)
       end
     end
   end
+  return list
 end
 
--- Keeps an old table with the contents of a new one; returns false if one of them is a value.
-local function replace_table(old, new, globals, callbacks)
-  local tables, stays = matched(old, new)
-  if #tables == 0 then return false end
-  local foreign = foreign_tables(old, new)
-  for _, table in ipairs(tables) do foreign[stays[table]] = true end
-  foreign[globals] = true
-  callbacks[#callbacks + 1] = new
-  for key, value in next, globals do
-    if stays[value] then rawset(globals, key, stays[value]) end
+-- Makes a reference lead to the table that stays.
+local function redirect(holder, place, stays)
+  if type(holder) == "function" then
+    local _, held = upvalue(holder, place)
+    if stays[held] then set_upvalue(holder, place, stays[held]) end
+  elseif rawequal(place, METATABLE) then
+    local meta = metatable(holder)
+    if stays[meta] then pcall(setmetatable, holder, stays[meta]) end
+  else
+    local field = rawget(holder, place)
+    if stays[field] then rawset(holder, place, stays[field]) end
   end
-  for _, state in next, sandbox_data().states do
-    if not kind_of(state) then
-      for key, value in next, state do
-        if stays[value] then rawset(state, key, stays[value]) end
+end
+
+-- The references to new tables that a chunk has made: in its global variables, in states, and in
+-- everything that can be reached from `roots`.
+local function references_of(loading, roots)
+  local stays, globals = loading.stays, loading.globals
+  local foreign = foreign_tables(loading.old, loading.new)
+  for _, table in ipairs(loading.tables) do foreign[stays[table]] = true end
+  foreign[globals] = true
+  local list = references(roots, stays, foreign)
+  local function search(table)
+    for key, value in next, table do
+      if stays[value] then
+        list[#list + 1] = table
+        list[#list + 1] = key
       end
     end
   end
-  rebind(callbacks, stays, foreign)
-  for _, table in ipairs(tables) do replace(stays[table], table, stays) end
-  return true
+  search(globals)
+  for _, state in next, sandbox_data().states do
+    if not kind_of(state) then search(state) end
+  end
+  return list
+end
+
+-- Keeps the old tables with the contents of the new ones.
+local function replace_tables(loading)
+  local stays, list = loading.stays, loading.references
+  for i = 1, #list, 2 do redirect(list[i], list[i + 1], stays) end
+  for _, table in ipairs(loading.tables) do replace(stays[table], table, stays) end
 end
 
 -- Copies of old functions ------------------------------------------------------------------------
@@ -367,18 +404,18 @@ local function take_back(module, name, steps, replaced, restore_hooks)
 end
 
 -- Why the new value of a module cannot take the place of the old one; nil if it can.
-local function misfit(name, module, old, new)
+local function misfit(name, module, loading)
+  local old, new, stays, places = loading.old, loading.new, loading.stays, loading.places
   if type(old) == "table" and type(new) ~= "table" then
     return format("the module '%s' returned a table before, and returns %s now", name,
       new == true and "nothing" or "a " .. type(new))
   end
-  local tables, stays, places = matched(old, new)
   local function refuse(what, table)
     local path = path_of(table, places)
     return format("the module '%s' %s its own table%s, which a reload replaces: use a table of "
       .. "obs.state", name, what, path == "" and "" or format(" '%s'", path))
   end
-  for _, table in ipairs(tables) do
+  for _, table in ipairs(loading.tables) do
     local key = next(lazy_keys(table) or {})
     if key ~= nil then return refuse(format("declares '%s' on", tostring(key)), table) end
     if is_watched(table) or next(obs.observed_keys(table)) then return refuse("observes", table) end
@@ -393,19 +430,32 @@ local function misfit(name, module, old, new)
   end
 end
 
--- Runs the chunk of a module; returns its value, or nil and why it cannot take the old one's place.
-local function run_chunk(name, chunk, arguments, module)
-  local new, problem
+-- Runs the chunk of a module, and searches what its code has to replace; returns why it cannot take
+-- the place of the old code, or nil.
+local function run_chunk(name, chunk, arguments, module, loading)
+  local problem
   local failure = run_limited(function()
-    local old = module_value(name)
-    new = chunk(unpack(arguments))
+    local old = loading.old
+    local new = chunk(unpack(arguments))
     if new == nil then
       new = module_value(name)
       if rawequal(new, old) then new = true end
     end
-    problem = misfit(name, module, old, new)
+    loading.new, loading.functions = new, functions_of(old)
+    local count
+    loading.tables, loading.stays, loading.places, count = matched(old, new)
+    problem = misfit(name, module, loading)
+    local roots = { new }
+    for _, callback in ipairs(loading.callbacks) do roots[#roots + 1] = callback end
+    for _, entry in ipairs(lazies_of(module)) do roots[#roots + 1] = entry[3].get end
+    loading.references = #loading.tables > 0 and references_of(loading, roots) or {}
+    local most = most_changes()
+    if count + #loading.references // 2 > most then
+      problem = problem or format("the module '%s' is too large to be loaded again: its old and "
+        .. "its new tables may have %d entries", name, most)
+    end
   end, module)
-  return new, failure or problem
+  return failure or problem
 end
 
 -- The global variables of a chunk.
@@ -414,30 +464,39 @@ local function globals_of(chunk)
   return name == "_ENV" and globals or {}
 end
 
--- Runs the chunk of a module, and lets its code replace the former one.
+-- Lets the code of a chunk that has run replace the former one.
+local function take_over(name, module, former, loading)
+  note_replaced(nil)
+  say_last_words(former, loading.old)
+  -- First: lazy properties of the former loading would refuse or lose new values of their keys.
+  end_loading(former, module, name)
+  replace_tables(loading)
+  set_module(name, module, #loading.tables > 0 and loading.old or loading.new)
+end
+
+-- Runs the chunk of a module, and lets its code replace the former one. Returns the old functions,
+-- or nil and why it cannot.
 local function load_again(name, chunk, arguments, former)
-  local module, old, globals = next_module(), module_value(name), globals_of(chunk)
-  local steps, replaced, callbacks = { restorer(globals) }, {}, {}
+  local module, globals = next_module(), globals_of(chunk)
+  local loading = { old = module_value(name), globals = globals, callbacks = {} }
+  local steps, replaced = { restorer(globals) }, {}
   local restore_hooks = hooks()
   undo, restored, reloading, core.former_module = steps, {}, current_sandbox(), former
-  note_replaced(replaced, callbacks)
-  local new, problem = run_chunk(name, chunk, arguments, module)
-  local copies
+  note_replaced(replaced, loading.callbacks)
+  local ran, problem = pcall(run_chunk, name, chunk, arguments, module, loading)
+  -- A stop halfway would lose the old code or the new one.
+  begin_exempt()
   undo, core.former_module = nil, false
-  if problem then
-    take_back(module, name, steps, replaced, restore_hooks)
+  local ok, message
+  if ran and not problem then
+    ok, message = pcall(take_over, name, module, former, loading)
   else
-    note_replaced(nil)
-    local functions = functions_of(old)
-    say_last_words(former, old)
-    for _, entry in ipairs(lazies_of(module)) do callbacks[#callbacks + 1] = entry[3].get end
-    -- First: lazy properties of the former loading would refuse or lose new values of their keys.
-    end_loading(former, module, name)
-    if replace_table(old, new, globals, callbacks) then new = old end
-    set_module(name, module, new)
-    copies = copies_of(functions, name)
+    ok, message = pcall(take_back, module, name, steps, replaced, restore_hooks)
   end
-  return copies, problem
+  end_exempt()
+  if not ran then error(problem, 0) end
+  if not ok then error(message, 0) end
+  return not problem and loading.functions, problem
 end
 
 --- Notes a function that takes back a change by the chunk of a module.
@@ -457,16 +516,16 @@ function core.reload(name)
   end
   local chunk, former, arguments = load_module(name)
   if not chunk then return nil, former end
-  -- A stop halfway would lose the old code or the new one.
-  begin_exempt()
-  local ok, copies, message = pcall(load_again, name, chunk, arguments, former)
-  end_exempt()
+  local ok, functions, message = pcall(load_again, name, chunk, arguments, former)
   if not ok then
     note_replaced(nil)
     undo, core.former_module = nil, false
-    error(copies, 0)
+    error(functions, 0)
   end
-  return copies, message
+  if not functions then return nil, message end
+  -- The reload has succeeded, also if there is no memory for the texts.
+  local searched, copies = pcall(copies_of, functions, name)
+  return searched and copies or {}
 end
 
 function obs.reload(name)

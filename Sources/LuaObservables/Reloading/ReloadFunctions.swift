@@ -15,6 +15,8 @@ final class ReloadFunctions: ModuleSlice {
   /// The number of reloads by each sandbox in the turn `turn`.
   private var reloads: (turn: UInt64, counts: [UInt32: Int]) = (0, [:])
   private static let mostReloads = 100
+  /// How many entries of tables a reload changes in one step, if the time of scripts is limited.
+  private static let mostChanges = 20_000
 
   private var modules: ScriptModules { host.sandboxes.modules }
 
@@ -43,6 +45,14 @@ final class ReloadFunctions: ModuleSlice {
       ), .init("hooks", hooks),
       .init("sandbox_data", pushData), .init("call_limited", callLimited),
       .init("run_limited", runLimited),
+      .init(
+        "most_changes",
+        { [self] L in
+          let isLimited = host.sandboxes.current.account.pointee.limit > 0
+          L.push(isLimited ? Self.mostChanges : Int.max)
+          return 1
+        }
+      ),
       .init("upvalue", upvalue), .init("set_upvalue", setUpvalue),
     ]
   }

@@ -16,6 +16,16 @@ extension LuaState {
   func forEachEntry(
     at index: CInt, beyond length: lua_Integer = 0, of L: LuaStack, _ body: () throws -> Void
   ) throws {
+    try goThroughEntries(at: index, beyond: length, of: L) {
+      try body()
+      return true
+    }
+  }
+
+  /// Does the same until `body` returns false.
+  func goThroughEntries(
+    at index: CInt, beyond length: lua_Integer = 0, of L: LuaStack, while body: () throws -> Bool
+  ) throws {
     let height = L.height
     var count: lua_Integer = 0
     try check(clua_try_entries(L.pointer, index, length, &count), L)
@@ -23,7 +33,7 @@ extension LuaState {
     for entry in stride(from: 0, to: count, by: 1) {
       L.rawGet(index: 2 * entry + 1, at: height + 1)
       L.rawGet(index: 2 * entry + 2, at: height + 1)
-      try body()
+      guard try body() else { return }
       L.height = height + 1
     }
   }

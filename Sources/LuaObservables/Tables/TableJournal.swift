@@ -63,6 +63,9 @@ final class TableJournal {
     charge = bytes
   }
 
+  /// Whether the engine has to abandon its work for the running scripts.
+  var isStopping: Bool { state.interrupter.isEngineStopping }
+
   var isList: Bool { kind == CLUA_KIND_PLAIN || kind == CLUA_KIND_ARRAY }
 
   // MARK: Positions
@@ -149,6 +152,7 @@ final class TableJournal {
       keyed.forEachMemberChange(since: parts.keyed) { key, value, _ in
         use(key.value)
         use(value)
+        return true
       }
     }
     kept.removeAll { key in

@@ -6,7 +6,7 @@ internal import Observables
 extension TableKind {
   /// Implements `forEachMember`.
   func goThroughMembers(
-    of node: NodeRef, in scope: MemberScope, _ visit: (Member) -> Void
+    of node: NodeRef, in scope: MemberScope, _ visit: (Member) -> Bool
   ) {
     let L = L
     let height = L.height
@@ -21,7 +21,7 @@ extension TableKind {
     for position in stride(from: 1, through: length, by: 1) {
       L.push(position)
       L.getOwn(at: height + 1)
-      visit(member(L, in: scope))
+      guard visit(member(L, in: scope)) else { return }
       L.pop()
     }
     if kind == CLUA_KIND_ARRAY || (isList && scope == .elements) { return }
@@ -29,17 +29,18 @@ extension TableKind {
     if scope == .stored || scope == .covered {
       let count = clua_node_countscalars(L.pointer, table, length)
       if count >= 0 {
-        for _ in 0..<count { visit(Member(value: .none, node: nil)) }
+        for _ in 0..<count where !visit(Member(value: .none, node: nil)) { return }
         return
       }
     }
     // The members of a set are its keys.
     let skipsKeys = (scope == .stored || scope == .covered) && kind != CLUA_KIND_SET
     notingFailure {
-      try state.forEachEntry(at: height + 1, beyond: length, of: L) {
-        if !skipsKeys || !L.isTable(at: -2), !hasLazies || !clua_node_islazy(L.pointer, table, -2) {
-          visit(member(L, in: scope))
+      try state.goThroughEntries(at: height + 1, beyond: length, of: L) {
+        if skipsKeys && L.isTable(at: -2) || hasLazies && clua_node_islazy(L.pointer, table, -2) {
+          return true
         }
+        return visit(member(L, in: scope))
       }
     }
   }
@@ -82,8 +83,9 @@ extension TableKind {
     if kind == CLUA_KIND_SET || kind == CLUA_KIND_DICTIONARY {
       var first: Member?
       notingFailure {
-        try state.forEachEntry(at: height + 1, of: L) {
-          if first == nil, !clua_node_islazy(L.pointer, table, -2) { first = member(L) }
+        try state.goThroughEntries(at: height + 1, of: L) {
+          if !clua_node_islazy(L.pointer, table, -2) { first = member(L) }
+          return first == nil
         }
       }
       return first
@@ -98,21 +100,22 @@ extension TableKind {
   /// Implements `forEachMemberChange`.
   func goThroughChanges(
     of node: NodeRef, in scope: MemberScope, since position: Int,
-    _ visit: (_ member: Member, _ count: Int) -> Void
+    _ visit: (_ member: Member, _ count: Int) -> Bool
   ) -> Bool {
     guard let journal = journals[node], hasRoom(L) else { return false }
     let L = L
-    func note(_ value: KeptValue, _ count: Int) {
+    func note(_ value: KeptValue, _ count: Int) -> Bool {
       journal.push(value, to: L)
       defer { L.pop() }
-      visit(member(L), count)
+      return visit(member(L), count)
     }
     let (list, keyed) = journal.parts(of: position)
     if journal.isList, !journal.list.forEachMemberChange(since: list, note) {
       // The whole list was assigned, but its former contents are known.
       guard journal.isKnown(since: list) else { return false }
-      for value in journal.list.former(at: list, current: journal.current) { note(value, -1) }
-      for value in journal.current() { note(value, 1) }
+      let former = journal.list.former(at: list, current: journal.current)
+      for value in former where !note(value, -1) { return true }
+      for value in journal.current() where !note(value, 1) { return true }
     }
     if !journal.isList, !journal.isKnown(sinceKeyed: keyed) { return false }
     if !journal.isList || scope != .elements {
@@ -121,9 +124,9 @@ extension TableKind {
         if scope == .stored, !isSet {
           journal.push(key.value, to: L)
           defer { L.pop() }
-          if L.isTable(at: -1) { return }
+          if L.isTable(at: -1) { return true }
         }
-        note(value, count)
+        return note(value, count)
       }
     }
     return true

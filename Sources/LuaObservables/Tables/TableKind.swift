@@ -402,7 +402,7 @@ final class TableKind: NodeKind {
   }
 
   override func forEachMember(
-    _ node: NodeRef, in scope: MemberScope, _ visit: (Member) -> Void
+    _ node: NodeRef, in scope: MemberScope, _ visit: (Member) -> Bool
   ) {
     goThroughMembers(of: node, in: scope, visit)
   }
@@ -476,7 +476,7 @@ final class TableKind: NodeKind {
 
   override func forEachMemberChange(
     _ node: NodeRef, in scope: MemberScope, since position: Int,
-    _ visit: (_ member: Member, _ count: Int) -> Void
+    _ visit: (_ member: Member, _ count: Int) -> Bool
   ) -> Bool {
     goThroughChanges(of: node, in: scope, since: position, visit)
   }

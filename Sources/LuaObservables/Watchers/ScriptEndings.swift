@@ -97,7 +97,7 @@ final class ScriptEndings {
     if !data.pointee.isInternal {
       host.sandboxes[data.pointee.sandbox].quotas.giveWatcherBack()
     }
-    state.discharge(Int(data.pointee.charge), from: state.share(named: watcher.pointee.payer))
+    state.discharge(ScriptWatcher.charge, from: state.share(named: watcher.pointee.payer))
     data.deallocate()
   }
 

@@ -59,6 +59,8 @@ final class ScriptReceiver: Receiver {
 
   override func checkLimits() throws { try linkLimits.check() }
 
+  override func checkTime() throws { try linkLimits.checkTime() }
+
   override func prepare(_ watcher: WatcherRef, _ body: () -> Void) {
     reference.keeping {
       sandboxes.entered(watcher.script.pointee.sandbox, payment(inFlush: watcher)) {
@@ -84,6 +86,10 @@ final class ScriptReceiver: Receiver {
 
   override func waitsForNextTurn(_ watcher: WatcherRef) -> Bool {
     payment(inFlush: watcher) != .own && sandboxes.hasSpentAllowance(watcher.script.pointee.sandbox)
+  }
+
+  override func mayStartOver(after error: any Error) -> Bool {
+    (error as? LuaError)?.code == .timeLimit
   }
 
   override func reportExhausted(_ error: any Error, _ watcher: WatcherRef) {

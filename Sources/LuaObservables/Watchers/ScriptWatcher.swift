@@ -18,8 +18,8 @@ struct ScriptWatcher {
   var sandbox: UInt32 { owner.sandbox }
   /// Whether others made it pending, so that it may have to wait for the next turn.
   var isCausedByOthers = false
-  /// Bytes of scripts' memory that it takes.
-  var charge: Int32 = 0
+  /// Bytes of scripts' memory that the watcher's records take, besides its paths and links.
+  static let charge = 400
   /// Whether the prelude registered it for internal use: it counts for no quota, and is called even
   /// when scripts must stop.
   let isInternal: Bool

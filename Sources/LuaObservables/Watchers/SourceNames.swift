@@ -11,7 +11,10 @@ struct Site {
   static let none: Int32 = -1
 }
 
-/// The names of sources, each kept once.
+/// The names of sources, each kept once, for ever: places refer to them by number.
+///
+/// A script that loads any number of chunks pays for their names (S3). Without memory for another
+/// name, the chunk's places are unknown.
 final class SourceNames: PlaceSource {
   @exclusivity(unchecked) private var names: [[CChar]] = [[], [0x6F, 0x62, 0x73, 0]]
   /// The positions of other names in `names`; a program that observes nothing needs no dictionary.
@@ -23,6 +26,8 @@ final class SourceNames: PlaceSource {
   @exclusivity(unchecked) private var functions: CInt = 0
   private let known: UnsafeMutablePointer<Int32>
   private static let slots = 16
+  /// Bytes of a name besides its text.
+  private static let nameSize = 100
   /// The source name of the module's functions, "obs".
   private static let prelude: Int32 = 1
 
@@ -135,6 +140,9 @@ final class SourceNames: PlaceSource {
     if let index = indices[text] {
       last = index
     } else {
+      let cost = Self.nameSize + text.count
+      guard let state, state.hasMemory(for: cost, in: state.share) else { return 0 }
+      state.chargeAfterwards(cost, to: state.share)
       last = Int32(names.count)
       names.append(text)
       indices[text] = last
@@ -150,7 +158,7 @@ final class SourceNames: PlaceSource {
 
   /// "file:line", or "?" if no Lua function was running.
   func text(_ site: Site) -> String {
-    guard site.line != 0 else { return "?" }
+    guard site.line != 0, site.source != 0 else { return "?" }
     let bytes = names[Int(site.source)].dropLast().map { UInt8(bitPattern: $0) }
     let name = String(decoding: bytes, as: UTF8.self)
     return site.line == Site.none ? name : "\(name):\(site.line)"

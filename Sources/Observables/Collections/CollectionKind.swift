@@ -73,7 +73,7 @@ final class CollectionKind: NodeKind {
   }
 
   override func forEachMember(
-    _ node: NodeRef, in scope: MemberScope, _ visit: (Member) -> Void
+    _ node: NodeRef, in scope: MemberScope, _ visit: (Member) -> Bool
   ) {
     with(node) { $0.forEachMember(in: node.engine, visit) }
   }
@@ -84,7 +84,10 @@ final class CollectionKind: NodeKind {
 
   override func forEachChild(_ node: NodeRef, _ visit: (NodeRef) -> Void) {
     with(node) { collection in
-      collection.forEachMember(in: node.engine) { if let node = $0.node { visit(node) } }
+      collection.forEachMember(in: node.engine) { member in
+        if let node = member.node { visit(node) }
+        return true
+      }
     }
   }
 
@@ -111,7 +114,7 @@ final class CollectionKind: NodeKind {
 
   override func forEachMemberChange(
     _ node: NodeRef, in scope: MemberScope, since position: Int,
-    _ visit: (_ member: Member, _ count: Int) -> Void
+    _ visit: (_ member: Member, _ count: Int) -> Bool
   ) -> Bool {
     with(node) { $0.forEachMemberChange(since: position, in: node.engine, visit) }
   }

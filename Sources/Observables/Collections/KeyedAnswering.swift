@@ -25,9 +25,9 @@ extension KeyedAnswering {
 
   func forget(_ slot: SlotRef) { slots.forget(slot) }
 
-  func forEachMember(in engine: Engine, _ visit: (Member) -> Void) {
+  func forEachMember(in engine: Engine, _ visit: (Member) -> Bool) {
     let traits = traits
-    for value in storedValues { visit(traits.member(value, in: engine)) }
+    for value in storedValues where !visit(traits.member(value, in: engine)) { return }
   }
 
   func end(isLast: Bool, in engine: Engine) -> Member? {
@@ -54,7 +54,7 @@ extension KeyedAnswering {
   }
 
   func forEachMemberChange(
-    since position: Int, in engine: Engine, _ visit: (Member, Int) -> Void
+    since position: Int, in engine: Engine, _ visit: (Member, Int) -> Bool
   ) -> Bool {
     guard let journal else { return false }
     let traits = traits

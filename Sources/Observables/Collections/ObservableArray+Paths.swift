@@ -44,9 +44,9 @@ extension ObservableArray: PathAnswering {
     element(component, of: path).flatMap { traits.node(of: $0, in: engine) }
   }
 
-  func forEachMember(in engine: Engine, _ visit: (Member) -> Void) {
+  func forEachMember(in engine: Engine, _ visit: (Member) -> Bool) {
     let traits = traits
-    for element in storage { visit(traits.member(element, in: engine)) }
+    for element in storage where !visit(traits.member(element, in: engine)) { return }
   }
 
   func end(isLast: Bool, in engine: Engine) -> Member? {
@@ -135,7 +135,7 @@ extension ObservableArray: PathAnswering {
   }
 
   func forEachMemberChange(
-    since position: Int, in engine: Engine, _ visit: (Member, Int) -> Void
+    since position: Int, in engine: Engine, _ visit: (Member, Int) -> Bool
   ) -> Bool {
     guard let journal else { return false }
     let traits = traits

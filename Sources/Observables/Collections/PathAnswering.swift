@@ -18,7 +18,7 @@ protocol PathAnswering: ObservableCollection, PathReadable {
   func name(of slot: SlotRef) -> String
   func forget(_ slot: SlotRef)
 
-  func forEachMember(in engine: Engine, _ visit: (Member) -> Void)
+  func forEachMember(in engine: Engine, _ visit: (Member) -> Bool)
   func end(isLast: Bool, in engine: Engine) -> Member?
 
   // These methods are for objects that digits follow (C4).
@@ -37,7 +37,7 @@ protocol PathAnswering: ObservableCollection, PathReadable {
   func trimJournal(before position: Int)
   func compactJournal(for readers: [Int])
   func forEachMemberChange(
-    since position: Int, in engine: Engine, _ visit: (Member, Int) -> Void
+    since position: Int, in engine: Engine, _ visit: (Member, Int) -> Bool
   ) -> Bool
   func hasEdits(since position: Int) -> Bool
 }

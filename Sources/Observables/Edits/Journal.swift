@@ -261,11 +261,12 @@ package struct Journal<Element> {
     return zip(old, new).contains { isStopped() || !same($0, $1) }
   }
 
-  /// Calls `visit` with each element that was added (+1) or removed (-1) since `position`.
+  /// Calls `visit` with each element that was added (+1) or removed (-1) since `position`, until
+  /// `visit` returns false.
   ///
   /// Returns false if this is not known, because the list was assigned as a whole.
   package func forEachMemberChange(
-    since position: Int, _ visit: (Element, _ count: Int) -> Void
+    since position: Int, _ visit: (Element, _ count: Int) -> Bool
   ) -> Bool {
     let unread = entries(since: position)
     for entry in unread {
@@ -273,14 +274,14 @@ package struct Journal<Element> {
     }
     for entry in unread {
       guard case .edit(let edit) = entry else { continue }
-      switch edit {
-      case .insert(let element, _): visit(element, 1)
-      case .remove(let element, _): visit(element, -1)
-      case .replace(let old, let new, _):
-        visit(old, -1)
-        visit(new, 1)
-      case .move: break
-      }
+      let goesOn =
+        switch edit {
+        case .insert(let element, _): visit(element, 1)
+        case .remove(let element, _): visit(element, -1)
+        case .replace(let old, let new, _): visit(old, -1) && visit(new, 1)
+        case .move: true
+        }
+      if !goesOn { break }
     }
     return true
   }

@@ -115,13 +115,14 @@ package struct KeyedJournal<Key: Hashable, Value> {
     !edits(since: position, same: same, unless: isStopped).isEmpty
   }
 
-  /// Calls `visit` with each value that was added (+1) or removed (-1) since `position`.
+  /// Calls `visit` with each value that was added (+1) or removed (-1) since `position`, until
+  /// `visit` returns false.
   package func forEachMemberChange(
-    since position: Int, _ visit: (Key, Value, _ count: Int) -> Void
+    since position: Int, _ visit: (Key, Value, _ count: Int) -> Bool
   ) {
     for entry in entries(since: position) {
-      if let old = entry.old { visit(entry.key, old, -1) }
-      if let new = entry.new { visit(entry.key, new, 1) }
+      if let old = entry.old, !visit(entry.key, old, -1) { return }
+      if let new = entry.new, !visit(entry.key, new, 1) { return }
     }
   }
 }

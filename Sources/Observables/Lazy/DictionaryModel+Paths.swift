@@ -35,8 +35,8 @@ extension DictionaryModel: PathAnswering {
   func name(of slot: SlotRef) -> String { slots.key(of: slot) ?? "?" }
   func forget(_ slot: SlotRef) { slots.forget(slot) }
 
-  func forEachMember(in engine: Engine, _ visit: (Member) -> Void) {
-    for (_, value) in loaded { visit(traits.member(value, in: engine)) }
+  func forEachMember(in engine: Engine, _ visit: (Member) -> Bool) {
+    for (_, value) in loaded where !visit(traits.member(value, in: engine)) { return }
   }
 
   func end(isLast: Bool, in engine: Engine) -> Member? {
@@ -54,7 +54,7 @@ extension DictionaryModel: PathAnswering {
   func trimJournal(before position: Int) {}
   func compactJournal(for readers: [Int]) {}
   func forEachMemberChange(
-    since position: Int, in engine: Engine, _ visit: (Member, Int) -> Void
+    since position: Int, in engine: Engine, _ visit: (Member, Int) -> Bool
   ) -> Bool { false }
   func hasEdits(since position: Int) -> Bool { false }
 }

@@ -106,12 +106,12 @@ final class ModelKind: NodeKind {
   }
 
   override func forEachMember(
-    _ node: NodeRef, in scope: MemberScope, _ visit: (Member) -> Void
+    _ node: NodeRef, in scope: MemberScope, _ visit: (Member) -> Bool
   ) {
     for key in entries.indices where entries[key].lazy == nil {
       if scope == .stored, entries[key].isOpaque { continue }
       if case .node(let child) = child(key, of: node) {
-        visit(Member(value: .object(UnsafeRawPointer(child)), node: child))
+        guard visit(Member(value: .object(UnsafeRawPointer(child)), node: child)) else { return }
       }
     }
   }

@@ -25,6 +25,8 @@ public final class Path: Sendable {
   let aggregateStep: Int
   /// The first step that is `**`, or `Int.max`.
   let deepStep: Int
+  /// The bytes of all components.
+  let size: Int
 
   /// A cache for the meaning of each component in the kind of object to which it was applied last.
   ///
@@ -82,6 +84,7 @@ public final class Path: Sendable {
     self.steps = isUnion || components.last!.kind == .deep ? components + [.every] : components
     self.kinds = steps.map(\.kind)
     self.hasElements = components.contains { $0.kind == .element }
+    self.size = components.reduce(0) { $0 + $1.bytes.count }
     answers = .allocate(capacity: steps.count)
     for step in steps.indices { (answers + step).initialize(to: Atomic(0)) }
   }

@@ -103,6 +103,82 @@ struct LinkLimitTests {
     #expect(test.host["calls"] == 2)
   }
 
+  // A refusal is followed by a full collection. If each of the objects were tried, there would be
+  // as many collections, and no end.
+  @Test(arguments: ["**", "*.v", "@sum.v"])
+  func `the first refusal of memory ends a registration`(path: String) throws {
+    var limits = ScriptLimits()
+    limits.memory = 8 << 20
+    let host = try LuaHost(loop: Loop(clock: .virtual), limits: limits)
+    try host.run(
+      """
+      local obs = require 'obs'
+      local root = {}
+      for i = 1, 20000 do root[i] = { v = i } end
+      collections = 0
+      local function count()
+        setmetatable({}, { __gc = function()
+          collections = collections + 1
+          count()
+        end })
+      end
+      count()
+      message = select(2, pcall(obs.observe, root, '\(path)', function() end))
+      """)
+    #expect(host["message"] == "not enough memory")
+    let collections: Int = try #require(host["collections"])
+    #expect(collections < 20)
+  }
+
+  // S3: a path is charged by whichever function adds it, until the watcher gives it up.
+  @Test func `both ways to add a path take the same memory`() throws {
+    let test = try limited()
+    let name = String(repeating: "n", count: 200)
+    let ways = [
+      "w = obs.observe(u, { 'first', 'a.b.\(name)', '\(name).*' }, nop)",
+      "w = obs.observe(u, 'first', nop) w:observe 'a.b.\(name)' w:observe '\(name).*'",
+    ]
+    func use(_ code: String) throws -> Int {
+      try test.host.state.collectGarbage()
+      let before = test.host.state.memoryInUse
+      try test.host.run(code)
+      try test.host.state.collectGarbage()
+      return test.host.state.memoryInUse - before
+    }
+    try test.host.run("u = {}")
+    for way in ways { try test.host.run("\(way) w:stop()") }
+    let uses = try ways.map { way in
+      let use = (try use(way), try use("obs.stop(u, 'a.b.\(name)') obs.stop(u, '\(name).*')"))
+      try test.host.run("w:stop()")
+      return use
+    }
+    #expect(abs(uses[0].0 - uses[1].0) < 500 && uses[0].0 > 2000, "\(uses)")
+    for use in uses { #expect(use.1 < -1500, "\(uses)") }
+    try test.host.run(
+      """
+      local w = obs.observe(u, 'x', nop)
+      message = select(2, pcall(function() for i = 1, 1e6 do w:observe('x' .. i) end end))
+      w:stop()
+      """)
+    #expect(test.host["message"] == "not enough memory")
+  }
+
+  @Test(arguments: [nil, 64 << 20])
+  func `a watcher can have paths of any length`(memory: Int?) throws {
+    var limits = ScriptLimits()
+    limits.memory = memory
+    let host = try LuaHost(loop: Loop(clock: .virtual), limits: limits)
+    // The bytes of these paths do not fit into 32 bits.
+    try host.run(
+      """
+      local path, list = ('a.'):rep(70000) .. 'b', {}
+      for i = 1, 100 do list[i] = path end
+      ok, message = pcall(require('obs').observe, {}, list, function() end)
+      if ok then message:stop() message = nil end
+      """)
+    #expect(host["message"] == (memory == nil ? nil : "not enough memory"))
+  }
+
   @Test(.enabled(if: !ContainedHost.delaysSignals))
   func `following paths in a flush takes the time of the scripts`() throws {
     let test = try ContainedHost {
@@ -115,7 +191,9 @@ struct LinkLimitTests {
     for first in stride(from: 2001, to: 40_000, by: 1000) {
       try test.host.run("for i = \(first), \(first) + 999 do t.list[i] = { x = i } end")
     }
+    // Watchers that got no time start over in the next turn.
     try test.host.run("t.other = t.list")
+    test.loop.advance(by: 0)
     #expect(test.codes.contains(.quota))
     #expect(
       test.reports[0].error.message

@@ -220,6 +220,22 @@ struct StoppingTests {
     #expect(try inner.host.run("return 1") == [1])
   }
 
+  // A stop waits for the piece of 10,000 values that is being appended.
+  @Test func `an append of many values is stopped between its pieces`() throws {
+    let test = try ContainedHost { $0.turnTime = .seconds(60) }
+    try test.host.set("stop") { [unowned host = test.host] () -> Void in host.interrupt() }
+    let error = test.failure(
+      """
+      local obs, values = require 'obs', {}
+      for i = 1, 25000 do values[i] = i end
+      array = obs.array()
+      obs.observe(array, '*', stop, { immediate = true })
+      array:append(table.unpack(values))
+      """)
+    #expect(error?.code == .interrupted)
+    #expect(try test.host.run("return #array, array[10000]") == [.integer(10000), .integer(10000)])
+  }
+
   @Test func `interrupt stops a running script from another thread`() throws {
     let test = try ContainedHost { $0.turnTime = nil }
     let interrupter = test.host.state.interrupter

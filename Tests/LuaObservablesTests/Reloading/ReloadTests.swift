@@ -635,6 +635,22 @@ struct ReloadTests {
       assert(s.x == nil and t.n == 5 and s.assigned == 'by hand' and s.object == object)
       """
     )
+    // Observed or not, the globals are the same again.
+    for isObserved in [false, true] {
+      let watch = isObserved && style != .sandbox ? "obs.observe(_G, '*', function() end)" : ""
+      try scripts.run("\(watch) one, two, three, many = 1, 2.0, nil, {}")
+      let changes = """
+        one, two, three, many[1] = nil, 2, 3, 1
+        for i = 1, 1000 do _G["g" .. i], _G[i] = i, i end
+        error "no"
+        """
+      #expect(scripts.reload("a", changes)?.hasSuffix("no") == true)
+      try scripts.run(
+        """
+        assert(one == 1 and two == 2 and three == nil and many[1] == 1)
+        for i = 1, 1000 do assert(_G["g" .. i] == nil and _G[i] == nil) end
+        """)
+    }
     if style != .sandbox {
       try scripts.run("setmetatable(_G, { __newindex = error })")
       #expect(
@@ -682,6 +698,41 @@ struct ReloadTests {
     #expect(other["hooked"] == "other ")
     #expect(try scripts.log().isEmpty)
     #expect(scripts.reports.isEmpty)
+  }
+
+  // H1, S1: what cannot be stopped is bounded.
+  @Test(arguments: [nil, Duration.seconds(60)])
+  func `a large module is loaded again unless time is limited`(time: Duration?) throws {
+    let test = try TestHost { loop in
+      var limits = ScriptLimits()
+      limits.turnTime = time
+      return try LuaHost(loop: loop, libraries: .safe, limits: limits)
+    }
+    var text = ""
+    test.host.modules { _ in .text(text) }
+    func set(_ version: Int, _ count: Int) {
+      text = """
+        made, M = \(version), { f = function() return \(version) end, list = {} }
+        for i = 1, \(count) do M.list[i] = { made } end
+        return M
+        """
+    }
+    set(1, 100)
+    try test.host.run("obs = require 'obs' m = require 'm' list = m.list[1]")
+    set(2, 4000)
+    try test.host.run("assert(obs.reload 'm') assert(m.f() == 2 and list[1] == 2 and M == m)")
+    set(3, 8000)
+    try test.host.run("ok, message = obs.reload 'm' version, count = m.f(), #m.list")
+    #expect(test.host["version"] == (time == nil ? 3 : 2))
+    #expect(test.host["made"] == (time == nil ? 3 : 2))
+    #expect(test.host["count"] == (time == nil ? 8000 : 4000))
+    let message: String? = test.host["message"]
+    #expect(
+      message
+        == (time == nil
+          ? nil
+          : "the module 'm' is too large to be loaded again: its old and its new tables may have "
+            + "20000 entries"))
   }
 
   // H2, H5

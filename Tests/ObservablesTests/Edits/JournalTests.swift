@@ -228,7 +228,11 @@ private struct Run {
     if former.applying(difference) != list { return "\(title): \(difference)" }
     var members: [Int: Int] = [:]
     for element in former { members[element, default: 0] += 1 }
-    if journal.forEachMemberChange(since: position, { members[$0, default: 0] += $1 }) {
+    let isKnown = journal.forEachMemberChange(since: position) { element, count in
+      members[element, default: 0] += count
+      return true
+    }
+    if isKnown {
       for element in list { members[element, default: 0] -= 1 }
       if members.contains(where: { $0.value != 0 }) { return "\(title): members" }
     }

@@ -105,6 +105,7 @@ private struct Run {
     for (_, value) in former { members[value, default: 0] += 1 }
     journal.forEachMemberChange(since: position) { _, value, count in
       members[value, default: 0] += count
+      return true
     }
     for (_, value) in values { members[value, default: 0] -= 1 }
     if members.contains(where: { $0.value != 0 }) { return "\(title): members" }

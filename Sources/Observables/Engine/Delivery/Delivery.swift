@@ -260,8 +260,7 @@ package struct Delivery: Room {
     if traits.contains(.charged),
       receiver._withUnsafeGuaranteedRef({ $0.waitsForNextTurn(watcher) })
     {
-      watcher.pointee.flags.insert(.queued)
-      state.queue.hold(watcher)
+      hold(watcher)
       return false
     }
     if watcher.hasLostObserver {
@@ -270,6 +269,10 @@ package struct Delivery: Room {
     }
     slots.rearmQuiet()
     guard isPrepared(watcher) else { return false }
+    if watcher.pointee.flags.contains(.startingOver) {
+      hold(watcher)
+      return false
+    }
     let isStale = watcher.pointee.isStale
     watcher.pointee.flags.remove(.undone)
     transactions.noteCall(of: watcher)
@@ -286,6 +289,12 @@ package struct Delivery: Room {
     return takeTurn(of: watcher, on: root)
   }
 
+  /// Makes a watcher that came out of a queue wait for the next turn.
+  private func hold(_ watcher: WatcherRef) {
+    watcher.pointee.flags.insert(.queued)
+    state.queue.hold(watcher)
+  }
+
   /// Brings the links of a watcher, and the lazy properties on its paths, up to date on the account
   /// of its receiver; false if the watcher ended.
   @inline(__always)
@@ -296,7 +305,8 @@ package struct Delivery: Room {
 
   @inline(__always)
   private func prepare(_ watcher: WatcherRef) -> Bool {
-    dependents.follow(watcher, isItsTurn: true)
+    if watcher.pointee.flags.contains(.startingOver), !wiring.startAgain(watcher) { return false }
+    return dependents.follow(watcher, isItsTurn: true)
   }
 
   @inline(never)

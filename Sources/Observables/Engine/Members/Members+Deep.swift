@@ -21,9 +21,10 @@ extension Members {
     let state = LinkState(.deep)
     var children: [NodeRef] = []
     var count = 0
+    let payer = link.pointee.wire.chargedReceiver
     node.kind.forEachMember(node, in: state.scope) { member in
       count += 1
-      guard let child = member.node, !child.isDead else { return }
+      guard let child = member.node, !child.isDead else { return !wiring.isRefused(payer) }
       if let known = state.members[child] {
         state.members[child] = FanMember(count: known.count + 1)
       } else if child.kind.isOpaque(child) {
@@ -32,6 +33,7 @@ extension Members {
         state.members[child] = FanMember(count: 1)
         children.append(child)
       }
+      return !wiring.isRefused(payer)
     }
     // Most objects contain no others.
     if children.isEmpty, count <= Members.longest { return [] }

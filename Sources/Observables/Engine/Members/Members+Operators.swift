@@ -13,7 +13,9 @@ extension Members {
       }
       return
     }
+    let payer = link.pointee.wire.chargedReceiver
     for (node, member) in state.members {
+      if wiring.isRefused(payer) { return }
       let contribution = contribution(of: member.link)
       state.members[node]!.contribution = contribution
       apply(state.members[node]!, member.count, to: state)
@@ -333,12 +335,14 @@ extension Members {
   private func place(of operand: Operand, below link: LinkRef) -> Int? {
     guard let node = link.pointee.slot?.pointee.node, let state = link.state else { return nil }
     var (index, found) = (node.kind.firstIndex, Int?.none)
+    let payer = link.pointee.wire.chargedReceiver
     node.kind.forEachMember(node, in: .elements) { member in
       let value =
         link.pointee.isTerminal
         ? member.value : member.node.flatMap { state.members[$0]?.contribution } ?? .none
-      if found == nil, value == operand { found = index }
+      if value == operand { found = index }
       index += 1
+      return found == nil && !wiring.isRefused(payer)
     }
     return found
   }

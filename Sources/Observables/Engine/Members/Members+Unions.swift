@@ -31,22 +31,25 @@ extension Members {
       if value != .none, count <= limit { values.append(value.normalized) }
     }
     node.kind.forEachMember(node, in: state.scope) { member in
-      if count > limit { return }
       if link.pointee.isTerminal {
         add(member.value)
       } else if let known = member.node.flatMap({ state.members[$0] }) {
         if state.operating!.operation!.isUnionOfCollections {
           count += 1
-          forEachFed(below: known.link, add)
+          forEachFed(below: known.link) { value in
+            add(value)
+            return count <= limit
+          }
         } else {
           add(known.contribution)
         }
       }
+      return count <= limit
     }
     return count <= limit ? values : nil
   }
 
-  private func forEachFed(below link: LinkRef?, _ visit: (Operand) -> Void) {
+  private func forEachFed(below link: LinkRef?, _ visit: (Operand) -> Bool) {
     var next = link
     while let link = next {
       if let state = link.state, state.role == .feed, let node = link.pointee.slot?.pointee.node,

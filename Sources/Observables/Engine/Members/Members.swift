@@ -63,6 +63,7 @@ package struct Members: Room {
     let state = link.state!
     if state.role == .deep { return openDeep(link, on: node) }
     var children: [NodeRef] = []
+    let payer = link.pointee.wire.chargedReceiver
     node.kind.forEachMember(node, in: state.scope) { member in
       if link.pointee.isTerminal {
         add(member.value, 1, to: state)
@@ -76,12 +77,16 @@ package struct Members: Room {
       } else {
         addOther(1, to: state)
       }
+      return !wiring.isRefused(payer)
     }
     wiring.chargeMembers(of: link, state)
     return children
   }
 
   /// Follows changes to the members of a link's object.
+  ///
+  /// If memory or time is refused, the watcher ends (`Wiring.isRefused`), so the state may stay
+  /// half-changed.
   func update(_ link: LinkRef, _ state: LinkState, on node: NodeRef) {
     if state.role == .edits { return }
     if state.role == .deep, node.kind.isOpaque(node) { return }
@@ -90,10 +95,12 @@ package struct Members: Room {
       state = LinkState(.deep)
       link.adopt(state)
     }
-    let changes = changes(for: link, state, on: node)
+    let payer = link.pointee.wire.chargedReceiver
+    let changes = changes(for: link, state, on: node, payer)
     var counts: [NodeRef: Int] = [:]
     var order: [NodeRef] = []
     for (member, count) in changes {
+      if wiring.isRefused(payer) { return }
       if link.pointee.isTerminal {
         change(link, state, by: member.value, count)
       } else if let child = member.node {
@@ -108,8 +115,12 @@ package struct Members: Room {
       }
     }
     // Removes departed objects first: new ones may need their places.
-    for child in order where counts[child]! < 0 { change(child, by: counts[child]!, below: link) }
-    for child in order where counts[child]! > 0 { change(child, by: counts[child]!, below: link) }
+    for isDeparture in [true, false] {
+      for child in order where counts[child]! != 0 && (counts[child]! < 0) == isDeparture {
+        if wiring.isRefused(payer) { return }
+        change(child, by: counts[child]!, below: link)
+      }
+    }
     if state.role == .aggregate {
       aggregateChanged(link)
     } else if state.role == .feed {
@@ -130,7 +141,7 @@ package struct Members: Room {
   /// The members that came (above 0) or left, or all old and new members if no journal covers the
   /// changes.
   private func changes(
-    for link: LinkRef, _ state: LinkState, on node: NodeRef
+    for link: LinkRef, _ state: LinkState, on node: NodeRef, _ payer: ObservationCore.Receiver?
   ) -> [(member: Member, count: Int)] {
     var changes: [(member: Member, count: Int)] = []
     let isJournaled = node.isJournaledNow && (state.role != .deep || state.isReading)
@@ -139,9 +150,10 @@ package struct Members: Room {
     }
     let end = isJournaled ? node.kind.journalEnd(of: node) : 0
     let isKnown =
-      isJournaled
+      isJournaled && !isRebuilt(link, state, on: node, changes: end - state.cursor)
       && node.kind.forEachMemberChange(node, in: state.scope, since: state.cursor) {
         changes.append(($0, $1))
+        return !wiring.isRefused(payer)
       }
     state.cursor = end
     if isKnown { return changes }
@@ -154,9 +166,25 @@ package struct Members: Room {
     for (value, count) in state.operating?.values ?? [:] {
       changes.append((Member(value: value, node: nil), -count))
     }
-    node.kind.forEachMember(node, in: state.scope) { changes.append(($0, 1)) }
+    node.kind.forEachMember(node, in: state.scope) {
+      changes.append(($0, 1))
+      return !wiring.isRefused(payer)
+    }
     return changes
   }
+
+  /// Whether an operator on values is computed anew, as about as many values have changed as there
+  /// are.
+  private func isRebuilt(
+    _ link: LinkRef, _ state: LinkState, on node: NodeRef, changes: Int
+  ) -> Bool {
+    guard link.pointee.isTerminal, state.role == .aggregate,
+      let count = node.kind.derivedValue(Members.count, of: node)
+    else { return false }
+    return changes >= count
+  }
+
+  private static let count = Path.Component(kind: .operation, bytes: Array("count".utf8))
 
   /// Changes by `count` how often an object occurs below a link.
   private func change(_ child: NodeRef, by count: Int, below link: LinkRef) {

@@ -170,11 +170,16 @@ extension ObservationCore {
     /// The index of the first element of a list: 1 in Lua.
     open var firstIndex: Int { 0 }
 
-    /// Calls `visit` for each member as often as it occurs; for a list in order.
+    /// Calls `visit` for each member as often as it occurs, for a list in order, until `visit`
+    /// returns false.
     open func forEachMember(
-      _ node: NodeRef, in scope: MemberScope, _ visit: (Member) -> Void
+      _ node: NodeRef, in scope: MemberScope, _ visit: (Member) -> Bool
     ) {
-      forEachChild(node) { visit(Member(value: .object(UnsafeRawPointer($0)), node: $0)) }
+      var goesOn = true
+      forEachChild(node) { child in
+        guard goesOn else { return }
+        goesOn = visit(Member(value: .object(UnsafeRawPointer(child)), node: child))
+      }
     }
 
     /// Whether an object may have come or left by a write.
@@ -186,7 +191,10 @@ extension ObservationCore {
 
     /// Calls `visit` for each object that a write has added, and possibly for others.
     open func forEachArrival(_ change: Change, _ visit: (NodeRef) -> Void) {
-      forEachMember(change.node, in: .covered) { if let node = $0.node { visit(node) } }
+      forEachMember(change.node, in: .covered) { member in
+        if let node = member.node { visit(node) }
+        return true
+      }
     }
 
     /// Whether each write reports the value it replaced, so contents need not be read in advance.
@@ -222,13 +230,13 @@ extension ObservationCore {
     /// A kind may combine long runs of entries between those positions.
     open func compactJournal(of node: NodeRef, for readers: [Int]) {}
 
-    /// Calls `visit` with each member that came (+1) or left (-1) since `position`; a member that
-    /// stayed may be visited both as leaving and as coming.
+    /// Calls `visit` with each member that came (+1) or left (-1) since `position`, until `visit`
+    /// returns false; a member that stayed may be visited both as leaving and as coming.
     ///
     /// False if the journal no longer covers `position`: the reader looks at all members.
     open func forEachMemberChange(
       _ node: NodeRef, in scope: MemberScope, since position: Int,
-      _ visit: (_ member: Member, _ count: Int) -> Void
+      _ visit: (_ member: Member, _ count: Int) -> Bool
     ) -> Bool { false }
 
     /// Whether the elements of the list or their order differ from `position` of the journal.

@@ -82,10 +82,9 @@ public final class Transaction {
       while next < work.count {
         var failure: (any Error)?
         work[next].kind.forEachMember(work[next], in: .covered) { member in
-          guard failure == nil, let node = member.node, !node.isDead, !isCovered(node) else {
-            return
-          }
+          guard let node = member.node, !node.isDead, !isCovered(node) else { return true }
           do { try add(node) } catch { failure = error }
+          return failure == nil
         }
         if let failure { throw failure }
         next += 1
@@ -148,6 +147,7 @@ public final class Transaction {
           if let node = member.node, !node.isDead, reached.insert(node).inserted {
             work.append(node)
           }
+          return true
         }
       }
     }

@@ -111,6 +111,8 @@ extension ObservationCore {
       /// The writes that made it pending were taken back: the next write that makes it pending is
       /// the cause.
       static let undone = Flags(rawValue: 1024)
+      /// Its links could not be brought up to date in this turn, and are made anew in the next one.
+      static let startingOver = Flags(rawValue: 2048)
     }
 
     /// Its place in a flush: by registration, but collecting and recording watchers are last (T3).
@@ -205,8 +207,15 @@ extension ObservationCore {
     ///
     /// - Throws: the receiver's error if they are not.
     open func checkLimits() throws {}
+    /// Checks whether time is left for work on existing links.
+    ///
+    /// - Throws: the receiver's error if there is none.
+    open func checkTime() throws {}
     /// Runs the work on a watcher's links in a flush, on the account of its program.
     open func prepare(_ watcher: WatcherRef, _ body: () -> Void) { body() }
+    /// Whether the links of a watcher may be made anew in the next turn, because `error` kept them
+    /// from being brought up to date in this one.
+    open func mayStartOver(after error: any Error) -> Bool { false }
     /// Reports that some links of a watcher could not be made; the watcher ends.
     open func reportExhausted(_ error: any Error, _ watcher: WatcherRef) {}
 

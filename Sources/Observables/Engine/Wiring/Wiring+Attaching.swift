@@ -31,6 +31,7 @@ extension Wiring {
           watcher: watcher, path: .passRetained(path), use: use, isShort: path.kinds.count == 1,
           index: (watcher.pointee.wires.last?.pointee.index ?? -1) + 1))
       watcher.pointee.wires.append(wire)
+      charge(1, for: wire)
       do {
         try whileWiring(watcher) {
           try attach(wire, path, step: 0, to: root, below: nil, isStrict: true)
@@ -84,6 +85,7 @@ extension Wiring {
     let charged = wire.chargedReceiver
     while true {
       if wire.hasEnded { return }
+      if let failure = operations.failure { throw failure }
       try charged?.checkLimits()
       if let parent, parent.pointee.isDead {
         // Code of the program removed the parent.
@@ -140,6 +142,7 @@ extension Wiring {
       guard let next = waiting.popLast() else { break }
       (step, node, parent) = (next.step, next.node, next.parent)
     }
+    if let failure = operations.failure { throw failure }
     try charged?.checkLimits()
     // The deepest come first: the values of the others depend on them.
     incomplete.sort { $0.pointee.step > $1.pointee.step }
@@ -161,6 +164,18 @@ extension Wiring {
     } catch {
       exhausted(wire.pointee.watcher, error)
     }
+  }
+
+  /// Makes all links of a path anew, from the observed object on.
+  func attachAnew(_ wire: WireRef, to root: NodeRef) {
+    do {
+      try wire.pointee.path._withUnsafeGuaranteedRef {
+        try attach(wire, $0, step: 0, to: root, below: nil, isStrict: false)
+      }
+    } catch {
+      exhausted(wire.pointee.watcher, error)
+    }
+    if !wire.hasEnded { wire.pointee.phase = .attached }
   }
 
   /// Reports a name that turns out to be misspelt, because its object was unknown at registration

@@ -53,6 +53,7 @@ extension Wiring {
     wire.pointee.phase = .ended
     // The links of a tracked computation are siblings without a parent.
     while let top = wire.pointee.top { takeOutTree(top) }
+    charge(-1, for: wire)
     // All stale links are dead: this frees them.
     _ = takeStale(wire)
     _ = takeDirty(wire)
@@ -110,7 +111,7 @@ extension Wiring {
   }
 
   /// Removes a link and its subtree.
-  private func takeOutTree(_ top: LinkRef) {
+  func takeOutTree(_ top: LinkRef) {
     top.unhang()
     var work: [LinkRef] = []
     var link = top

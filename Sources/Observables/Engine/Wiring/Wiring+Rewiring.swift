@@ -143,11 +143,12 @@ extension Wiring {
     return whileWiring(watcher) {
       forEachWireWithWork(of: watcher) { wire in
         if transactions.holds(wire) { return }
-        while let first = takeStale(wire) {
+        let payer = wire.chargedReceiver
+        while !isRefused(payer), let first = takeStale(wire) {
           if wire.pointee.stale == nil {
             follow(first)
           } else {
-            rewire(first, andOthersOf: wire, follow)
+            rewire(first, andOthersOf: wire, payer, follow)
           }
         }
       }
@@ -162,13 +163,16 @@ extension Wiring {
 
   /// Makes stale links follow, from the root down: links below a replaced object are removed, and
   /// need not be looked up.
-  private func rewire(_ first: LinkRef, andOthersOf wire: WireRef, _ follow: (LinkRef) -> Void) {
+  private func rewire(
+    _ first: LinkRef, andOthersOf wire: WireRef, _ payer: ObservationCore.Receiver?,
+    _ follow: (LinkRef) -> Void
+  ) {
     var links = [first]
     while let link = takeStale(wire) { links.append(link) }
     // Links of the same step keep the order of their marks.
     links.reverse()
     links.sort { $0.pointee.step < $1.pointee.step }
-    for link in links where !link.pointee.isDead { follow(link) }
+    for link in links where !link.pointee.isDead && !isRefused(payer) { follow(link) }
   }
 
   /// Makes a path follow all writes so far; false if it could not, or has ended.
