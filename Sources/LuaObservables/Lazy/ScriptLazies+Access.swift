@@ -10,15 +10,18 @@ extension ScriptLazies {
     return calls.entered(L) {
       readings += 1
       defer { readings -= 1 }
-      // If the property was declared anew while the read waited, compute the new one.
-      var last: UInt64?
-      while let lazy = slot.pointee.lazy, lazy.pointee.id != last {
-        last = lazy.pointee.id
-        if engine.settling.settle(lazy) { return true }
+      // The getter may end the property, the table, or the host.
+      return engine.records.hold {
+        // If the property was declared anew while the read waited, compute the new one.
+        var last: UInt64?
+        while let lazy = slot.pointee.lazy, lazy.pointee.id != last {
+          last = lazy.pointee.id
+          if engine.settling.settle(lazy) { return true }
+        }
+        guard let lazy = slot.pointee.lazy else { return true }
+        pushError(of: lazy, to: L)
+        return false
       }
-      guard let lazy = slot.pointee.lazy else { return true }
-      pushError(of: lazy, to: L)
-      return false
     }
   }
 

@@ -70,7 +70,11 @@ final class Sandboxes {
   /// Stops taking back turns, as the host closes.
   func endStoppedTurns() {
     replaceStoppedTurns(by: nil)
-    for sandbox in others.values { sandbox.endStoppedTurns() }
+    // A sandbox no longer finds a host that is being destroyed.
+    for sandbox in others.values {
+      sandbox.stoppedTurns?.end()
+      sandbox.stoppedTurns = nil
+    }
   }
 
   /// Closes all sandboxes, as the host closes.

@@ -75,7 +75,7 @@ extension Room {
   }
   @inline(__always) package var reports: Reports { Reports(rooms: rooms) }
 
-  @inline(__always) var records: Records { Records(rooms: rooms) }
+  @inline(__always) package var records: Records { Records(rooms: rooms) }
   @inline(__always) package var operations: Operations { Operations(rooms: rooms) }
   @inline(__always) package var nodes: Nodes { Nodes(rooms: rooms) }
   @inline(__always) package var slots: Slots { Slots(rooms: rooms) }

@@ -57,7 +57,7 @@ package struct Records: Room {
 
   /// Runs an operation that may call code of the program.
   @inline(__always)
-  func hold<Result, Failure: Error>(
+  package func hold<Result, Failure: Error>(
     _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
     state.holds += 1
