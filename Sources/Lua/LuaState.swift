@@ -221,6 +221,14 @@ public final class LuaState {
   ) throws(LuaError) -> Result {
     try checkThread()
     guard !isClosed else { throw .closed }
+    guard depth == 0, let turns else { return try onStack(body) }
+    return try turns.keeping { () throws(LuaError) in try onStack(body) }
+  }
+
+  @inline(__always)
+  private func onStack<Result>(
+    _ body: (LuaStack) throws(LuaError) -> Result
+  ) throws(LuaError) -> Result {
     let L = stack
     guard L.hasRoom() else { throw L.noRoom() }
     recycleReleased(L)
@@ -303,6 +311,8 @@ public final class LuaState {
 package protocol LuaTurns: AnyObject {
   /// Whether a turn, or a part of one, is active.
   var isUnderWay: Bool { get }
+  /// Runs `body`, which may call scripts, and keeps what they use meanwhile.
+  func keeping<Result>(_ body: () throws(LuaError) -> Result) throws(LuaError) -> Result
   /// Runs `body` as a turn.
   func run<Result>(_ body: () throws(LuaError) -> Result) throws(LuaError) -> Result
   /// Runs `body` as code of a sandbox, on its account.

@@ -17,17 +17,20 @@ final class HostReference {
 }
 
 extension Unmanaged<LuaHost> {
-  /// Runs `body`, in which the engine calls scripts of the host, and keeps the host meanwhile.
+  /// Runs `body`, which calls scripts of the host, and keeps the host meanwhile.
   ///
   /// A Swift function that a script calls may drop the last other reference. Then the host ends when
-  /// the turn is over, because the engine still uses its parts.
+  /// the turn is over, because the engine still uses its parts; outside of turns it ends at once.
   @inline(__always)
   func keeping<Result, Failure: Error>(
     _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
     var host = takeUnretainedValue()
     defer {
-      if isKnownUniquelyReferenced(&host) { host.engine.delivery.hold(host) }
+      if isKnownUniquelyReferenced(&host) {
+        let engine = host.engine
+        if engine.isOccupied { engine.delivery.hold(host) }
+      }
     }
     return try body()
   }

@@ -15,7 +15,17 @@ final class HostTurns: LuaTurns {
 
   func scriptsMetLimit() { host.sandboxes.current.stoppedTurns?.scriptsMetLimit() }
 
+  func keeping<Result>(_ body: () throws(LuaError) -> Result) throws(LuaError) -> Result {
+    try Unmanaged.passUnretained(host).keeping(body)
+  }
+
   func enter<Result>(
+    _ sandbox: UInt32, _ body: () throws(LuaError) -> Result
+  ) throws(LuaError) -> Result {
+    try keeping { () throws(LuaError) in try enterKept(sandbox, body) }
+  }
+
+  private func enterKept<Result>(
     _ sandbox: UInt32, _ body: () throws(LuaError) -> Result
   ) throws(LuaError) -> Result {
     guard host.sandboxes.isOpen(sandbox) else { throw .closed }
@@ -30,10 +40,12 @@ final class HostTurns: LuaTurns {
   }
 
   func run<Result>(_ body: () throws(LuaError) -> Result) throws(LuaError) -> Result {
-    defer { host.recorder?.drain() }
-    return try host.loop.turn { () throws(LuaError) in
-      try host.state.withStack { L throws(LuaError) in host.state.collectBeforeTurn(L) }
-      return try body()
+    try keeping { () throws(LuaError) in
+      defer { host.recorder?.drain() }
+      return try host.loop.turn { () throws(LuaError) in
+        try host.state.withStack { L throws(LuaError) in host.state.collectBeforeTurn(L) }
+        return try body()
+      }
     }
   }
 }

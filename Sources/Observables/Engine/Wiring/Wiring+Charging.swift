@@ -116,7 +116,9 @@ extension Wiring {
     watcher.pointee.flags.remove(.startingOver)
     return whileWiring(watcher) {
       forEachWire(of: watcher) { wire in
-        if let root = watcher.pointee.root, operations.failure == nil { attachAnew(wire, to: root) }
+        // A path that was added since then has its links.
+        guard wire.pointee.phase == .attaching, operations.failure == nil else { return }
+        if let root = watcher.pointee.root { attachAnew(wire, to: root) }
       }
     }
   }
