@@ -166,11 +166,20 @@ void clua_guard_stop(clua_guard *guard, clua_stop reason) {
 
 void clua_guard_close(clua_guard *guard) { clua_guard_stop(guard, CLUA_STOP_CLOSED); }
 
+void clua_guard_forget(clua_guard *guard, const clua_account *account) {
+  if (guard->culprit == account) guard->culprit = NULL;
+}
+
 void clua_stopmessage(const clua_guard *guard, char *message) {
   if (guard->reason == CLUA_STOP_TIME) {
-    const char *what = guard->culprit->ofothers ? "a call caused by others" : "the turn";
+    const clua_account *culprit = guard->culprit;
+    if (!culprit) {
+      snprintf(message, CLUA_STOP_MESSAGE_SIZE, "%sthe turn took longer than its limit", guard->place);
+      return;
+    }
+    const char *what = culprit->ofothers ? "a call caused by others" : "the turn";
     snprintf(message, CLUA_STOP_MESSAGE_SIZE, "%s%s took longer than its limit (%g ms)",
-             guard->place, what, (double)guard->culprit->limit / 1e6);
+             guard->place, what, (double)culprit->limit / 1e6);
   } else if (guard->reason == CLUA_STOP_UNTIMED) {
     snprintf(message, CLUA_STOP_MESSAGE_SIZE,
              "%sthe system refused the timer that limits the time of the turn: %s%s", guard->place,

@@ -80,7 +80,7 @@ struct clua_guard {
 
   // The rest is private to the guard.
   clua_account own;             // the account of scripts without another account
-  clua_account *culprit;        // the account of the scripts that were stopped last
+  clua_account *culprit;        // the account of the scripts that were stopped last, or NULL
   int reason;                   // why they were stopped
   uint64_t stopturn;            // the turn in which they were stopped
   int refusal;                  // the system's error number, if it refused a timer
@@ -263,6 +263,8 @@ void clua_guard_noteplace(clua_guard *guard, lua_State *L);
 void clua_guard_interrupt(clua_guard *guard);
 /// Stops the running code, whose host or sandbox is closed. Does nothing if no call is active.
 void clua_guard_close(clua_guard *guard);
+/// Forgets an account that is about to be freed.
+void clua_guard_forget(clua_guard *guard, const clua_account *account);
 /// Whether the running code is stopped because it is closed.
 static inline bool clua_guard_isclosing(const clua_guard *guard) {
   return guard->stopped == CLUA_STOP_CLOSED;

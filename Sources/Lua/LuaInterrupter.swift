@@ -183,6 +183,11 @@ public final class LuaInterrupter: Sendable {
     return !account.pointee.isreported
   }
 
+  /// Forgets an account that is about to be freed, in which no scripts run any more.
+  package func forget(_ account: UnsafeMutablePointer<clua_account>) {
+    clua_guard_forget(record, account)
+  }
+
   /// Stops the running code, because its host or sandbox is closed.
   package func stopClosed() { clua_guard_close(record) }
 

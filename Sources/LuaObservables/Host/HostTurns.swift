@@ -11,7 +11,7 @@ final class HostTurns: LuaTurns {
     host.engine.isOccupied || host.loop.isInTurn || host.state.stack.isRunning
   }
 
-  func scriptsWereStopped() { host.sandboxes.stopped.scriptsWereStopped() }
+  func scriptsWereStopped() { host.sandboxes.stopped?.scriptsWereStopped() }
 
   func scriptsMetLimit() { host.sandboxes.current.stoppedTurns?.scriptsMetLimit() }
 

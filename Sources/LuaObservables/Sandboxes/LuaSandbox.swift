@@ -75,7 +75,10 @@ public final class LuaSandbox {
     limitCalls(limits)
   }
 
-  deinit { account.deallocate() }
+  deinit {
+    for account in [account, allowance] { interrupter.forget(account) }
+    account.deallocate()
+  }
 
   /// Makes this the sandbox of a host's scripts that have no other sandbox.
   func start(in host: LuaHost) { self.host = host }

@@ -99,10 +99,13 @@ final class Sandboxes {
   /// The code that is running.
   var owner: ScriptOwner { ScriptOwner(sandbox: current.number, module: modules.running) }
 
-  /// The sandbox whose scripts were stopped last.
-  var stopped: LuaSandbox {
+  /// The sandbox whose scripts were stopped last; nil if it is closed.
+  var stopped: LuaSandbox? {
     let account = state.interrupter.stoppedAccount
-    return others.values.first { $0.account == account || $0.allowance == account } ?? main
+    func isStopped(_ sandbox: LuaSandbox) -> Bool {
+      sandbox.account == account || sandbox.allowance == account
+    }
+    return isStopped(main) ? main : others.values.first(where: isStopped)
   }
 
   /// Whether some scripts do not belong to the host.

@@ -110,6 +110,36 @@ struct ClosedScriptTests {
     }
   }
 
+  @Test func `a host may be dropped in a call of a function or table that Swift holds`() throws {
+    let calls: [(LuaFunction, LuaTable, LuaState) throws -> Void] = [
+      { f, _, _ in try f.call() },
+      { f, _, _ in _ = try f.task() },
+      { _, holder, _ in _ = try holder["x"] },
+      { _, holder, _ in try holder.set("x", to: 1) },
+      { _, _, state in try state.collectGarbage() },
+    ]
+    for (call, isTurn) in calls.flatMap({ [($0, false), ($0, true)] }) {
+      let scripts = try Scripts(.host)
+      weak let host = scripts.host
+      try scripts.run(
+        """
+        f = drop
+        holder = setmetatable({}, { __index = drop, __newindex = drop })
+        setmetatable({}, { __gc = drop })
+        """)
+      let f: LuaFunction = try #require(scripts.host["f"])
+      let holder: LuaTable = try #require(scripts.host["holder"])
+      let state = scripts.host.state
+      if isTurn {
+        try scripts.loop.turn { try call(f, holder, state) }
+      } else {
+        try call(f, holder, state)
+      }
+      scripts.loop.run()
+      #expect(host == nil)
+    }
+  }
+
   @Test func `code of a sandbox that another script closes does not continue`() throws {
     let scripts = try Scripts(.sandbox)
     let other = try scripts.host.sandbox(named: "other")

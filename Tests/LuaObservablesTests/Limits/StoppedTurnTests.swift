@@ -375,6 +375,21 @@ import Testing
       host.close()
     }
   }
+
+  @Test func `a host may be dropped whose sandboxes undo their own turns`() throws {
+    let (loop, pet) = (Loop(clock: .virtual), Pet("Rex"))
+    weak var dropped: LuaHost?
+    do {
+      let host = try LuaHost(loop: loop, libraries: .safe)
+      var limits = ScriptLimits()
+      limits.undoStoppedTurns = [pet]
+      _ = try host.sandbox(named: "undone", limits: limits)
+      dropped = host
+    }
+    #expect(dropped == nil && loop.statistics.observedObjects == 0)
+    loop.turn { pet.name = "Tim" }
+    #expect(pet.name == "Tim")
+  }
 }
 
 private final class Pet: ObservableModel {

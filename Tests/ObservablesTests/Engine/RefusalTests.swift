@@ -122,6 +122,22 @@ struct RefusalTests {
     _ = watcher
   }
 
+  @Test func `a path that is added before the links are made anew has its links once`() throws {
+    fill(100)
+    let watcher = try observe("@sum.x")
+    turn()
+    for vertex in array { vertex.x = -vertex.x }
+    payer.allowed = 1
+    turn()
+    payer.allowed = nil
+    try loop.engine.wiring.add(Path("@max.x"), to: watcher)
+    turn()
+    #expect(payer.takeCalls() == 1 && payer.ends == 0)
+    loop.engine.watchers.stop(watcher)
+    #expect(payer.charge == 0)
+    array[0].x = 7
+  }
+
   /// What the path leads to, in a form that can be compared.
   private func value(of path: String) -> String {
     let values = array.map(\.x), others = array.compactMap { $0.a?.x }
