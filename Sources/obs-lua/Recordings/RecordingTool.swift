@@ -34,7 +34,8 @@ struct RecordingTool {
     let tools = try state.loadProgramFile("recordings")
     return try tools.call(arguments: arguments.map { .string(LuaString($0)) })
   }
-  /// Calls a tool, and returns its first result if that is a text.
+
+  /// Calls a tool, and returns its first result if it is a text.
   ///
   /// - Throws: its error.
   static func text(_ arguments: [String]) throws(LuaError) -> LuaString? {
