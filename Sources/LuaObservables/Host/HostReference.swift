@@ -8,8 +8,10 @@ final class HostReference {
   /// The host, which sets this to nil when it is destroyed.
   unowned(unsafe) var host: LuaHost?
 
-  /// Calls `body` with the host, unless it is destroyed, and keeps it meanwhile: a Swift function
-  /// that a script calls may drop the last other reference.
+  /// Calls `body` with the host, unless the host is destroyed.
+  ///
+  /// Keeps the host until `body` returns, because a Swift function that a script calls may drop the
+  /// last other reference.
   func use(_ body: (LuaHost) -> Void) {
     guard let host else { return }
     withExtendedLifetime(host) { body(host) }
@@ -17,10 +19,10 @@ final class HostReference {
 }
 
 extension Unmanaged<LuaHost> {
-  /// Runs `body`, in which the engine calls scripts of the host, and keeps the host meanwhile.
+  /// Runs `body`, in which the engine calls scripts of the host, and keeps the host alive.
   ///
-  /// A Swift function that a script calls may drop the last other reference. Then the host ends when
-  /// the turn is over, because the engine still uses its parts.
+  /// A Swift function that a script calls may drop the last other reference. The host then lives
+  /// until the turn is over, because the engine still uses its parts.
   @inline(__always)
   func keeping<Result, Failure: Error>(
     _ body: () throws(Failure) -> Result

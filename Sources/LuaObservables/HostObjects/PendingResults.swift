@@ -31,7 +31,7 @@ final class PendingResults: ModuleSlice {
     awaiting = nil
   }
 
-  /// Cancels the operations for which tasks of sandboxes that close wait.
+  /// Cancels the operations that tasks of closing sandboxes wait for.
   func cancelAll(where isClosing: (UInt32) -> Bool) {
     for (number, call) in waiting where isClosing(call.sandbox) { drop(number)?.cancel() }
   }

@@ -88,7 +88,7 @@ final class TaskCalls: ModuleSlice {
     beginning = nil
   }
 
-  /// Ends the tasks of sandboxes that close.
+  /// Ends the tasks of closing sandboxes.
   func endAll(where isClosing: (UInt32) -> Bool) {
     for (number, entry) in running where isClosing(entry.sandbox) {
       end(number, .failure(LuaError.closed))

@@ -209,7 +209,7 @@ final class Sandboxes {
       lent: interrupter.lend(interrupter.runningThread), callee: engine.delivery.callee,
       caller: interrupter.suspend())
     engine.delivery.callee = nil
-    // The module of the calling script must not own what this sandbox registers.
+    // Otherwise the module of the calling script would own the registrations of this sandbox.
     modules.running = 0
     change(to: sandbox, isCaused: payment != .own)
     return outer
