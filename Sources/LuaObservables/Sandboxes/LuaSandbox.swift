@@ -180,7 +180,7 @@ public final class LuaSandbox {
 
   /// Ends its watchers and timers, without calling `on_end` or functions registered with `on_exit`.
   ///
-  /// From then on, no code of its scripts runs, and functions that they gave to Swift throw `closed`.
+  /// After that, no code of its scripts runs, and functions that they gave to Swift throw `closed`.
   /// If a Swift function that its script calls closes it, the script is stopped as soon as this
   /// function returns. Does nothing if it is closed.
   public func close() {

@@ -51,8 +51,8 @@ extension [UInt8] {
 
   /// Hashes a text.
   ///
-  /// Only the length and the two ends of a long text are hashed, because hashing all of it would take
-  /// ten times as long as comparing it.
+  /// Only the length and the two ends of a long text are hashed, because hashing all of it would
+  /// take ten times as long as comparing it.
   func hashText(into hasher: inout Hasher) {
     let end = 32768
     withUnsafeBytes { bytes in
