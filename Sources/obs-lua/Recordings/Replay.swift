@@ -167,7 +167,9 @@ final class Replay {
   }
 
   /// Writes a message of the replay itself.
-  private func say(_ text: String) { write("\(String(cString: name)): \(text)\n", to: errors) }
+  private func say(_ text: String) {
+    write("\(String(cString: name)): \(text.printable)\n", to: errors)
+  }
 
   private func write(_ text: String, to descriptor: CInt) {
     ccl_flushoutput()

@@ -9,8 +9,7 @@ local tool, path, output, page = ...
 
 local VERSION = 1
 
--- A recording must not control the terminal, so messages have no control characters.
-local function fail(text, ...) error((text:format(...):gsub("%c", "?")), 0) end
+local function fail(text, ...) error(text:format(...), 0) end
 
 local function open(name, mode)
   local file, message = io.open(name, mode)
