@@ -8,18 +8,16 @@ final class HostReference {
   /// The host, which sets this to nil when it is destroyed.
   unowned(unsafe) var host: LuaHost?
 
-  /// Calls `body` with the host, unless the host is destroyed.
-  ///
-  /// Keeps the host until `body` returns, because a Swift function that a script calls may drop the
-  /// last other reference.
+  /// Calls `body` with the host, unless the host is destroyed, and keeps the host alive.
   func use(_ body: (LuaHost) -> Void) {
-    guard let host else { return }
-    withExtendedLifetime(host) { body(host) }
+    guard let host = host.map(Unmanaged.passUnretained) else { return }
+    host.keeping { body(host._withUnsafeGuaranteedRef { $0 }) }
   }
 }
 
 extension Unmanaged<LuaHost> {
-  /// Runs `body`, in which the engine calls scripts of the host, and keeps the host alive.
+  /// Runs `body`, in which the engine or the loop calls scripts of the host, and keeps the host
+  /// alive.
   ///
   /// A Swift function that a script calls may drop the last other reference. The host then lives
   /// until the turn is over, because the engine still uses its parts.

@@ -327,7 +327,7 @@ final class ReloadFunctions: ModuleSlice {
   private func retire(_ module: UInt32) {
     modules.retired.insert(module)
     host.loop.deferToNextTurn { [reference = host.reference] in
-      reference.host?.sandboxes.modules.retired = []
+      reference.use { $0.sandboxes.modules.retired = [] }
     }
   }
 

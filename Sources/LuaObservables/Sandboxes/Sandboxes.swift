@@ -229,9 +229,13 @@ final class Sandboxes {
   }
 
   /// Switches to the account of another sandbox; for callers that switch back themselves.
-  func change(to sandbox: LuaSandbox) {
+  ///
+  /// Stops the code that continues if its sandbox, or the host, was closed meanwhile.
+  func change(to number: UInt32) {
+    let sandbox = self[number]
     state.interrupter.leave(to: sandbox.account, state.stack)
     change(to: sandbox, isCaused: false)
+    if !isOpen(number) || main.isClosed { state.interrupter.stopClosed() }
   }
 
   private func change(to sandbox: LuaSandbox, isCaused: Bool) {
