@@ -200,7 +200,8 @@ static void write_program(program *program, bool has_terminal, int listener, boo
   for (size_t i = 0; has_terminal && i < COUNT(TERMINAL_RULES); i++) {
     add_rule(program, TERMINAL_RULES[i]);
   }
-  // The line editor takes a signal that interrupts it, and sends it again.
+  // When a signal interrupts the line editor, the editor restores the terminal and sends the signal
+  // to the process again.
   if (has_terminal) add_rule(program, (rule){SYS_kill, EQUAL, 0, (unsigned)getpid()});
   if (listener >= 0) add_inspector_rules(program, listener);
   for (size_t i = 0; makes_copies && i < COUNT(COPY_RULES); i++) add_rule(program, COPY_RULES[i]);

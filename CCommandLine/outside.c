@@ -313,7 +313,7 @@ static char *out_getenv(const char *name) {
   return each->value;
 }
 
-/* The C library copies a name to its stack. */
+/* The C library copies the name to the stack, which a longer one could overflow. */
 enum { LONGEST_LOCALE = 1000 };
 
 static char *out_setlocale(int category, const char *name) {
@@ -327,8 +327,8 @@ static char *out_setlocale(int category, const char *name) {
     is_new = false;
   });
   // The name "" means those of the environment, so the result is set.
-  bool is_known = input.count <= LONGEST_LOCALE;
-  if (is_new && input.bytes && (!is_known || !setlocale(category, input.bytes)))
+  bool is_short = input.count <= LONGEST_LOCALE;
+  if (is_new && input.bytes && (!is_short || !setlocale(category, input.bytes)))
     outside.refuse("a locale that this machine does not have");
   return (char *)kept(&value, &input);
 }
@@ -418,7 +418,7 @@ static int out_close(int descriptor) {
 
 static void watch_new_images(void);
 
-/* The modules that a replay may load, which are loaded already. */
+/* The modules that a replay may use: they were loaded before the process was locked. */
 typedef struct module {
   char *path;
   void *library;
@@ -434,11 +434,12 @@ void ccl_loadmodule(const char *path) {
   modules = made;
 }
 
-/* The library of a module whose path the recording names; names the step if there is none. */
+/* Returns the library that the recorded run loaded from `path`. If it was not loaded before the
+   lock, the replay ends with a message that names the module. */
 static void *find_module(const char *path, int flags) {
   const module *each = modules;
   while (each && (!path || !each->path || strcmp(each->path, path) != 0)) each = each->next;
-  // By the path by which it was loaded, the library is found without a look at files.
+  // Given the path from which it was loaded, `dlopen` finds the library without opening a file.
   if (each && each->library) return dlopen(each->path, flags | RTLD_NOLOAD);
   char what[PATH_MAX + 200];
   snprintf(what, sizeof what, "the C module '%s'%s", path ? path : "",
@@ -691,7 +692,7 @@ __attribute__((constructor)) static void find_load(void) {
 
 void ccl_refusebytecode(void) { refuses_bytecode = true; }
 
-/* A chunk that is read, and may not be bytecode. */
+/* The reader of a chunk that must not be bytecode. */
 typedef struct source {
   lua_Reader read;
   void *data;
@@ -709,6 +710,7 @@ static const char *read_source(lua_State *L, void *data, size_t *size) {
   return NULL;
 }
 
+/* Whether the code at an address lies in the same program or library as this file. */
 static bool is_own(const void *caller) {
   Dl_info other, own;
   return dladdr(caller, &other) && dladdr((void *)read_source, &own) &&

@@ -9,7 +9,7 @@
 
 /* ---- The structures of hiredis, as far as they are read -------------------------------------- */
 
-/* The beginning of what holds the bytes that were read. */
+/* The beginning of the reader of a context, which holds the bytes that were read. */
 typedef struct reader {
   int err;
   char errstr[128];
@@ -204,7 +204,8 @@ static reader **reader_of(credis_context *context) {
 }
 
 const char *credis_read(credis_context *context, size_t *length) {
-  /* hiredis adds to the bytes that it has, and takes none away unless it reads replies itself. */
+  /* hiredis appends to the bytes in the reader, and removes bytes only when it parses replies,
+     which it never does here. So each call begins with an empty reader. */
   reader **place = reader_of(context);
   if ((*place)->length > 0) {
     reader *empty = hiredis.redisReaderCreate();

@@ -35,13 +35,14 @@ bool ccl_watchoutside(ccl_outside functions, bool standard_input);
 /// returns false, unless inputs are watched.
 bool ccl_takeinput(const char *kind, ccl_input *input);
 void ccl_noteinput(const char *kind, const ccl_input *input);
-/// Called in a copy of the process: its calls are those of the run, too, and what the run does not
-/// get from outside, the copy does not.
+/// Call this in a copy of the process. Calls in the copy then count as calls of the run, so it gets
+/// nothing from outside that the run does not get.
 void ccl_watchcopy(void);
-/// Loads a C module for a replay: after the process is locked, it loads no others.
+/// Loads a C module for a replay. Once the process is locked, the replay can use only the modules
+/// that were loaded in this way.
 void ccl_loadmodule(const char *path);
-/// Keeps the data of a locale in memory, for a replay. The C library looks for it in its own
-/// folders only. Does nothing if this machine does not have it.
+/// Loads the data of a locale, so that a replay can set the locale after its process is locked. The
+/// C library looks for it only in its own folders. Does nothing if this machine does not have it.
 void ccl_loadlocale(const char *name);
 /// From now on, a chunk of bytecode is a step that cannot be replayed, or an error: the code could
 /// corrupt the memory of the process. Chunks that the program itself loads may be bytecode.

@@ -102,7 +102,8 @@ void clua_hideown(lua_State *L) {
 
 CLUA_OPERATION(clua_try_hideown, 1, 1, clua_hideown(L))
 
-/* luaL_traceback looks for each function among the fields of all modules and among the globals. */
+/* luaL_traceback searches for each function among the fields of all modules, the globals included.
+   With more fields than this, tracebacks are made without the search. */
 enum { SEARCHED_FIELDS = 10000 };
 
 /* Counts the fields of the table on top, up to `limit`. [-0, +0, -] */
@@ -117,7 +118,7 @@ static int count_fields(lua_State *L, int limit) {
   return count;
 }
 
-/* Whether the search for a function among the modules would take too long. [-0, +0, -] */
+/* Whether the search for a function among the modules would take too long. [-0, +0, m] */
 static bool has_many_fields(lua_State *L) {
   int top = lua_gettop(L), left = SEARCHED_FIELDS;
   if (!lua_checkstack(L, 6)) return true;

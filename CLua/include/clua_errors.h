@@ -21,9 +21,9 @@ void clua_leavetraceback(lua_State *L);
 void clua_hideown(lua_State *L);
 /// [-1, +1, -]
 int clua_try_hideown(lua_State *L);
-/// Pushes a traceback of a thread like luaL_traceback, without our own Lua code. It has only the
-/// top levels of a deep stack, and names no functions by their modules if there are very many.
-/// [-0, +1, m]
+/// Pushes a traceback of a thread like luaL_traceback, without our own Lua code. Of a deep stack it
+/// has only the top levels. If the modules have very many fields, it does not name functions by
+/// their modules. [-0, +1, m]
 void clua_traceback(lua_State *L, lua_State *thread, int level);
 /// Whether more functions are running in a thread than tracebacks visit. [-0, +0, -]
 bool clua_isdeep(lua_State *thread);

@@ -3,8 +3,8 @@
 ///
 /// The functions are those of hiredis; its documentation describes them. hiredis 0.14 and 1.x lay
 /// out their structures differently, so these are read through functions. Its reader of replies is
-/// not used: it bounds neither a text nor a line, and its asynchronous functions end the process
-/// if a server answers what was not asked.
+/// not used, because it limits neither a text nor a line. Its asynchronous functions are not used,
+/// because they end the process if a server sends an answer that no command asked for.
 #ifndef CREDIS_H
 #define CREDIS_H
 
@@ -13,7 +13,8 @@
 
 typedef struct credis_context credis_context;
 
-/// What `credis_write` returns.
+/// The results of `credis_write`: everything is written, some bytes are left, or the connection has
+/// ended.
 enum { CREDIS_DONE, CREDIS_MORE, CREDIS_FAILED };
 
 /// Loads the library; returns NULL, or why it cannot be loaded.
@@ -27,13 +28,13 @@ credis_context *credis_connect(const char *path, const char *host, int port);
 /// Begins encryption; returns NULL, or the reason why it failed. The names may be NULL.
 const char *credis_encrypt(credis_context *context, const char *authorities,
                            const char *certificate, const char *key, const char *server);
-/// Adds a command to what will be written; false if memory runs out.
+/// Adds a command to the bytes that `credis_write` writes; false if memory runs out.
 bool credis_send(credis_context *context, int count, const char *const *arguments,
                  const size_t *lengths);
-/// Reads at most 16 KB, and returns what has come until the next call; NULL if the connection has
-/// ended.
+/// Reads at most 16 KB and returns the bytes, which are valid until the next call; NULL if the
+/// connection has ended.
 const char *credis_read(credis_context *context, size_t *length);
-/// Writes as much as is possible without waiting.
+/// Writes as many bytes as it can without waiting.
 int credis_write(credis_context *context);
 void credis_free(credis_context *context);
 

@@ -123,7 +123,8 @@ int clua_arraynewindex(lua_State *L) {
 
 /* ---- Single elements ------------------------------------------------------------------------ */
 
-/* Reporting an element takes a microsecond, so scripts can be stopped between pieces this large. */
+/* The most values that are appended at once. Reporting a value takes about a microsecond, so a stop
+   waits for 10 ms at most. */
 enum { PIECE = 10000 };
 
 static int array_append(lua_State *L) {

@@ -230,7 +230,7 @@ int clua_restorefields(lua_State *L) {
   while (lua_next(L, 1)) {
     lua_pushvalue(L, 3);
     lua_rawget(L, 2);
-    // Assigning to a key that is there allocates nothing.
+    // Assigning to an existing key allocates nothing, and `lua_next` allows it.
     lua_pushvalue(L, 3);
     lua_pushvalue(L, 5);
     if (!lua_rawequal(L, 4, 5)) lua_rawset(L, 1);

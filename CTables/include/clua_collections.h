@@ -85,8 +85,8 @@ int clua_commonends(lua_State *L);
 /// (map, keys, map, keys) → how many values at the beginning of both are identical, and how many at
 /// the end
 int clua_commonvalues(lua_State *L);
-/// (table, fields) → true; the table has exactly these fields again. An observed table is left
-/// alone, and nothing is returned.
+/// (table, fields) → true, after the table has got exactly these fields. If the table is observed,
+/// does and returns nothing.
 int clua_restorefields(lua_State *L);
 /// (list, value) → a copy of the list, with the value appended unless it is nil
 int clua_extended(lua_State *L);

@@ -15,7 +15,7 @@ public struct LuaError: Error, Sendable {
     case handler
     /// A file cannot be read.
     case file
-    /// The state is closed.
+    /// The state, or the sandbox of the script, is closed.
     case closed
     /// A value does not have the requested type.
     case type

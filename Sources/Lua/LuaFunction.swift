@@ -88,7 +88,7 @@ public struct LuaFunction: Sendable, Hashable {
   }
 
   /// Runs a call, as a turn if none is active, on the account of the function's sandbox.
-  private func inTurn<Result>(
+  package func inTurn<Result>(
     _ call: () throws(LuaError) -> Result
   ) throws(LuaError) -> Result {
     try pin.state.inTurn { () throws(LuaError) in try pin.entered(call) }

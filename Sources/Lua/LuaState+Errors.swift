@@ -75,7 +75,7 @@ extension LuaState {
     return LuaError(code, message)
   }
 
-  /// Lets the program react to a stop, unless closing the scripts was its own decision.
+  /// Notes a stop, so that the program can react to it, unless the program closed the scripts.
   private func noteStop(_ code: LuaError.Code) {
     if code == .closed { return }
     turns?.scriptsWereStopped()

@@ -21,8 +21,10 @@ final class EventStream {
   /// Whether a checkpoint should be written for the page.
   var wantsCheckpoint: Bool { !isLive && outbox.isEmpty && !outbox.hasFailed }
 
-  /// Takes whole lines, and waits with `patience` for the page to read a checkpoint; the page
-  /// connects again if it was too slow.
+  /// Takes whole lines.
+  ///
+  /// Waits for the page, within `patience`, until it has read a checkpoint. A page that is too slow
+  /// has to connect again.
   func take(
     _ bytes: UnsafeRawBufferPointer, lines: Int, isCheckpoint: Bool, _ patience: Patience
   ) {

@@ -73,10 +73,10 @@ final class Outbox {
 /// The time that the program waits for all pages together to read a checkpoint that is too long for
 /// their outboxes.
 ///
-/// A page that takes nothing in half of the remaining time is not waited for any longer, so that
-/// the others have the rest.
+/// The program stops waiting for a page that takes nothing in half of the remaining time, so that
+/// some time remains for the other pages.
 final class Patience {
-  /// What is left, in nanoseconds.
+  /// The remaining time, in nanoseconds.
   private(set) var left: UInt64
 
   init(nanoseconds: UInt64 = 1_000_000_000) { left = nanoseconds }

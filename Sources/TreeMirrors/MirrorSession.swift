@@ -75,9 +75,9 @@ package final class MirrorSession {
   /// The number of batches that are read at once: fewer if they are large.
   private var readAtOnce = MirrorSession.mostReadAtOnce
   private static let mostReadAtOnce = 500
-  /// The bytes of batches that are to be read at once.
+  /// How many bytes of batches one answer should have.
   private static let readBytes = 4 << 20
-  /// What the changes are from that are being made in the tree.
+  /// Where the changes come from that are being made in the tree, for messages.
   private var source = ""
   private var hasWarned = false
   private var reported: Set<String> = []
@@ -485,7 +485,7 @@ package final class MirrorSession {
     run(.look, [writer.bytes]) { [weak self] reply in
       guard let self, let link = self.link else { return }
       switch reply {
-      // A server that is full can still be read.
+      // A full server refuses this command, but can still be read.
       case .lost, .error: return
       default: break
       }
@@ -539,7 +539,7 @@ package final class MirrorSession {
   private func ended(_ failure: ConnectionFailure, whileReading: Bool = false) {
     switch failure.kind {
     case .tooLarge where whileReading && readAtOnce > 1:
-      // Each of the batches may be small enough.
+      // Each batch alone may be small enough.
       readAtOnce = 1
       lost(failure.reason)
     case .tooLarge: fail("server \(address.name): \(failure.reason)")
@@ -553,7 +553,7 @@ package final class MirrorSession {
     disconnect()
     if isOver { return }
     failures += 1
-    // A short break is not worth a word.
+    // A short break is not reported.
     if failures > 2 || !isShort, reported.insert(reason).inserted {
       tree?.warn("mirror '\(name)', server \(address.name): \(reason)")
     }
@@ -705,20 +705,20 @@ package final class MirrorSession {
 
   /// Makes the changes of a step in the tree, as one turn.
   ///
-  /// - Parameter entries: The batches that they come from; none for a snapshot.
+  /// - Parameter entries: The batches that the changes come from; none for a snapshot.
   private func perform(_ step: MirrorStep, of entries: [StreamEntry] = []) {
     document.sweep()
     if step.isEmpty { return }
     source =
       switch (entries.first, entries.last) {
       case (let first?, let last?) where first.version == last.version: "\(first)"
-      case (let first?, let last?): "one of \(first) to \(last)"
+      case (let first?, let last?): "one of the batches from \(first) to \(last)"
       default: "the state of the server at batch \(version)"
       }
     loop.turn { tree?.perform(step, from: entries.last?.writer ?? "") }
   }
 
-  /// Ends the mirror, because the tree cannot have what others have made of it (A10).
+  /// Ends the mirror, because a change of another process does not fit into the tree (A10).
   func failToPerform(on node: MirrorNode?, under key: MirrorKey?, _ reason: String) {
     var path = node.flatMap { document.path(to: $0) } ?? []
     if let key { path.append(key) }
@@ -728,7 +728,7 @@ package final class MirrorSession {
       "a change of another process could not be made: \(source)\(place): \(reason.printable)")
   }
 
-  /// The same, for an object by its handle.
+  /// Does the same for the object with this handle.
   package func failToPerform(onHandle handle: Int, under key: String?, _ reason: String) {
     failToPerform(
       on: document.node(ofHandle: handle), under: key.map { .text(Array($0.utf8)) }, reason)

@@ -317,7 +317,7 @@ final class ObjectTree: MirroredTree {
     }
   }
 
-  /// A change of another process that an object here cannot have.
+  /// A change of another process that does not fit an object of this tree.
   private struct Unfit: Error {
     let node: NodeID
     let key: MirrorKey?

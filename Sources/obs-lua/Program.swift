@@ -83,7 +83,8 @@ enum Program {
       let recordedName = recorded.values[0].map { UnsafePointer($0) } ?? name
       return interpret(recorded, name: recordedName, seed: nil, replay)
     } catch {
-      ccl_writeerror(name, (error as? LuaError)?.message ?? "\(error)")
+      // A recording of a stranger must not control the terminal.
+      ccl_writeerror(name, ((error as? LuaError)?.message ?? "\(error)").printable)
       return 1
     }
   }

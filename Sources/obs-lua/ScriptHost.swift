@@ -210,7 +210,7 @@ final class ScriptHost {
   /// Prepares the prompt: timers run while it waits for lines.
   func promptWillBegin() {
     ccl_beginprompt()
-    // Not the prompt after a replay, which is over.
+    // After a replay, the inputs are over, and the prompt is allowed.
     Outside.inputs?.refuse("a prompt")
     host.loop.outerOrigin = .prompt
     // At the prompt an error is reported, and the next line is read.

@@ -231,11 +231,11 @@ struct RefusalTests {
       end
       local read = later(function() return t.b end)
       local append = later(function() list:append(1) end)
-      local hog, n = {}, 0
+      local hog, n, messages = {}, 0, {"", ""}
       for _, size in ipairs {100000, 1000, 10} do
         pcall(function() while true do n = n + 1 hog[n] = ("x"):rep(size) .. n end end)
       end
-      local messages = {read(), append()}
+      messages[1], messages[2] = read(), append()
       hog = nil
       print(table.unpack(messages))
       END

@@ -28,22 +28,22 @@ import Testing
   private static let password = "a-secret-password"
   private static func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
 
-  /// What a server sends before all, or instead of its answers, and what a mirror says of it.
+  /// What a server sends first, or instead of its answers, and a part of the mirror's message.
   private static let lies: [(greeting: String, answer: String?, said: String)] = [
-    ("+hello\r\n", nil, "it answers what was not asked"),
+    ("+hello\r\n", nil, "it sends an answer that no command asked for"),
     ("-ERR \u{1B}]0;x\u{7} \(password)\r\n", nil, "it refuses for now: ERR ␛]0;x␇ …"),
-    (">3\r\n$10\r\ninvalidate\r\n*0\r\n*-1\r\n", nil, "not ask"),
-    ("", String(repeating: "+OK\r\n", count: 100), "it answers what was not asked"),
+    (">3\r\n$10\r\ninvalidate\r\n*0\r\n*-1\r\n", nil, "no command asked for"),
+    ("", String(repeating: "+OK\r\n", count: 100), "it sends an answer that no command asked for"),
     ("", "-ERR \u{1B}[2J\u{9B}31m \(password)\r\n", "it refuses for now: ERR ␛[2J\u{FFFD}31m …"),
     ("", "$67108865\r\n", "a text of 67108865 bytes, and the option 'limit' allows 67108864"),
     ("", "*1000000000\r\n", "more than four times as long as the option 'limit' allows"),
     ("", "$-5\r\n", "a text of -5 bytes"), ("", "*-7\r\n", "a list of -7 elements"),
-    ("", ":9223372036854775808\r\n", "a number that is none"),
-    ("", String(repeating: "*1\r\n", count: 100), "lists in lists"),
-    ("", "+" + String(repeating: "x", count: 1 << 17), "a line without an end"),
-    ("", "HTTP/1.1 400 Bad Request\r\n\r\n", "what a mirror does not ask for"),
-    ("", ",1.5\r\n", "what a mirror does not ask for"), ("", "+OK\n", "a line without its end"),
-    ("", "$2\r\nabcd", "a text of another length"),
+    ("", ":9223372036854775808\r\n", "an invalid number"),
+    ("", String(repeating: "*1\r\n", count: 100), "lists that are nested too deeply"),
+    ("", "+" + String(repeating: "x", count: 1 << 17), "a line that is too long"),
+    ("", "HTTP/1.1 400 Bad Request\r\n\r\n", "a kind of answer that no command asked for"),
+    ("", ",1.5\r\n", "a kind of answer that no command asked for"),
+    ("", "+OK\n", "a line with a wrong end"), ("", "$2\r\nabcd", "a text of a wrong length"),
   ]
 
   @Test func `a server that lies is an error of the connection`() throws {

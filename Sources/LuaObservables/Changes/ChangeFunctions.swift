@@ -169,8 +169,8 @@ final class ChangeFunctions: ModuleSlice {
   /// The type of the value under the key at index 2 in the object at index 1.
   ///
   /// This is the type without an optional around it. If the owner is not a Swift object, this is
-  /// the class called `name` that scripts have met. A sandbox cannot name a class: it would reach
-  /// the methods of an object that only other scripts were given (S5).
+  /// the class called `name` that scripts have met. A sandbox cannot name a class, because it would
+  /// reach methods of objects that only other scripts were given (S5).
   private func expectedType(_ name: String?, _ L: LuaStack) throws -> Any.Type? {
     guard let owner = host.objects.object(at: 1, of: L) else {
       guard host.sandboxes.current === host.sandboxes.main else { return nil }

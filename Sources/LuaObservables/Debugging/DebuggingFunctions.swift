@@ -57,12 +57,12 @@ final class DebuggingFunctions: ModuleSlice {
     use { $0.record(isOn, for: sandbox.number) }
   }
 
-  /// Ends the sink and the record of a sandbox that closes.
-  func end(of sandbox: LuaSandbox) {
+  /// Ends the sink and the record of a sandbox that closes, before its watchers end.
+  func dropRecord(of sandbox: UInt32) {
     guard recorder != nil else { return }
     use {
-      $0.setSink(nil, of: sandbox.number)
-      $0.record(false, for: sandbox.number)
+      $0.setSink(nil, of: sandbox)
+      $0.record(false, for: sandbox)
     }
   }
 

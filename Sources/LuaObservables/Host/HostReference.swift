@@ -8,19 +8,18 @@ final class HostReference {
   /// The host, which sets this to nil when it is destroyed.
   unowned(unsafe) var host: LuaHost?
 
-  /// Calls `body` with the host, unless it is destroyed, and keeps it meanwhile: a Swift function
-  /// that a script calls may drop the last other reference.
+  /// Calls `body` with the host, unless the host is destroyed, and keeps the host alive.
   func use(_ body: (LuaHost) -> Void) {
-    guard let host else { return }
-    withExtendedLifetime(host) { body(host) }
+    guard let host = host.map(Unmanaged.passUnretained) else { return }
+    host.keeping { body(host._withUnsafeGuaranteedRef { $0 }) }
   }
 }
 
 extension Unmanaged<LuaHost> {
-  /// Runs `body`, which calls scripts of the host, and keeps the host meanwhile.
+  /// Runs `body`, which calls scripts of the host, and keeps the host alive.
   ///
-  /// A Swift function that a script calls may drop the last other reference. Then the host ends when
-  /// the turn is over, because the engine still uses its parts; outside of turns it ends at once.
+  /// A Swift function that a script calls may drop the last other reference. While the engine still
+  /// uses its parts, the host then lives until the turn is over; otherwise it ends here.
   @inline(__always)
   func keeping<Result, Failure: Error>(
     _ body: () throws(Failure) -> Result

@@ -29,7 +29,7 @@ final class HostTurns: LuaTurns {
     _ sandbox: UInt32, _ body: () throws(LuaError) -> Result
   ) throws(LuaError) -> Result {
     guard host.sandboxes.isOpen(sandbox) else { throw .closed }
-    // A script that calls a function of another sandbox through Swift causes its call (S5).
+    // If a script is running, it called the function through Swift, so it causes this call (S5).
     guard host.state.stack.isRunning else { return try host.sandboxes.entered(sandbox, .own, body) }
     if host.sandboxes.isOverdrawn(sandbox) {
       throw LuaError(

@@ -31,8 +31,10 @@ final class PendingResults: ModuleSlice {
     awaiting = nil
   }
 
-  /// Cancels the operations for which tasks of sandboxes that close wait.
-  func cancelAll(where isClosing: (UInt32) -> Bool) {
+  override func end(of sandbox: UInt32) { cancelAll { $0 == sandbox } }
+
+  /// Cancels the operations that tasks of closing sandboxes wait for.
+  private func cancelAll(where isClosing: (UInt32) -> Bool) {
     for (number, call) in waiting where isClosing(call.sandbox) { drop(number)?.cancel() }
   }
 

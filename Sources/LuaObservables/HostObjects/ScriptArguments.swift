@@ -23,8 +23,8 @@ struct ScriptArguments {
   private let L: LuaStack
   private var index: CInt
 
-  /// - Throws: `closed` if an earlier function has closed the calling script, but Lua calls this
-  ///   one before the next instruction of the script.
+  /// - Throws: `closed` if the calling script is closed: a library function such as `string.gsub`
+  ///   may call this function before the script's next instruction, which would raise the error.
   init(of callee: ScriptCallee, _ L: LuaStack) throws(LuaError) {
     if callee.objects.host.state.interrupter.isClosing { throw .closed }
     (self.callee, self.L, index) = (callee, L, callee.offset)

@@ -88,8 +88,9 @@ final class TaskCalls: ModuleSlice {
     beginning = nil
   }
 
-  /// Ends the tasks of sandboxes that close.
-  func endAll(where isClosing: (UInt32) -> Bool) {
+  override func end(of sandbox: UInt32) { endAll { $0 == sandbox } }
+
+  private func endAll(where isClosing: (UInt32) -> Bool) {
     for (number, entry) in running where isClosing(entry.sandbox) {
       end(number, .failure(LuaError.closed))
     }
@@ -97,9 +98,7 @@ final class TaskCalls: ModuleSlice {
 
   /// Calls a function in a task.
   func begin(_ function: LuaFunction, _ arguments: [LuaValue]) throws(LuaError) -> ScriptTask {
-    try host.turn { () throws(LuaError) in
-      try function.pin.entered { () throws(LuaError) in try start(function, arguments) }
-    }
+    try function.inTurn { () throws(LuaError) in try start(function, arguments) }
   }
 
   private func start(

@@ -110,9 +110,7 @@ final class LimitFunctions: ModuleSlice {
     let outer = sandboxes.owner
     let wanted = number(at: 1, of: L)
     state.interrupter.spare()
-    if wanted != outer.sandbox { sandboxes.change(to: sandboxes[wanted]) }
-    // The task that ran in between may have closed the sandbox of the code that continues.
-    if !sandboxes.isOpen(wanted) { state.interrupter.stopClosed() }
+    if wanted != outer.sandbox { sandboxes.change(to: wanted) }
     sandboxes.modules.running = UInt32(truncatingIfNeeded: (L.integer(at: 1) ?? 0) >> 32)
     L.push(packed(outer))
     return 1

@@ -82,7 +82,7 @@ final class ScriptQuotas {
   /// - Throws: `quota` if the path at an index of the stack is too long.
   func checkPath(at index: CInt, of L: LuaStack) throws(LuaError) {
     guard limits.pathComponents != nil else { return }
-    // Counting the components of a long text takes long.
+    // Counting the components of a long text takes long, so the bytes are checked first.
     try checkPathBytes(Int(lua_rawlen(L.pointer, index)))
     try checkComponents(Int(clua_pathcomponents(L.pointer, index)))
   }

@@ -34,10 +34,12 @@ final class TableMirror: MirroredTree {
     _ index: Int,
     _ push: (LuaState, LuaStack) throws(LuaError) -> CInt = { _, _ throws(LuaError) in 0 }
   ) {
-    guard !isClosing, let host = host.host else { return }
-    host.module.reports.run(
-      functions[index], .handler, name: "obs.mirror", site: site, in: owner
-    ) { L throws(LuaError) in try push(host.state, L) }
+    if isClosing { return }
+    host.use { host in
+      host.module.reports.run(
+        functions[index], .handler, name: "obs.mirror", site: site, in: owner
+      ) { L throws(LuaError) in try push(host.state, L) }
+    }
   }
 
   func collect() { call(0) }

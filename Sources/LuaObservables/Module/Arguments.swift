@@ -71,7 +71,7 @@ struct Arguments {
         Int(index), of: function,
         "name of a property expected, got \(host.state.typeName(at: index, of: L))")
     }
-    // A name that is not valid UTF-8 exists nowhere.
+    // No property has a name that is not valid UTF-8: such a text is only shown.
     return host.state.validText(at: index, of: L) ?? host.state.text(at: index, of: L)
   }
 

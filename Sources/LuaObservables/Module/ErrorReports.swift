@@ -36,7 +36,7 @@ final class ErrorReports: ModuleSlice {
     _ error: LuaError, _ kind: LuaReport.Kind, name: String, site: String, cause: String? = nil,
     isRecorded: Bool = false
   ) {
-    // A script that was closed has nobody who waits for its error.
+    // The program has closed the script, so it does not expect reports of its errors.
     if error.code == .closed, host.isClosed || sandbox.isClosed { return }
     let interruption = clua_uncaught(error.message)
     // After an interruption each callback ends with it; it was reported for the first one.

@@ -33,6 +33,8 @@ final class ExitHooks: ModuleSlice {
     return 0
   }
 
+  override func end(of sandbox: UInt32) { dropAll { $0.sandbox == sandbox } }
+
   /// Drops the functions of some owners.
   func dropAll(where isEnding: (ScriptOwner) -> Bool) {
     for hook in hooks where isEnding(hook.owner) { discharge(hook.owner) }

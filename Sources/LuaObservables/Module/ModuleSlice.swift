@@ -50,4 +50,7 @@ class ModuleSlice {
 
   /// Called when the host closes.
   func end() {}
+
+  /// Called when the sandbox of this number closes.
+  func end(of sandbox: UInt32) {}
 }

@@ -96,6 +96,11 @@ final class ObsModule {
     (table, core) = (nil, nil)
   }
 
+  /// Ends what belongs to a sandbox that closes.
+  func end(of sandbox: UInt32) {
+    for slice in slices { slice.end(of: sandbox) }
+  }
+
   /// Removes these libraries from scripts; the prelude keeps them.
   func withdraw(_ libraries: LuaLibraries, _ L: LuaStack) throws(LuaError) {
     try state.check(clua_try_withdrawlibs(L.pointer, libraries.rawValue, &preludeGlobals), L)

@@ -68,6 +68,8 @@ final class TimerFunctions: ModuleSlice {
       .map { LiveObject(kind: .timer, name: $0.value.function, site: $0.value.site) }
   }
 
+  override func end(of sandbox: UInt32) { stopAll { $0.sandbox == sandbox } }
+
   /// Stops the timers of some owners, and drops their callbacks of `next_turn`.
   func stopAll(where isEnding: (ScriptOwner) -> Bool) {
     for (id, entry) in timers where isEnding(entry.owner) {

@@ -242,7 +242,7 @@ end
 local function is_options(value)
   for key, option in next, value do
     if option_types[key] then return true end
-    if type(key) == "string" and type(option) == "function" and hint(key, option_types) ~= "" then
+    if type(key) == "string" and type(option) == "function" and core.nearest(key, option_types) then
       return true
     end
   end

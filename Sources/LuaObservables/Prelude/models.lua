@@ -13,8 +13,8 @@ local forget, lazies_of, running_owner, set_of =
   core.forget, core.lazies_of, core.tasks.owner, core.set_of
 local string_format, string_sub = string.format, string.sub
 
--- The latest model of each name in the running sandbox. A class can be changed by whoever has it, so
--- data that names a model never leads to a class of another sandbox or of the host (S5).
+-- The latest model of each name in the running sandbox. Each sandbox has separate names (S5),
+-- because a script can change every class that it gets.
 local function known_models() return core.sandbox_table("models", "v") end
 
 --- The latest model of this name in the running sandbox, or nil.

@@ -1,9 +1,9 @@
 -- Loading modules again while the program runs (H1–H5): a slice of the module `obs`.
 --
--- The new chunk runs first, and everything that has to change is searched: both can be stopped. If
--- they succeed, the former registrations end, and the module's table gets the new functions.
--- Otherwise the noted changes by the chunk are taken back. Neither can be stopped, so the number of
--- changes is limited where time is.
+-- First the new chunk runs, and the references that have to change are searched. These steps can be
+-- stopped. If they succeed, the former registrations end, and the module's table gets the new
+-- functions. Otherwise the noted changes by the chunk are taken back. This last step cannot be
+-- stopped, so the number of changes is limited if the time is.
 local core, obs = ...
 
 local error, getmetatable, ipairs, next, pcall, rawequal, rawget, rawlen, rawset, setmetatable =
@@ -49,7 +49,8 @@ end
 -- Functions that take back the changes by a chunk, the latest last; nil unless a module is being
 -- loaded again.
 local undo
--- The sandbox that loads the module again: the changes of others that its chunk causes stay.
+-- The sandbox that loads the module again. Changes by other sandboxes stay, even if the chunk
+-- causes them.
 local reloading
 -- The states whose fields `undo` restores.
 local restored = {}
@@ -235,9 +236,10 @@ end
 -- The place of a metatable in a list of references.
 local METATABLE = {}
 
--- Returns the references to new tables, which have to lead to the tables that stay, in everything
--- that can be reached from `roots` without other code's tables: variables of functions, fields,
--- metatables. The list has the holder and the place of each; a variable's place is its number.
+-- Returns the references to new tables that have to lead to the tables that stay. They are searched
+-- in everything that can be reached from `roots` without tables of other code: variables of
+-- functions, fields, metatables. The list has the holder and the place of each reference; the place
+-- of a variable is its number.
 local function references(roots, stays, foreign)
   local list, seen, found = {}, {}, {}
   local function note_reference(holder, place)
@@ -430,8 +432,8 @@ local function misfit(name, module, loading)
   end
 end
 
--- Runs the chunk of a module, and searches what its code has to replace; returns why it cannot take
--- the place of the old code, or nil.
+-- Runs the chunk of a module, and searches everything that has to change. Returns nil, or the
+-- reason why the new code cannot take the place of the old code.
 local function run_chunk(name, chunk, arguments, module, loading)
   local problem
   local failure = run_limited(function()
@@ -475,7 +477,7 @@ local function take_over(name, module, former, loading)
 end
 
 -- Runs the chunk of a module, and lets its code replace the former one. Returns the old functions,
--- or nil and why it cannot.
+-- or nil and the reason why the code stays.
 local function load_again(name, chunk, arguments, former)
   local module, globals = next_module(), globals_of(chunk)
   local loading = { old = module_value(name), globals = globals, callbacks = {} }
@@ -523,7 +525,7 @@ function core.reload(name)
     error(functions, 0)
   end
   if not functions then return nil, message end
-  -- The reload has succeeded, also if there is no memory for the texts.
+  -- The reload has succeeded, even if there is no memory for the texts.
   local searched, copies = pcall(copies_of, functions, name)
   return searched and copies or {}
 end

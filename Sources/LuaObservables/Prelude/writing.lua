@@ -198,9 +198,9 @@ local function make(writes, try, undo)
   poll()
 end
 
--- Returns a function that calls others and counts failures, and one that returns the count, the
--- first failure, and the write of `undo` that it comes from. The error of a limit is raised if
--- `undo` is given.
+-- Returns two functions. The first calls a function and counts failures; with `undo`, it raises the
+-- error of a limit. The second returns the count, the first failure, and the write of `undo` that
+-- failed first.
 local function counting(undo)
   local failures, first, write = 0, nil, nil
   local function try(...)
@@ -215,8 +215,8 @@ end
 
 -- Makes the writes, and then calls `finish`, if given. If one fails, the previous ones are taken
 -- back, and the number of the change and the error are returned; the error of a limit is raised.
--- With `force`, failing writes are left out, and nil, their count, the first failure and its write
--- are returned.
+-- With `force`, failing writes are left out. Then nil, their count, the first failure, and its
+-- write are returned.
 local function written(writes, force, finish)
   local undo, try, failures = { number = 0 }, call, nil
   if force then try, failures = counting(undo) end

@@ -10,12 +10,12 @@ final class ReloadFunctions: ModuleSlice {
   private var replaced: LuaTable?
   /// The list of callbacks that this loading has registered.
   private var callbacks: LuaTable?
-  /// The number of the sandbox that loads the module again; changes of others are not noted.
+  /// The number of the sandbox that loads the module again; changes by others are not noted.
   private var reloading: UInt32 = 0
   /// The number of reloads by each sandbox in the turn `turn`.
   private var reloads: (turn: UInt64, counts: [UInt32: Int]) = (0, [:])
   private static let mostReloads = 100
-  /// How many entries of tables a reload changes in one step, if the time of scripts is limited.
+  /// The most entries of tables that a reload changes in one step if the time is limited.
   private static let mostChanges = 20_000
 
   private var modules: ScriptModules { host.sandboxes.modules }
@@ -327,7 +327,7 @@ final class ReloadFunctions: ModuleSlice {
   private func retire(_ module: UInt32) {
     modules.retired.insert(module)
     host.loop.deferToNextTurn { [reference = host.reference] in
-      reference.host?.sandboxes.modules.retired = []
+      reference.use { $0.sandboxes.modules.retired = [] }
     }
   }
 

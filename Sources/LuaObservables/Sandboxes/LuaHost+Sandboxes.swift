@@ -116,14 +116,11 @@ extension LuaHost {
 
   /// Ends the watchers, timers, tasks, log and record of a sandbox.
   func end(_ sandbox: LuaSandbox) {
-    module.debugging.end(of: sandbox)
+    module.debugging.dropRecord(of: sandbox.number)
     receiver.hooks.drop(of: sandbox.number)
     receiver.stopWatchers(of: sandbox)
     if !isClosed { engine.hooks.run() }
-    module.timers.stopAll { $0.sandbox == sandbox.number }
-    module.exitHooks.dropAll { $0.sandbox == sandbox.number }
-    module.taskCalls.endAll { $0 == sandbox.number }
-    module.tasks.cancelAll { $0 == sandbox.number }
+    module.end(of: sandbox.number)
     sandboxes.remove(sandbox)
   }
 }

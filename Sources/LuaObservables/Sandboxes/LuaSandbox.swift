@@ -158,7 +158,7 @@ public final class LuaSandbox {
     case .endTurn: break
     case .pause: pause()
     case .close:
-      // The turn may have to be undone first (S8), and the rest of it is dropped anyway.
+      // The turn may have to be undone first (S8). Stopped scripts do nothing more in it anyway.
       let close = { [weak self] in
         guard let self else { return }
         if number == 0 { host?.close() } else { self.close() }
@@ -183,8 +183,8 @@ public final class LuaSandbox {
 
   /// Ends its watchers and timers, without calling `on_end` or functions registered with `on_exit`.
   ///
-  /// From then on nothing of its scripts runs, and functions that they gave to Swift throw `closed`.
-  /// If a function that its script has called closes it, the script is stopped as soon as this
+  /// After that, no code of its scripts runs, and functions that they gave to Swift throw `closed`.
+  /// If a Swift function that its script calls closes it, the script is stopped as soon as this
   /// function returns. Does nothing if it is closed.
   public func close() {
     guard !isClosed else { return }

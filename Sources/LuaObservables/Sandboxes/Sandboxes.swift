@@ -216,7 +216,7 @@ final class Sandboxes {
       lent: interrupter.lend(interrupter.runningThread), callee: engine.delivery.callee,
       caller: interrupter.suspend())
     engine.delivery.callee = nil
-    // The module of the calling script must not own what this sandbox registers.
+    // Otherwise the module of the calling script would own the registrations of this sandbox.
     modules.running = 0
     change(to: sandbox, isCaused: payment != .own)
     return outer
@@ -236,9 +236,13 @@ final class Sandboxes {
   }
 
   /// Switches to the account of another sandbox; for callers that switch back themselves.
-  func change(to sandbox: LuaSandbox) {
+  ///
+  /// Stops the code that continues if its sandbox, or the host, was closed meanwhile.
+  func change(to number: UInt32) {
+    let sandbox = self[number]
     state.interrupter.leave(to: sandbox.account, state.stack)
     change(to: sandbox, isCaused: false)
+    if !isOpen(number) || main.isClosed { state.interrupter.stopClosed() }
   }
 
   private func change(to sandbox: LuaSandbox, isCaused: Bool) {

@@ -22,7 +22,7 @@ extension LuaState {
     }
   }
 
-  /// Does the same until `body` returns false.
+  /// Calls `body` for each entry, like `forEachEntry`, until it returns false.
   func goThroughEntries(
     at index: CInt, beyond length: lua_Integer = 0, of L: LuaStack, while body: () throws -> Bool
   ) throws {

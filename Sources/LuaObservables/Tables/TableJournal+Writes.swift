@@ -111,7 +111,7 @@ extension TableJournal {
       return keep(-1, L)
     }
     for offset in 0..<Int(write.count) {
-      // Scripts that have to stop do not wait: readers then compare all elements.
+      // If scripts have to stop, the rest is not noted: readers then compare all elements.
       if offset % 1024 == 1023, isStopping { return recordGap(length: now) }
       let key = Int(write.at) + offset
       L.rawGet(index: offset + 1, at: write.list)

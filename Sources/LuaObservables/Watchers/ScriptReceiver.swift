@@ -69,8 +69,8 @@ final class ScriptReceiver: Receiver {
     }
   }
 
-  /// The payer for a call in the flush: the sandbox's own time only if its scripts caused the call
-  /// (S5).
+  /// The time that pays for a call in the flush: the sandbox's time if its scripts caused the call,
+  /// otherwise its allowance (S5).
   private func payment(inFlush watcher: WatcherRef) -> Sandboxes.Payment {
     watcher.script.pointee.isCausedByOthers ? .allowanceAlways : .own
   }

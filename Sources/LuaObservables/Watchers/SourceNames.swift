@@ -11,10 +11,11 @@ struct Site {
   static let none: Int32 = -1
 }
 
-/// The names of sources, each kept once, for ever: places refer to them by number.
+/// The names of sources.
 ///
-/// A script that loads any number of chunks pays for their names (S3). Without memory for another
-/// name, the chunk's places are unknown.
+/// Each is kept once and never removed, because places refer to it by number.
+/// Scripts pay for the names of their chunks (S3). If the memory for a name is refused, places in
+/// this chunk are unknown.
 final class SourceNames: PlaceSource {
   @exclusivity(unchecked) private var names: [[CChar]] = [[], [0x6F, 0x62, 0x73, 0]]
   /// The positions of other names in `names`; a program that observes nothing needs no dictionary.

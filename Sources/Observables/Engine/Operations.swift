@@ -61,8 +61,9 @@ package struct Operations: Room {
     return state.failure
   }
 
-  /// Notes that memory was too short to read an object on a path, or that a limit was reached: the
-  /// watcher whose links are being made ends, and a registration fails.
+  /// Notes that memory was too short to read an object on a path, or that a limit was reached.
+  ///
+  /// A registration then fails, and an existing watcher ends or starts over.
   package func noteUnreadable(_ error: any Error) {
     if state.wirings > 0 { state.failure = state.failure ?? error }
   }

@@ -1,6 +1,6 @@
 extension Unicode.Scalar {
-  /// The scalar, or a visible symbol instead of one that would control a terminal, end a line, or
-  /// change the direction of the text behind it.
+  /// The scalar itself, or a visible symbol if the scalar would control a terminal, end a line, or
+  /// change the direction of the text after it.
   package var printable: Unicode.Scalar {
     switch value {
     case 0..<0x20: Unicode.Scalar(0x2400 + value)!
@@ -14,8 +14,8 @@ extension Unicode.Scalar {
 extension StringProtocol {
   /// The text for people: on one line, without characters that control a terminal.
   ///
-  /// For all text that comes from elsewhere, such as another program. No format has to escape what
-  /// is shown instead.
+  /// For texts that may contain anything, such as a message of another program. No format of ours
+  /// has to escape the symbols.
   package var printable: String {
     var result = ""
     for scalar in unicodeScalars { result.unicodeScalars.append(scalar.printable) }

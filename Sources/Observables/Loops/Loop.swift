@@ -314,7 +314,7 @@ extension Loop {
     var servers: [any LoopServer] = []
     /// The loop of a library that runs inside this one.
     var inner: (any InnerLoop)?
-    /// The connections to other programs, which do not wait for virtual time.
+    /// The number of connections to other programs: virtual time passes as real time for them.
     var connectionCount = 0
     /// Whether the inner loop had something to do; it then runs once more before this loop sleeps.
     var isInnerBusy = false

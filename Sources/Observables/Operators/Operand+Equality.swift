@@ -39,7 +39,7 @@ extension Operand: Hashable {
 extension [UInt8] {
   /// Whether both are the same text.
   ///
-  /// The generic function compares bytes one by one.
+  /// The generic function would compare bytes one by one.
   func isSameText(as other: [UInt8]) -> Bool {
     count == other.count
       && withUnsafeBytes { a in
@@ -49,8 +49,10 @@ extension [UInt8] {
       }
   }
 
-  /// Hashes a text: of a long one, only its length and its two ends, because hashing it takes ten
-  /// times as long as comparing it.
+  /// Hashes a text.
+  ///
+  /// Only the length and the two ends of a long text are hashed, because hashing all of it would
+  /// take ten times as long as comparing it.
   func hashText(into hasher: inout Hasher) {
     let end = 32768
     withUnsafeBytes { bytes in

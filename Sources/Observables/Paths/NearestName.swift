@@ -1,8 +1,8 @@
 /// Finds the candidate that a misspelt name most likely means (P9); nil if none is similar.
 ///
 /// A name is similar if at most a third of its letters have to be changed, added, removed or
-/// swapped: at least one letter for a short name, but never all. Of equally similar names it is the
-/// first in the order of letters. A name of more than 100 bytes is not similar to any, and only the
+/// swapped: at least one letter for a short name, but never all. Of equally similar names, the
+/// alphabetically first one is found. Names of more than 100 bytes are never similar, and only the
 /// first 1,000 candidates are compared.
 ///
 /// - Complexity: O(candidates · length²).
@@ -50,7 +50,7 @@ private func editDistance(_ a: [UInt8], _ b: [UInt8]) -> Int {
         row[j] = min(row[j], beforeLast[j - 2] + 1)
       }
     }
-    // The oldest row becomes the next one.
+    // The memory of the oldest row is used for the next one.
     (beforeLast, last, row) = (last, row, beforeLast)
   }
   return last[b.count]

@@ -25,7 +25,7 @@ public final class Path: Sendable {
   let aggregateStep: Int
   /// The first step that is `**`, or `Int.max`.
   let deepStep: Int
-  /// The bytes of all components.
+  /// The number of bytes of all components.
   let size: Int
 
   /// A cache for the meaning of each component in the kind of object to which it was applied last.

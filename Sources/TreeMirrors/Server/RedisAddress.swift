@@ -145,11 +145,11 @@ struct RedisAddress: Equatable {
     return "\(before)\(login.before):…\(scheme.after[at...])"
   }
 
-  /// A text of the server for messages: on one line, not long, and without the password, or most of
-  /// it, which a server may send back.
+  /// A text of the server for messages: on one line, cut, and without the password, which a server
+  /// may send back.
   func quoted(_ text: some Collection<UInt8>) -> String {
     let secret = Array((password ?? "").utf8)
-    // Servers cut what they send back.
+    // A server may send back only the beginning of a password.
     let least = min(max(secret.count, 1), 8)
     var rest = Array(text.prefix(1000))[...]
     var shown: [UInt8] = []

@@ -13,9 +13,9 @@ final class RedisConnection {
   private var writer: DescriptorHandler?
   private(set) var isConnected = false
   private var replies: ReplyReader
-  /// Those who wait for replies, in the order of their commands.
+  /// The callbacks for replies that have not come, in the order of the commands.
   private var waiting: [(Reply) -> Void] = []
-  /// When the server was last heard of, or was first expected to answer.
+  /// When the server last sent or took something, or began to owe an answer.
   private var heard: Double
   /// Whether the server has sent something.
   private var hasHeard = false
@@ -65,7 +65,7 @@ final class RedisConnection {
         context, address.authorities, address.certificate, address.key, address.host)
     {
       let reason = "TLS cannot begin: \(String(cString: failure))"
-      // Otherwise it is the files that are wrong.
+      // Without an error of the connection, the files are wrong, and trying again does not help.
       let isBroken = credis_error(context)[0] != 0
       close()
       throw isBroken ? ConnectionFailure(reason: reason) : MirrorError(reason)
@@ -104,7 +104,7 @@ final class RedisConnection {
     ended?(failure)
   }
 
-  /// Ends the connection for the reason that hiredis has.
+  /// Ends the connection with the error that hiredis has noted.
   private func endForReason() {
     guard let context else { return }
     let reason = String(cString: credis_error(context))
@@ -118,7 +118,7 @@ final class RedisConnection {
     withExtendedLifetime(self) {
       var length = 0
       guard let bytes = credis_read(context, &length) else { return endForReason() }
-      // The step of a handshake may have to be answered.
+      // The bytes may belong to the handshake of TLS, and need an answer.
       if length == 0 { return write() }
       (heard, hasHeard) = (loop.now, true)
       var ready: [(body: (Reply) -> Void, reply: Reply)] = []
@@ -126,9 +126,9 @@ final class RedisConnection {
       do throws(ConnectionFailure) {
         var rest = UnsafeRawBufferPointer(start: bytes, count: length)[...]
         while !rest.isEmpty {
-          // A server may refuse a client before it has asked anything.
+          // A server may refuse a client before the client has sent a command.
           guard !waiting.isEmpty || !replies.isAtStart || rest.first == UInt8(ascii: "-") else {
-            throw ConnectionFailure(reason: "it answers what was not asked")
+            throw ConnectionFailure(reason: "it sends an answer that no command asked for")
           }
           guard let reply = try replies.next(&rest) else { break }
           if waiting.isEmpty, case .error(let text) = reply {
@@ -143,7 +143,7 @@ final class RedisConnection {
     }
   }
 
-  /// Begins to wait for an answer, or for the connection.
+  /// Begins to wait for an answer, or until the connection is made.
   private func expect() {
     if alarm != nil { return }
     heard = loop.now
@@ -162,7 +162,8 @@ final class RedisConnection {
 
   // MARK: Writing
 
-  /// Whether encryption may not have begun yet: then the socket can be written while nothing can.
+  /// Whether the handshake of TLS may be unfinished: no command can be written then, although the
+  /// socket is writable.
   private var isInHandshake: Bool { address.isEncrypted && isConnected && !hasHeard }
 
   private func startWriting() throws {
@@ -186,7 +187,7 @@ final class RedisConnection {
     return isConnected
   }
 
-  /// Writes what was sent, as far as this is possible without waiting.
+  /// Writes the commands that were sent, as far as this is possible without waiting.
   func write() {
     guard isConnected, let context else { return }
     switch Int(credis_write(context)) {

@@ -1,12 +1,10 @@
-import LibC
-
 /// The reply to a command.
 enum Reply {
   case none
   case integer(Int)
   case bytes([UInt8])
   case list([Reply])
-  /// The bytes of an error, which are not for people: see `RedisAddress.quoted`.
+  /// The text of an error. Messages show it as `RedisAddress.quoted(_:)` returns it.
   case error([UInt8])
   /// The connection ended before the reply came.
   case lost
@@ -14,21 +12,21 @@ enum Reply {
 
 /// Reads replies (RESP2) from bytes as they come.
 ///
-/// Each byte is looked at once. What a server sends for one reply is bounded: a text by `limit`,
-/// and the reply as a whole by four times as much. Each element of a list counts for 64 bytes more,
-/// as that is about what it needs here.
+/// Each byte is looked at once. The size of a reply is limited: a text has at most `limit` bytes,
+/// and a whole reply four times as many. Each element of a list counts as 64 more bytes, because it
+/// needs about as much memory here.
 struct ReplyReader {
-  /// The line or the text that is not complete.
+  /// The bytes of the incomplete line or text.
   private var begun: [UInt8] = []
-  /// The number of bytes that a text lacks, with the two that end it; nil in a line.
+  /// The number of bytes that the text lacks, including the two that end it; nil in a line.
   private var missing: Int?
-  /// The lists that are not complete, from the outermost on.
+  /// The incomplete lists, the outermost first.
   private var lists: [(elements: [Reply], missing: Int)] = []
-  /// What the reply needs so far.
+  /// The size of the reply so far.
   private var size = 0
   private let limit: Int
 
-  /// Longer lines are no part of the protocol.
+  /// The protocol has no longer lines.
   private static let longestLine = 1 << 16
   /// The replies of the commands of mirrors have at most five levels.
   private static let deepest = 8
@@ -40,7 +38,7 @@ struct ReplyReader {
 
   /// Takes bytes off the front, up to the end of a reply; nil if they do not end one.
   ///
-  /// - Throws: `ConnectionFailure` if they are no reply, or are too many.
+  /// - Throws: `ConnectionFailure` if the bytes are no reply, or are too many.
   mutating func next(_ bytes: inout Slice<UnsafeRawBufferPointer>) throws(ConnectionFailure)
     -> Reply?
   {
@@ -53,14 +51,14 @@ struct ReplyReader {
       bytes = bytes[piece.endIndex...]
       missing = missing.map { $0 - piece.count }
       guard isText ? missing == 0 : end != nil else {
-        if !isText, begun.count > Self.longestLine { throw .malformed("a line without an end") }
+        if !isText, begun.count > Self.longestLine { throw .malformed("a line that is too long") }
         continue
       }
       missing = nil
       var whole: [UInt8] = []
       swap(&whole, &begun)
       guard whole.popLast() == UInt8(ascii: "\n"), whole.popLast() == UInt8(ascii: "\r") else {
-        throw .malformed(isText ? "a text of another length" : "a line without its end")
+        throw .malformed(isText ? "a text of a wrong length" : "a line with a wrong end")
       }
       if let part = isText ? .bytes(whole) : try begin(whole), let reply = complete(part) {
         return reply
@@ -69,7 +67,7 @@ struct ReplyReader {
     return nil
   }
 
-  /// Begins what a line announces; returns it if nothing more belongs to it.
+  /// Reads a line; returns its reply, or nil if the line begins a text or a list.
   private mutating func begin(_ line: [UInt8]) throws(ConnectionFailure) -> Reply? {
     try count(line.count)
     let rest = line.dropFirst()
@@ -93,17 +91,17 @@ struct ReplyReader {
       let length = try number(rest)
       if length == -1 { return Reply.none }
       guard length >= 0 else { throw .malformed("a list of \(length) elements") }
-      guard lists.count < Self.deepest else { throw .malformed("lists in lists") }
+      guard lists.count < Self.deepest else { throw .malformed("lists that are nested too deeply") }
       try count(length > Int.max / 64 ? .max : length * 64)
       if length > 0 { lists.append(([], length)) }
       return length > 0 ? nil : .list([])
-    default: throw .malformed("what a mirror does not ask for")
+    default: throw .malformed("a kind of answer that no command asked for")
     }
   }
 
   private func number(_ digits: ArraySlice<UInt8>) throws(ConnectionFailure) -> Int {
     guard digits.count <= 20, let number = Int(String(decoding: digits, as: UTF8.self)) else {
-      throw .malformed("a number that is none")
+      throw .malformed("an invalid number")
     }
     return number
   }
@@ -150,11 +148,11 @@ extension Reply {
 /// Why a server cannot be reached now.
 struct ConnectionFailure: Error {
   enum Kind {
-    /// The network or the server: a short break is not worth a word.
+    /// The network or the server failed. A short break is not reported.
     case broken
-    /// Nothing came for a long time.
+    /// The server did not send or take anything for a long time.
     case silent
-    /// An answer is larger than it may be.
+    /// An answer is larger than allowed.
     case tooLarge
   }
 

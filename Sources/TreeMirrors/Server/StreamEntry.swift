@@ -7,7 +7,8 @@ struct StreamEntry: CustomStringConvertible {
 
   var description: String { "batch \(version) of writer \(writer)" }
 
-  /// - Throws: `MirrorError` for an entry that is no batch; `last` is the version before it.
+  /// - Throws: `MirrorError` for an entry that is no batch.
+  /// - Parameter last: The version of the previous entry.
   init(_ reply: Reply, after last: Int) throws {
     let parts = reply.list
     let fields = parts.count == 2 ? parts[1].list : []

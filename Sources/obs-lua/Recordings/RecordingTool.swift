@@ -2,6 +2,7 @@ internal import CCommandLine
 internal import Lua
 internal import LuaInspector
 internal import LuaObservables
+internal import Observables
 
 /// Makes a page or a trace of a recording (`--report`, `--trace`).
 struct RecordingTool {
@@ -21,7 +22,7 @@ struct RecordingTool {
       _ = try Self.run([kind.rawValue, recording, output, page])
       return 0
     } catch {
-      ccl_writeerror(name, error.message)
+      ccl_writeerror(name, error.message.printable)
       return 1
     }
   }
@@ -34,7 +35,8 @@ struct RecordingTool {
     let tools = try state.loadProgramFile("recordings")
     return try tools.call(arguments: arguments.map { .string(LuaString($0)) })
   }
-  /// Calls a tool, and returns its first result if that is a text.
+
+  /// Calls a tool, and returns its first result if it is a text.
   ///
   /// - Throws: its error.
   static func text(_ arguments: [String]) throws(LuaError) -> LuaString? {

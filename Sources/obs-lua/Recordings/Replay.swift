@@ -35,8 +35,7 @@ final class Replay {
   /// Whether an expression is true in the globals of the program; set by its host.
   var evaluate: (String) throws(LuaError) -> Bool = { _ in false }
   private let name: UnsafePointer<CChar>
-  /// Where this machine has C modules, as in `package.cpath`; nil if the user does not trust the
-  /// recording.
+  /// The `package.cpath` of this machine; nil if the user does not trust the recording.
   private let modules: String?
 
   /// Opens the recording that a command line names.
@@ -100,7 +99,7 @@ final class Replay {
     throw Failure(description: "the command line in the first line of the recording is damaged")
   }
 
-  /// Loads what the program will ask for and a locked process could not load.
+  /// Loads the locales and C modules of the program, because a locked process cannot load them.
   private func loadForLock() {
     for locale in run.all("setlocale") {
       if let name = locale.bytes { ccl_loadlocale(String(decoding: name, as: UTF8.self)) }
@@ -115,7 +114,7 @@ final class Replay {
     }
   }
 
-  /// Whether a path is that of a module, by a template of `package.cpath` that is no relative path.
+  /// Whether some module has this path by `template`, an absolute one of `package.cpath`.
   private static func isModule(_ path: String, of template: String) -> Bool {
     guard template.first == "/" else { return false }
     let marks = template.utf8.count { $0 == UInt8(ascii: "?") }
@@ -168,7 +167,9 @@ final class Replay {
   }
 
   /// Writes a message of the replay itself.
-  private func say(_ text: String) { write("\(String(cString: name)): \(text)\n", to: errors) }
+  private func say(_ text: String) {
+    write("\(String(cString: name)): \(text.printable)\n", to: errors)
+  }
 
   private func write(_ text: String, to descriptor: CInt) {
     ccl_flushoutput()

@@ -9,8 +9,7 @@ local tool, path, output, page = ...
 
 local VERSION = 1
 
--- What a recording says does not control the terminal.
-local function fail(text, ...) error((text:format(...):gsub("%c", "?")), 0) end
+local function fail(text, ...) error(text:format(...), 0) end
 
 local function open(name, mode)
   local file, message = io.open(name, mode)
@@ -95,8 +94,8 @@ end
 
 -- Reading ----------------------------------------------------------------------------------------
 
---- The first line of the recording, after a check of it, a function that returns the next one, and
---- the decoded first one and the file.
+--- Checks the first line of the recording. Returns this line, a function that returns the next one,
+--- the decoded first line, and the file.
 local function lines()
   local file = open(path, "rb")
   local first = file:read "L"
@@ -132,15 +131,15 @@ local function from_base64(text)
   return table.concat(bytes)
 end
 
---- The bytes of an input that is a text, or has base64 because it is not UTF-8.
+--- The bytes of an input: its text or, if they are not UTF-8, its base64.
 local function bytes_of(input)
   local value = input[6]
   if type(value) == "table" and value.b then return from_base64(value.b) end
   return type(value) == "string" and value or ""
 end
 
---- The texts of these files, a set of names: what the recorded run read of each when it first read
---- from it.
+--- Returns the text of each file whose name is in the set `wanted`, as far as the recorded run read
+--- it when it first read from the file.
 local function texts_of(wanted, next_line)
   local texts, streams, opened = {}, {}, 0
   local function open_stream(input)
@@ -164,19 +163,19 @@ local function texts_of(wanted, next_line)
     fclose = function(input)
       local stream = streams[input[3]]
       streams[input[3]] = nil
-      -- Searching for a module opens its file, too, and reads nothing.
+      -- The search for a module opens its file, too, but reads nothing.
       if stream and stream[1] and not texts[stream.name] then
         texts[stream.name] = table.concat(stream)
       end
     end,
   }
-  -- After these, what is read next does not follow what was read before.
+  -- The bytes that are read after one of these do not follow the previous ones.
   readers.seek = function(input) streams[input[3]] = nil end
   readers.write = readers.seek
   for line in next_line do
     local kind, subject = line:match '^%["input","(%l+)","?(#?%d*)'
     local reader = readers[kind]
-    -- Most bytes of a recording may belong to files that are not wanted.
+    -- Other files may be most of a recording, so their lines are not decoded.
     if reader and (kind ~= "read" or streams[subject]) then
       local input = decode(line)
       if input then pcall(reader, input) end
@@ -240,7 +239,7 @@ local function finish(out, ...)
   if not ok then fail("cannot write '%s': %s", output, message) end
 end
 
--- The longest source that a page has.
+-- The most bytes of a source that a page shows.
 local SOURCE = 1 << 20
 
 local function report()

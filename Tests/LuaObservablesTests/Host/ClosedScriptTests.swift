@@ -41,10 +41,12 @@ struct ClosedScriptTests {
       if kind == .sandbox { sandbox = try host.sandbox(named: "closed") }
       try host.set("creature", to: creature)
       try host.set("touch") { [unowned self] (_: LuaValue) in touches += 1 }
-      try host.set("shut") { [unowned self] () in
-        if let sandbox { sandbox.close() } else { host.close() }
-      }
+      try host.set("shut") { [unowned self] () in shut() }
       try host.set("drop") { [unowned self] () in (host, sandbox) = (nil, nil) }
+    }
+
+    func shut() {
+      if let sandbox { sandbox.close() } else { host.close() }
     }
 
     /// Runs a script, and everything that it leaves to the loop.
@@ -79,7 +81,7 @@ struct ClosedScriptTests {
       let scripts = try Scripts(kind)
       try scripts.host.set("both") { [unowned scripts] (_: String) in
         scripts.touches += 1
-        if let sandbox = scripts.sandbox { sandbox.close() } else { scripts.host.close() }
+        scripts.shut()
       }
       try scripts.run("('abc'):gsub('.', both)")
       #expect(scripts.touches == 1)

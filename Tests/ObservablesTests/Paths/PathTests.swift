@@ -121,7 +121,6 @@ struct PathTests {
   }
 
   // P9
-  // P9
   @Test func `a suggestion compares few and short names`() {
     let name = String(repeating: "a", count: 100)
     #expect(nearestName(to: name, among: [name + "b"]) == nil)
@@ -142,6 +141,7 @@ struct PathTests {
     #expect(nearestName(to: "name", among: ["named", "names"]) == "named")
   }
 
+  // P9
   @Test func `the nearest name is near`() {
     let names = ["name", "address", "friend"]
     #expect(nearestName(to: "adress", among: names) == "address")

@@ -85,8 +85,8 @@ package struct Members: Room {
 
   /// Follows changes to the members of a link's object.
   ///
-  /// If memory or time is refused, the watcher ends (`Wiring.isRefused`), so the state may stay
-  /// half-changed.
+  /// If memory or time is refused, the state may stay incomplete, because the watcher then gives up
+  /// its links (`Wiring.exhausted`).
   func update(_ link: LinkRef, _ state: LinkState, on node: NodeRef) {
     if state.role == .edits { return }
     if state.role == .deep, node.kind.isOpaque(node) { return }
@@ -173,8 +173,8 @@ package struct Members: Room {
     return changes
   }
 
-  /// Whether an operator on values is computed anew, as about as many values have changed as there
-  /// are.
+  /// Whether to compute an operator on values anew: at least as many values have changed as there
+  /// are, so reading all of them takes less time.
   private func isRebuilt(
     _ link: LinkRef, _ state: LinkState, on node: NodeRef, changes: Int
   ) -> Bool {

@@ -2,15 +2,16 @@
 ///
 /// One watcher may have a link for each of a million objects, and so may each of a thousand other
 /// watchers. Each link is charged when it is put into its slot, and credited when it is removed.
-/// The receiver is asked before a link is made. If it refuses, a registration fails. For an
-/// existing watcher that lacked only time, all links are made anew in the next turn. If that fails,
-/// too, it ends and reports why, as it could no longer follow its path.
+/// `checkLimits` of the receiver is called before a link is made. If it throws, a registration
+/// fails. If an existing watcher lacks only time, all its links are made anew in the next turn. If
+/// this fails, too, or if memory is refused, the watcher ends and reports why, because it could no
+/// longer follow its path.
 extension Wiring {
   /// The charges in bytes: approximately the size of the records and their containers.
   enum Charge {
     /// A link, with its part of the slot.
     static let link = 208
-    /// A path and its wire, for each component and besides the bytes of names.
+    /// One component of a path, with its part of the wire, but without the bytes of its name.
     static let component = 320
     /// One member in the state of a link to a whole collection.
     static let member = 96
@@ -26,7 +27,7 @@ extension Wiring {
   /// A path counts even without limits, because garbage is collected for the engine's memory, too.
   func charge(_ times: Int, for wire: WireRef) {
     switch wire.pointee.use {
-    // These wires have no path of their own.
+    // These wires have no separate path.
     case .tracking, .objects: return
     case .following, .followingStored, .editing: break
     }
@@ -77,9 +78,10 @@ extension Wiring {
 // MARK: Starting over
 
 extension Wiring {
-  /// Whether the flush may make all links of the watcher that it is about to call anew, in the next
-  /// turn: the links have nothing that only earlier writes tell, such as edits, or the objects that
-  /// digits follow.
+  /// Whether all links of the watcher may be made anew in the next turn.
+  ///
+  /// This holds only for the watcher that the flush is about to call, and only if objects tell
+  /// everything that its links know. They do not tell edits, nor which objects digits follow.
   private func canStartOver(_ watcher: WatcherRef, after error: any Error) -> Bool {
     let others: WatcherRecord.Traits = [
       .immediate, .comparing, .probing, .covering, .collecting, .recording,
@@ -110,8 +112,9 @@ extension Wiring {
     forgetIdleWires(of: watcher)
   }
 
-  /// Makes the links of a watcher that starts over; false if it has ended, because it cannot start
-  /// over a second time.
+  /// Makes the links of a watcher that starts over.
+  ///
+  /// Returns false if the watcher has ended: if this fails, too, it does not start over again.
   func startAgain(_ watcher: WatcherRef) -> Bool {
     watcher.pointee.flags.remove(.startingOver)
     return whileWiring(watcher) {
