@@ -74,7 +74,9 @@ final class LimitFunctions: ModuleSlice {
 
   /// tasks.give_back(number, task): counts a finished task, and notes its end.
   private func giveTaskBack(_ L: LuaStack) -> CInt {
-    host.sandboxes[number(at: 1, of: L)].quotas.giveTaskBack()
+    let number = number(at: 1, of: L)
+    // The task may have closed its sandbox.
+    if host.sandboxes.isOpen(number) { host.sandboxes[number].quotas.giveTaskBack() }
     engine.recording.run?.endedTask(Int(L.integer(at: 2) ?? 0))
     return 0
   }

@@ -188,6 +188,18 @@ struct ClosedScriptTests {
     #expect(try plain.get("x", as: Int.self) == 1)
   }
 
+  @Test func `a task that closes its sandbox does not count as a task of the host`() throws {
+    var limits = ScriptLimits()
+    limits.tasks = 1
+    let host = try LuaHost(loop: Loop(clock: .virtual), libraries: .safe, limits: limits)
+    let sandbox = try host.sandbox(named: "closed")
+    try sandbox.set("shut") { () in sandbox.close() }
+    #expect(throws: LuaError.self) { try sandbox.run("require 'obs'.task(function() shut() end)") }
+    try host.run(
+      "function add() require 'obs'.task(function() require 'obs'.sleep(1) end) end add()")
+    #expect(throws: LuaError.self) { try host.run("add()") }
+  }
+
   @Test func `a task of a closed sandbox ends, and so does the operation that it waits for`()
     async throws
   {
