@@ -149,7 +149,13 @@ static int add_traceback(lua_State *L) {
     message = lua_pushfstring(L, "(error object is a %s value)", luaL_typename(L, 1));
   }
   lua_pushfstring(L, "%s\n", message);
-  clua_traceback(L, L, 1);
+  if (clua_home_of(L)->restricted) {
+    clua_traceback(L, L, 1);
+  } else {
+    // As `lua` shows it.
+    luaL_traceback(L, L, NULL, 1);
+    clua_hideown(L);
+  }
   clua_addinner(L, 1);
   lua_concat(L, 2);
   return 1;

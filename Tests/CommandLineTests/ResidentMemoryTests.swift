@@ -11,14 +11,14 @@ struct ResidentMemoryTests {
     end
     """,
     """
-    local t, name = {}, ('x'):rep(1 << 20)
-    for i = 1, 24 do obs.observe(t, 'k' .. i, nop, { name = name }) end
+    local t, name = {}, ('x'):rep(1 << 14)
+    for i = 1, 2000 do obs.observe(t, 'k' .. i, nop, { name = name }) end
     obs.graph(t)
     error 'the text had room'
     """,
     """
-    local t, name = {}, ('x'):rep(1 << 20)
-    for i = 1, 24 do obs.observe(t, 'k' .. i, nop, { name = name }) end
+    local t, name = {}, ('x'):rep(1 << 14)
+    for i = 1, 2000 do obs.observe(t, 'k' .. i, nop, { name = name }) end
     obs.describe(t)
     error 'the text had room'
     """,

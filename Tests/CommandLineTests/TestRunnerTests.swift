@@ -206,9 +206,9 @@ struct TestRunnerTests {
     #expect(
       outcome.output == """
         TAP version 13
-        # c\0d
-        not ok 1 - d/a.lua: a?b
-        # d/a.lua:1: a\0b: e\0f: false
+        # c␀d
+        not ok 1 - d/a.lua: a␀b
+        # d/a.lua:1: a␀b: e␀f: false
         ok 2 - d/good.lua: adds
         1..2
 
