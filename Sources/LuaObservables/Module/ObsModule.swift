@@ -184,7 +184,12 @@ final class ObsModule {
   /// Pushes the function `require` of a sandbox. [-0, +1, -]
   func pushRequire(for sandbox: LuaSandbox, to L: LuaStack) throws(LuaError) {
     let number = sandbox.number
-    try calls.push({ [unowned self] L in try require(L, in: host.sandboxes[number]) }, to: L)
+    try calls.push(
+      { [unowned self] L in
+        // Scripts that have got the function from a closed sandbox must not get the host's modules.
+        guard host.sandboxes.isOpen(number) else { throw LuaError.closed }
+        return try require(L, in: host.sandboxes[number])
+      }, to: L)
   }
 
   /// Implements `require` without the library `package`: finds the module, and the open libraries.

@@ -188,6 +188,18 @@ struct ClosedScriptTests {
     #expect(try plain.get("x", as: Int.self) == 1)
   }
 
+  // S5
+  @Test func `the 'require' of a closed sandbox does not load modules of the host`() throws {
+    let host = try LuaHost(loop: Loop(clock: .virtual), libraries: .safe)
+    host.modules { _ in .text("return { secret = secret }") }
+    try host.run("secret, shared = 1, {}")
+    let (closed, other) = (try host.sandbox(named: "closed"), try host.sandbox(named: "other"))
+    try closed.run("shared.require = require")
+    closed.close()
+    let error = #expect(throws: LuaError.self) { try other.run("shared.require 'm'") }
+    #expect(error?.message.contains("closed") == true)
+  }
+
   @Test func `a task that closes its sandbox does not count as a task of the host`() throws {
     var limits = ScriptLimits()
     limits.tasks = 1
