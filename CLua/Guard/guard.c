@@ -174,7 +174,8 @@ void clua_stopmessage(const clua_guard *guard, char *message) {
   if (guard->reason == CLUA_STOP_TIME) {
     const clua_account *culprit = guard->culprit;
     if (!culprit) {
-      snprintf(message, CLUA_STOP_MESSAGE_SIZE, "%sthe turn took longer than its limit", guard->place);
+      snprintf(message, CLUA_STOP_MESSAGE_SIZE, "%sthe turn took longer than its limit",
+               guard->place);
       return;
     }
     const char *what = culprit->ofothers ? "a call caused by others" : "the turn";
