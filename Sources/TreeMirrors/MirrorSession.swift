@@ -226,11 +226,18 @@ package final class MirrorSession {
         return lost("it has forgotten batches of this process")
       }
       let batch = document.pending[index]
+      let bytes = encoded(batch)
+      // With such a batch, no process that has this limit could read the tree any more.
+      guard bytes.count <= options.limit else {
+        return fail(
+          "the changes of a turn take \(bytes.count) bytes, and the option 'limit' allows "
+            + "\(options.limit)")
+      }
       sent = batch.number
       let base = options.check ? "\(batch.base)" : ""
       run(
         .append,
-        [epoch.bytes, writer.bytes, "\(batch.number)".bytes, base.bytes, encoded(batch)]
+        [epoch.bytes, writer.bytes, "\(batch.number)".bytes, base.bytes, bytes]
       ) { [weak self] reply in
         self?.appended(batch, reply)
       }

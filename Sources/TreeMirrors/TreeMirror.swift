@@ -83,8 +83,8 @@ public final class TreeMirror: ObservableModel {
     public var check = false
     /// The most bytes that the server may send as the snapshot, or as a batch; by default 64 MB.
     ///
-    /// The snapshot together with the batches behind it may have four times as many. The limit is
-    /// at least 1,024 bytes.
+    /// The snapshot together with the batches behind it may have four times as many. The mirror
+    /// fails before it sends larger changes of a turn. The limit is at least 1,024 bytes.
     public var limit = 64 << 20
     /// The path of a file that keeps the batches that the server has not acknowledged.
     public var journal: String?

@@ -113,6 +113,20 @@ import Testing
     for listener in [writer, reader] { listener.mirror.stop() }
   }
 
+  // A10
+  @Test func `changes that are too large for others are not sent`() throws {
+    let server = try RedisServer()
+    let loop = Loop()
+    let writer = try Listener(loop, at: server.url, limit: 10_000)
+    let reader = try Listener(loop, at: server.url)
+    try run(loop) { writer.mirror.state == .live && reader.mirror.state == .live }
+    loop.turn { writer.document.title = String(repeating: "x", count: 10_000) }
+    try run(loop) { writer.mirror.state == .failed }
+    #expect(writer.said.last?.contains("the changes of a turn take 100") == true)
+    #expect(reader.mirror.version == 0)
+    for listener in [writer, reader] { listener.mirror.stop() }
+  }
+
   @Test func `a change that an object cannot have is reported with its batch and its place`() throws
   {
     let server = try RedisServer()
