@@ -33,6 +33,8 @@ static void push_level(lua_State *L, const lua_Debug *activation) {
   if (*activation->namewhat) {
     bool global = strcmp(activation->namewhat, "global") == 0;
     lua_pushfstring(L, " in %s '%s'", global ? "function" : activation->namewhat, activation->name);
+  } else if (*activation->what == 'm') {
+    lua_pushliteral(L, " in main chunk");
   } else if (*activation->what == 'C') {
     lua_pushliteral(L, " in ?");
   } else {

@@ -77,6 +77,7 @@ struct SameAsLuaTests {
       #"$L -e 'error(setmetatable({}, {__tostring = function() return 7 end}))'"#,
       #"$L -e 'error(setmetatable({}, {__tostring = function() error({}) end}))'"#,
       #"$L -e 'local function f() return 1 + f() end f()'"#,
+      #"$L -e 'for i = 1, 20000 do _G["x" .. i] = i end error("no")'"#,
       #"$L -e 'coroutine.wrap(function() error("in a coroutine") end)()'"#,
       #"$L -e 'local c <close> = setmetatable({}, {__close = print}) error("x", 0)' | wc -l"#,
       #"$L -e 'print(("x"):bad())'"#,
