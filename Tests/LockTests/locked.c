@@ -263,37 +263,12 @@ static int signal_of(void (*body)(void)) {
   return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 }
 
-/* The lock of a process with an inspector: connections are used, other sockets are not. */
-static int use_connections(void) {
+/* Calls a function in a copy of the process; returns the status with which the copy ends. */
+static int in_copy(void (*body)(void)) {
   fflush(NULL);
   pid_t id = fork();
   if (id == 0) {
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t size = sizeof address;
-    struct sockaddr *any = (struct sockaddr *)&address;
-    int inherited[2], far, listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    EXPECT(bind(listener, any, size) == 0 && listen(listener, 2) == 0);
-    EXPECT(getsockname(listener, any, &size) == 0);
-    EXPECT(socketpair(AF_UNIX, SOCK_STREAM, 0, inherited) == 0);
-    EXPECT((far = fcntl(inherited[0], F_DUPFD, listener + 9)) > listener);
-    int page = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    EXPECT(connect(page, any, size) == 0 && write(page, "x", 1) == 1);
-    EXPECT(ccl_lock(false, listener, false) == 0);
-    char byte = 0;
-    int made = accept(listener, NULL, NULL);
-    EXPECT(made > far);
-    EXPECT(fcntl(made, F_SETFD, FD_CLOEXEC) == 0);
-    EXPECT(recv(made, &byte, 1, 0) == 1 && byte == 'x');
-    EXPECT(send(made, "y", 1, MSG_NOSIGNAL) == 1);
-    EXPECT(read(page, &byte, 1) == 1 && byte == 'y');
-    EXPECT(shutdown(made, SHUT_WR) == 0 && close(made) == 0);
-    int others[] = {inherited[0], inherited[1], far, listener, page};
-    for (unsigned i = 0; i < sizeof others / sizeof *others; i++) {
-      REFUSED(send(others[i], "x", 1, MSG_NOSIGNAL));
-      REFUSED(recv(others[i], &byte, 1, MSG_DONTWAIT));
-    }
-    REFUSED(accept(far, NULL, NULL));
-    REFUSED(socket(AF_INET, SOCK_STREAM, 0));
+    body();
     fflush(NULL);
     _exit(failures);
   }
@@ -302,32 +277,53 @@ static int use_connections(void) {
   return status;
 }
 
+/* The lock of a process with an inspector: connections are used, other sockets are not. */
+static void use_connections(void) {
+  struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+  socklen_t size = sizeof address;
+  struct sockaddr *any = (struct sockaddr *)&address;
+  int inherited[2], far, listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  EXPECT(bind(listener, any, size) == 0 && listen(listener, 2) == 0);
+  EXPECT(getsockname(listener, any, &size) == 0);
+  EXPECT(socketpair(AF_UNIX, SOCK_STREAM, 0, inherited) == 0);
+  EXPECT((far = fcntl(inherited[0], F_DUPFD, listener + 9)) > listener);
+  int page = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  EXPECT(connect(page, any, size) == 0 && write(page, "x", 1) == 1);
+  EXPECT(ccl_lock(false, listener, false) == 0);
+  char byte = 0;
+  int made = accept(listener, NULL, NULL);
+  EXPECT(made > far);
+  EXPECT(fcntl(made, F_SETFD, FD_CLOEXEC) == 0);
+  EXPECT(recv(made, &byte, 1, 0) == 1 && byte == 'x');
+  EXPECT(send(made, "y", 1, MSG_NOSIGNAL) == 1);
+  EXPECT(read(page, &byte, 1) == 1 && byte == 'y');
+  EXPECT(shutdown(made, SHUT_WR) == 0 && close(made) == 0);
+  int others[] = {inherited[0], inherited[1], far, listener, page};
+  for (unsigned i = 0; i < sizeof others / sizeof *others; i++) {
+    REFUSED(send(others[i], "x", 1, MSG_NOSIGNAL));
+    REFUSED(recv(others[i], &byte, 1, MSG_DONTWAIT));
+  }
+  REFUSED(accept(far, NULL, NULL));
+  REFUSED(socket(AF_INET, SOCK_STREAM, 0));
+}
+
 /* The lock of a process that makes copies of itself: they are locked, too. */
-static int make_copies(void) {
-  fflush(NULL);
-  pid_t id = fork();
-  if (id == 0) {
-    EXPECT(ccl_lock(false, -1, true) == 0);
-    pid_t copy = fork();
-    if (copy == 0) {
-      refuse_files();
-      refuse_sockets();
-      fflush(NULL);
-      _exit(failures);
-    }
-    int status = -1;
-    EXPECT(waitpid(copy, &status, 0) == copy && status == 0);
-    char *arguments[] = {"/bin/true", NULL};
-    REFUSED(execve(*arguments, arguments, arguments + 1));
-    REFUSED(syscall(SYS_clone, CLONE_VM | CLONE_THREAD | CLONE_SIGHAND, NULL, NULL, NULL, NULL));
-    REFUSED(syscall(SYS_clone, CLONE_NEWUSER | SIGCHLD, NULL, NULL, NULL, NULL));
-    REFUSED(syscall(SYS_clone3, NULL, 0));
+static void make_copies(void) {
+  EXPECT(ccl_lock(false, -1, true) == 0);
+  pid_t copy = fork();
+  if (copy == 0) {
+    refuse_files();
+    refuse_sockets();
     fflush(NULL);
     _exit(failures);
   }
-  int status = 0;
-  waitpid(id, &status, 0);
-  return status;
+  int status = -1;
+  EXPECT(waitpid(copy, &status, 0) == copy && status == 0);
+  char *arguments[] = {"/bin/true", NULL};
+  REFUSED(execve(*arguments, arguments, arguments + 1));
+  REFUSED(syscall(SYS_clone, CLONE_VM | CLONE_THREAD | CLONE_SIGHAND, NULL, NULL, NULL, NULL));
+  REFUSED(syscall(SYS_clone, CLONE_NEWUSER | SIGCHLD, NULL, NULL, NULL, NULL));
+  REFUSED(syscall(SYS_clone3, NULL, 0));
 }
 
 static void crash(void) { *(volatile int *)8 = 1; }
@@ -345,8 +341,8 @@ int main(void) {
               MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   EXPECT(pipe(left) == 0 && (zero = open("/dev/zero", O_RDWR | O_CLOEXEC)) > 2);
   EXPECT(pipe2(ends, O_CLOEXEC) == 0);
-  EXPECT(use_connections() == 0);
-  EXPECT(make_copies() == 0);
+  EXPECT(in_copy(use_connections) == 0);
+  EXPECT(in_copy(make_copies) == 0);
   EXPECT(signal_of(crash) == SIGSEGV);
   EXPECT(signal_of(abort) == SIGABRT);
 #ifdef __x86_64__
