@@ -127,23 +127,33 @@ static int require(lua_State *L) {
   return 2;
 }
 
-/* (the library `package`, light modules) -> the table of loads */
+/* (name) -> the loader that `require` would call, and its data */
+static int find(lua_State *L) {
+  luaL_checkstring(L, 1);
+  lua_settop(L, 1);
+  find_loader(L);
+  return 2;
+}
+
+/* (the library `package`, light modules) -> the function that finds loaders, the table of loads */
 static int set_require(lua_State *L) {
   void *modules = lua_touserdata(L, 2);
   lua_settop(L, 1);
+  lua_pushvalue(L, PACKAGE);
+  lua_pushcclosure(L, find, PACKAGE);
   lua_createtable(L, 0, 8);
   lua_pushvalue(L, PACKAGE);
-  lua_pushvalue(L, LOADS);
+  lua_pushvalue(L, -2);
   lua_createtable(L, 0, 1);
   lua_pushcfunction(L, end_loading);
   lua_setfield(L, -2, "__close");
   lua_pushlightuserdata(L, modules);
   lua_pushcclosure(L, require, MODULES);
   lua_setglobal(L, "require");
-  return 1;
+  return 2;
 }
 
 int clua_try_setrequire(lua_State *L, clua_modules *modules) {
   lua_pushlightuserdata(L, modules);
-  return clua_protect(L, set_require, 2, 1);
+  return clua_protect(L, set_require, 2, 2);
 }

@@ -8,9 +8,9 @@ local core, obs = ...
 
 local error, getmetatable, ipairs, next, pcall, rawequal, rawget, rawlen, rawset, setmetatable =
   error, getmetatable, ipairs, next, pcall, rawequal, rawget, rawlen, rawset, setmetatable
-local concat, insert, sort, tostring, type, unpack =
-  table.concat, table.insert, table.sort, tostring, type, table.unpack
-local format = string.format
+local concat, insert, pack, pairs, sort, tostring, type, unpack =
+  table.concat, table.insert, table.pack, pairs, table.sort, tostring, type, table.unpack
+local format, sub = string.format, string.sub
 local bad_argument, begin_exempt, call_limited, check_function, run_limited =
   core.bad_argument, core.begin_exempt, core.call_limited, core.check_function, core.run_limited
 local current_sandbox, declare = core.sandbox, core.declare
@@ -52,8 +52,8 @@ local undo
 -- The sandbox that loads the module again. Changes by other sandboxes stay, even if the chunk
 -- causes them.
 local reloading
--- The states whose fields `undo` restores.
-local restored = {}
+-- For each state that the chunk has asked for, its former fields.
+local former_fields = {}
 
 local function is_noting() return undo and current_sandbox() == reloading end
 
@@ -61,8 +61,8 @@ local function note(step)
   if is_noting() then undo[#undo + 1] = step end
 end
 
--- Returns a function that restores the fields of a table, but no tables inside them. Lazy keys are
--- left out: `take_back` restores their declarations.
+-- Returns a function that restores the fields of a table, but no tables inside them, and these
+-- fields. Lazy keys are left out: `take_back` restores their declarations.
 local function restorer(table)
   local fields, kind, lazies = {}, kind_of(table), lazy_keys(table) or {}
   for key, value in next, table do
@@ -73,9 +73,9 @@ local function restorer(table)
     end
   end
   if kind == "set" or kind == "array" then
-    return function() core.assign(table, fields) end
+    return function() core.assign(table, fields) end, fields
   end
-  return function()
+  local function restore()
     if restore_fields(table, fields) then return end
     for key, value in next, fields do
       if not rawequal(rawget(table, key), value) then rawset(table, key, value) end
@@ -86,6 +86,7 @@ local function restorer(table)
     end
     for _, key in ipairs(added) do rawset(table, key, nil) end
   end
+  return restore, fields
 end
 
 -- Adds the keys that a state lacks, also in the tables below it. Lists are values.
@@ -120,11 +121,13 @@ function obs.state(name, initial)
   if not state then
     states[name] = initial
     note(function() states[name] = nil end)
+    if is_noting() then former_fields[initial] = {} end
     return initial
   end
-  if is_noting() and not restored[state] then
-    note(restorer(state))
-    restored[state] = true
+  if is_noting() and not former_fields[state] then
+    local restore, fields = restorer(state)
+    note(restore)
+    former_fields[state] = fields
   end
   if not rawequal(state, initial) and not kind_of(state) and not kind_of(initial) then
     add_missing(state, initial)
@@ -233,15 +236,36 @@ local function replace(old, new, stays)
   if not rawequal(meta, metatable(old)) then pcall(setmetatable, old, stays[meta] or meta) end
 end
 
+-- New tables -> the tables that stay.
+local stand_for = setmetatable({}, { __mode = "k" })
+
+local function are_equal(a, b) return rawequal(stand_for[a] or a, stand_for[b] or b) end
+
+-- Lets a new table read and write the table that stays, for references that were not found. Fields
+-- for metamethods remain, as objects may have the new table as their metatable.
+local function forward(new, old, stays)
+  for key, value in next, new do
+    local is_kept = type(key) == "string" and sub(key, 1, 2) == "__"
+    rawset(new, key, is_kept and (stays[value] or value) or nil)
+  end
+  stand_for[new] = old
+  pcall(setmetatable, new, {
+    __index = old, __newindex = old, __eq = are_equal,
+    __len = function() return #old end,
+    __pairs = function() return pairs(old) end,
+    __call = function(_, ...) return old(...) end,
+  })
+end
+
 -- The place of a metatable in a list of references.
 local METATABLE = {}
 
--- Returns the references to new tables that have to lead to the tables that stay. They are searched
--- in everything that can be reached from `roots` without tables of other code: variables of
+-- Adds to the list the references to new tables that have to lead to the tables that stay. They are
+-- searched in everything that can be reached from `roots` without tables of other code: variables of
 -- functions, fields, metatables. The list has the holder and the place of each reference; the place
 -- of a variable is its number.
-local function references(roots, stays, foreign)
-  local list, seen, found = {}, {}, {}
+local function find_references(list, roots, stays, foreign)
+  local seen, found = {}, {}
   local function note_reference(holder, place)
     list[#list + 1] = holder
     list[#list + 1] = place
@@ -277,7 +301,6 @@ local function references(roots, stays, foreign)
       end
     end
   end
-  return list
 end
 
 -- Makes a reference lead to the table that stays.
@@ -294,26 +317,33 @@ local function redirect(holder, place, stays)
   end
 end
 
--- The references to new tables that a chunk has made: in its global variables, in states, and in
--- everything that can be reached from `roots`.
+-- The references to new tables that a chunk has made: in its global variables, in `package.loaded`,
+-- in states, and in everything that can be reached from their new values and from `roots`.
 local function references_of(loading, roots)
-  local stays, globals = loading.stays, loading.globals
+  local stays, globals, registry = loading.stays, loading.globals, loading.registry
   local foreign = foreign_tables(loading.old, loading.new)
   for _, table in ipairs(loading.tables) do foreign[stays[table]] = true end
-  foreign[globals] = true
-  local list = references(roots, stays, foreign)
-  local function search(table)
+  local list, required = {}, {}
+  local function search(table, former)
     for key, value in next, table do
       if stays[value] then
         list[#list + 1] = table
         list[#list + 1] = key
+      elseif not rawequal(value, former[key]) then
+        -- What the chunk itself has put into `package.loaded` is not another module.
+        if rawequal(table, registry) and not required[value] then foreign[value] = nil end
+        roots[#roots + 1] = value
       end
     end
   end
-  search(globals)
-  for _, state in next, sandbox_data().states do
-    if not kind_of(state) then search(state) end
+  for _, module in next, loaded_modules() do required[module] = true end
+  search(globals, loading.former_globals)
+  search(registry, loading.former_registry)
+  for state, fields in next, former_fields do
+    if not kind_of(state) then search(state, fields) end
   end
+  foreign[globals], foreign[registry] = true, true
+  find_references(list, roots, stays, foreign)
   return list
 end
 
@@ -321,7 +351,10 @@ end
 local function replace_tables(loading)
   local stays, list = loading.stays, loading.references
   for i = 1, #list, 2 do redirect(list[i], list[i + 1], stays) end
-  for _, table in ipairs(loading.tables) do replace(stays[table], table, stays) end
+  for _, table in ipairs(loading.tables) do
+    replace(stays[table], table, stays)
+    forward(table, stays[table], stays)
+  end
 end
 
 -- Copies of old functions ------------------------------------------------------------------------
@@ -438,7 +471,7 @@ local function run_chunk(name, chunk, arguments, module, loading)
   local problem
   local failure = run_limited(function()
     local old = loading.old
-    local new = chunk(unpack(arguments))
+    local new = chunk(unpack(arguments, 1, arguments.n))
     if new == nil then
       new = module_value(name)
       if rawequal(new, old) then new = true end
@@ -460,10 +493,10 @@ local function run_chunk(name, chunk, arguments, module, loading)
   return failure or problem
 end
 
--- The global variables of a chunk.
+-- The global variables of a chunk. A loader of another searcher may have none.
 local function globals_of(chunk)
   local name, globals = upvalue(chunk, 1)
-  return name == "_ENV" and globals or {}
+  return name == "_ENV" and globals or package and package.loaded._G or {}
 end
 
 -- Lets the code of a chunk that has run replace the former one.
@@ -476,14 +509,24 @@ local function take_over(name, module, former, loading)
   set_module(name, module, #loading.tables > 0 and loading.old or loading.new)
 end
 
+local function copied(table)
+  local copy = {}
+  for key, value in next, table do copy[key] = value end
+  return copy
+end
+
 -- Runs the chunk of a module, and lets its code replace the former one. Returns the old functions,
 -- or nil and the reason why the code stays.
 local function load_again(name, chunk, arguments, former)
   local module, globals = next_module(), globals_of(chunk)
   local loading = { old = module_value(name), globals = globals, callbacks = {} }
-  local steps, replaced = { restorer(globals) }, {}
+  local restore_globals, former_globals = restorer(globals)
+  loading.former_globals = former_globals
+  loading.registry = package and package.loaded or {}
+  loading.former_registry = copied(loading.registry)
+  local steps, replaced = { restore_globals }, {}
   local restore_hooks = hooks()
-  undo, restored, reloading, core.former_module = steps, {}, current_sandbox(), former
+  undo, former_fields, reloading, core.former_module = steps, {}, current_sandbox(), former
   note_replaced(replaced, loading.callbacks)
   local ran, problem = pcall(run_chunk, name, chunk, arguments, module, loading)
   -- A stop halfway would lose the old code or the new one.
@@ -506,6 +549,8 @@ core.note_undo = note
 --- The number of the former loading, while a module is being loaded again.
 core.former_module = false
 
+local function gathered(chunk, former, ...) return chunk, former, pack(...) end
+
 --- Loads a module again. Returns texts about functions of other modules that hold former functions;
 --- or nil and a message.
 function core.reload(name)
@@ -516,7 +561,7 @@ function core.reload(name)
   if core.former_module then
     return nil, format("the module '%s' cannot be loaded again inside another reload", name)
   end
-  local chunk, former, arguments = load_module(name)
+  local chunk, former, arguments = gathered(load_module(name))
   if not chunk then return nil, former end
   local ok, functions, message = pcall(load_again, name, chunk, arguments, former)
   if not ok then

@@ -78,22 +78,21 @@ final class ReloadFunctions: ModuleSlice {
 
   // MARK: Modules
 
-  /// load_module(name) → the chunk, which has not run, the number of the last loading, the list of
-  /// the chunk's arguments; or nil and a message.
+  /// load_module(name) → the chunk, which has not run, the number of the last loading, the chunk's
+  /// arguments; or nil and a message.
   private func loadModule(_ L: LuaStack) throws -> CInt {
     let name = state.text(at: 1, of: L)
     try countReload()
     do {
-      let (chunk, load) = try chunk(of: name)
+      let (chunk, number, arguments) = try chunk(of: name)
+      L.height = 0
       try state.push(chunk.pin, to: L)
-      L.push(Int(load.number))
-      let arguments = load.arguments ?? [name] + (load.file.map { [$0] } ?? [])
-      try state.pushTable(elements: arguments.count, to: L)
-      for (index, argument) in arguments.enumerated() {
-        try state.push(text: argument, to: L)
-        L.rawSet(index: index + 1, at: -2)
+      if lua_iscfunction(L.pointer, 1) != 0 {
+        throw LuaError("the module '\(name)' is not Lua code, so it cannot be loaded again")
       }
-      return 3
+      L.push(Int(number))
+      for argument in arguments { try state.pushNext(argument, to: L) }
+      return CInt(L.height)
     } catch let error as LuaError {
       if error.isStop { throw error }
       L.pushNil()
@@ -116,7 +115,8 @@ final class ReloadFunctions: ModuleSlice {
     }
   }
 
-  private func chunk(of name: String) throws -> (LuaFunction, ScriptModules.Load) {
+  /// The chunk of a module, the number of the last loading, and the chunk's arguments.
+  private func chunk(of name: String) throws -> (LuaFunction, UInt32, [LuaValue]) {
     let sandbox = host.sandboxes.current
     guard let load = modules.load(of: name, in: sandbox.number) else {
       throw LuaError(
@@ -126,14 +126,19 @@ final class ReloadFunctions: ModuleSlice {
     if load.isUnderWay || sandbox.modules[name] == .boolean(false) {
       throw LuaError("the module '\(name)' is being loaded")
     }
-    if !modules.isMain(name), let found = try host.module.loader.find?(name) {
-      return (try host.module.loader.chunk(of: found, name, sandbox), load)
+    if let file = load.file, let arguments = load.arguments {
+      return (try state.loadFile(file), load.number, arguments.map { .string(LuaString($0)) })
     }
-    guard let file = load.file, file != ":preload:" else {
-      throw LuaError("the module '\(name)' has no file from which it could be loaded again")
+    let text = LuaValue.string(LuaString(name))
+    if let found = try host.module.loader.find?(name) {
+      return (try host.module.loader.chunk(of: found, name, sandbox), load.number, [text])
     }
-    try sandbox.quotas.checkFile(file)
-    return (try state.loadFile(file), load)
+    if let file = load.file { try sandbox.quotas.checkFile(file) }
+    let found = sandbox.number == 0 ? try modules.loader(of: name) : []
+    guard case .function(let loader)? = found.first else {
+      throw LuaError("the host program no longer offers the module '\(name)'")
+    }
+    return (loader, load.number, [text] + found.dropFirst())
   }
 
   /// Pushes `package.loaded` of the library. [-0, +1, -]

@@ -18,6 +18,8 @@ final class ScriptModules {
   /// The loads of the library's `require`: name to number, negative during the loading, and number
   /// to file.
   private var loads: LuaTable?
+  /// The library's search for a loader, through `package.searchers`.
+  private var finder: LuaFunction?
   /// The other loads, by the sandbox's number and the name.
   private var others: [Name: UInt32] = [:]
   /// The modules among `others` that are being loaded.
@@ -63,11 +65,12 @@ final class ScriptModules {
     L.pushCopy(at: -1)
     try state.check(clua_try_setrequire(L.pointer, numbers), L)
     loads = LuaTable(pin: try state.pin(at: -1, of: L))
-    L.pop()
+    finder = LuaFunction(pin: try state.pin(at: -2, of: L))
+    L.pop(2)
   }
 
   /// Called when the host closes.
-  func end() { (loads, others) = (nil, [:]) }
+  func end() { (loads, finder, others) = (nil, nil, [:]) }
 
   func forget(_ sandbox: UInt32) { others = others.filter { $0.key.sandbox != sandbox } }
 
@@ -124,6 +127,21 @@ final class ScriptModules {
     let file = try? loads.get(abs(number), as: String?.self)
     return Load(
       number: UInt32(truncatingIfNeeded: abs(number)), file: file, isUnderWay: number < 0)
+  }
+
+  /// The loader that the library's `require` would call for a module, and its data.
+  ///
+  /// - Throws: the message of a searcher, or those of all of them.
+  func loader(of name: String) throws(LuaError) -> [LuaValue] {
+    guard let finder else { return [] }
+    do throws(LuaError) { return try finder.callPlainly(name) } catch {
+      // Lua's searcher for files puts the name and the file before the message, which has the file.
+      let parts = error.message.split(separator: "\n\t", maxSplits: 1)
+      guard !error.isStop, parts.count == 2, parts[0].hasPrefix("error loading module ") else {
+        throw error
+      }
+      throw LuaError(String(parts[1]))
+    }
   }
 
   /// Runs the main script as a module whose name is its path.

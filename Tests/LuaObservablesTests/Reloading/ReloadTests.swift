@@ -579,6 +579,111 @@ struct ReloadTests {
       """)
   }
 
+  // H3
+  @Test(
+    arguments: RequireStyle.allCases,
+    [
+      // What the search finds has the module's table itself.
+      ("GM = M", "GM", true), ("GT = { x = { m = M } }", "GT.x.m", true),
+      ("function GF() M.v = 3 return M end", "GF()", true),
+      ("GT = { f = function() return M end }", "GT.f()", true),
+      ("function M.f() return M end function GF() return M.f() end", "GF()", true),
+      ("local function h() return M end GF = h", "GF()", true),
+      ("obs.state('zz').f = function() return M end", "obs.state'zz'.f()", true),
+      ("obs.state('zz').t = { M }", "obs.state'zz'.t[1]", true),
+      ("obs.state('new', { t = { M } })", "obs.state'new'.t[1]", true),
+      ("GT = setmetatable({}, { __index = M })", "getmetatable(GT).__index", true),
+      ("GT = setmetatable({}, { __call = function() return M end })", "GT()", true),
+      // Other tables stand for it.
+      ("W.f = function() return M end", "W.f()", false), ("W.t = { M }", "W.t[1]", false),
+      ("other.add(function() return M end)", "other.list[1]()", false),
+      ("GC = coroutine.wrap(function() while true do coroutine.yield(M) end end)", "GC()", nil),
+      ("GC = wrap(function(m) while true do coroutine.yield(m) end end, M)", "GC()", false),
+    ] as [(String, String, Bool?)])
+  func `wherever the chunk leaves its table, it leads to the one that stays`(
+    style: RequireStyle, change: (code: String, value: String, isFound: Bool?)
+  ) throws {
+    let scripts = try ReloadedScripts(style)
+    try scripts.run(
+      """
+      W, other = {}, { list = {} }
+      function other.add(f) other.list[1] = f end
+      function wrap(f, ...) local w = coroutine.wrap(f) w(...) return w end
+      obs.state "zz"
+      """)
+    scripts.set("m", "return { v = 1, sub = { n = 1 } }")
+    try scripts.run("m = require 'm' sub = m.sub")
+    let text = "local M = { v = 2, sub = { n = 2 } } \(change.code) return M"
+    #expect(scripts.reload("m", text) == nil)
+    try scripts.run(
+      """
+      local found = \(change.value)
+      assert(found == m and not (found ~= m) and found.sub == sub and sub.n == 2)
+      found.w, m.x = 5, 6
+      assert(m.w == 5 and found.x == 6)
+      local keys = 0
+      for _ in pairs(found) do keys = keys + 1 end
+      assert(keys >= 4, keys)
+      if \(change.isFound.map { "rawequal(found, m) ~= \($0)" } ?? "false") then error "identity" end
+      """)
+  }
+
+  // H3
+  @Test func `objects whose metatable was not found keep their methods`() throws {
+    let scripts = try ReloadedScripts(.library)
+    func text(_ version: Int) -> String {
+      """
+      local Enemy = { hp = \(version) }
+      Enemy.__index = Enemy
+      Enemy.__tostring = function() return "enemy \(version)" end
+      function Enemy.cry() return \(version) end
+      if add then add(setmetatable({}, Enemy)) end
+      return Enemy
+      """
+    }
+    scripts.set("m", text(1))
+    try scripts.run("m = require 'm' local list = {} function add(e) list[1] = e first = e end")
+    for version in 2...3 {
+      #expect(scripts.reload("m", text(version)) == nil)
+      try scripts.run("assert(first.cry() == \(version) and tostring(first) == 'enemy \(version)')")
+      try scripts.run("local w, list = first, {} first = nil function add(e) list[1] = e end kept = w")
+      try scripts.run("assert(kept.hp == \(version)) function add(e) first = e end")
+    }
+    try scripts.run("assert(kept.cry() == 3 and kept.hp == 3)")
+  }
+
+  // H1
+  @Test func `modules of other searchers are loaded by them again`() throws {
+    let scripts = try ReloadedScripts(.library)
+    try scripts.run(
+      """
+      text, loads = "v 1", 0
+      table.insert(package.searchers, 2, function(name)
+        if name ~= "virtual" then return "no text" end
+        if text == "?" then error("cannot compile virtual:3", 0) end
+        return function(...)
+          local first, second, count = ..., select(2, ...), select("#", ...)
+          assert(first == "virtual" and second.place == 1 and count == 2)
+          loads = loads + 1
+          return { text = text }
+        end, { place = 1 }
+      end)
+      package.preload.pre = function(...) return { text = text, arguments = { ... } } end
+      virtual, pre = require "virtual", require "pre"
+      text = "v 2"
+      assert(obs.reload "virtual" and obs.reload "pre")
+      assert(virtual.text == "v 2" and pre.text == "v 2" and loads == 2)
+      assert(virtual == require "virtual" and pre.arguments[2] == ":preload:")
+      text = "?"
+      local ok, message = obs.reload "virtual"
+      assert(ok == nil and message == "cannot compile virtual:3", message)
+      assert(virtual.text == "v 2")
+      table.remove(package.searchers, 2)
+      ok, message = obs.reload "virtual"
+      assert(ok == nil and message:find "module 'virtual' not found", message)
+      """)
+  }
+
   // H1
   @Test(arguments: RequireStyle.allCases) func `a failing chunk leaves nothing half done`(
     style: RequireStyle
