@@ -1,4 +1,5 @@
 #include "lists.h"
+#include "clua_calls.h"
 #include "clua_collections.h"
 #include "clua_guard.h"
 
@@ -238,9 +239,15 @@ void clua_checklist(lua_State *L, int index) {
   lua_settop(L, first - 1);
 }
 
+/* Leaves the only argument of a constructor; other arguments beside a table are an error. */
+static void take_one(lua_State *L, const char *name) {
+  if (lua_type(L, 1) == LUA_TTABLE) clua_refuserest(L, 1, 0, name);
+  lua_settop(L, 1);
+}
+
 /* Upvalue: the class. */
 static int array_new(lua_State *L) {
-  lua_settop(L, 1);
+  take_one(L, "array");
   lua_pushvalue(L, lua_upvalueindex(1));
   clua_collection_make(L);
   if (lua_isnil(L, 1)) return 1;
@@ -261,7 +268,7 @@ static int array_new(lua_State *L) {
 }
 
 static int dictionary_new(lua_State *L) {
-  lua_settop(L, 1);
+  take_one(L, "dictionary");
   lua_pushvalue(L, lua_upvalueindex(1));
   clua_collection_make(L);
   if (lua_isnil(L, 1)) return 1;
@@ -291,7 +298,7 @@ static bool is_nan(lua_State *L, int index) {
 
 /* Upvalue 2: `add` of sets. */
 static int set_new(lua_State *L) {
-  lua_settop(L, 1);
+  take_one(L, "set_of");
   lua_pushvalue(L, lua_upvalueindex(1));
   clua_collection_make(L);
   if (lua_isnil(L, 1)) return 1;

@@ -2,6 +2,7 @@
 
 #include "clua_allocator.h"
 #include "clua_callbacks.h"
+#include "clua_calls.h"
 #include "clua_handles.h"
 
 /* ---- The values kept by a node --------------------------------------------------------------- */
@@ -110,6 +111,7 @@ void clua_node_forget(lua_State *L, clua_node *node, lua_Integer key) {
 
 /* Upvalues: 1 the Swift function, 2 its context, 3 a pointer to the next watcher's number. */
 static int observe(lua_State *L) {
+  clua_refuserest(L, 4, 0, "observe");
   lua_settop(L, 4);
   clua_registration made = {NULL, 0, NULL};
   // Swift checks all other arguments.

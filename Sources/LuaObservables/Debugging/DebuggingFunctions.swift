@@ -17,7 +17,7 @@ final class DebuggingFunctions: ModuleSlice {
   override var functions: [NamedFunction] {
     [
       .init(
-        .module, "record",
+        .module, "record", most: 1,
         { [self] L in
           guard L.type(at: 1) == .boolean else {
             throw badArgument(
@@ -27,11 +27,12 @@ final class DebuggingFunctions: ModuleSlice {
           return 0
         }
       ),
-      .init(.module, "log", log), .init(.module, "why", why), .init(.module, "whynot", whyNot),
-      .init(.module, "break_on_change", breakOnChange),
-      .init(.watcher, "break_on_change", breakOnChangeOfWatcher),
+      .init(.module, "log", most: 1, log), .init(.module, "why", most: 1, why),
+      .init(.module, "whynot", most: 1, whyNot),
+      .init(.module, "break_on_change", most: 2, breakOnChange),
+      .init(.watcher, "break_on_change", most: 0, breakOnChangeOfWatcher),
       .init(
-        .watcher, "break_on_call",
+        .watcher, "break_on_call", most: 0,
         { [self] L in
           try checkPrompt()
           if let watcher = try host.module.watchers.watcher(at: 1, of: L, "break_on_call").0 {

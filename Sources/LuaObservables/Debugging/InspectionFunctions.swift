@@ -6,10 +6,10 @@ internal import Observables
 final class InspectionFunctions: ModuleSlice {
   override var functions: [NamedFunction] {
     [
-      .init("observed_keys", observedKeys), .init(.printing, "watched_keys", watchedKeys),
-      .init(.module, "observer_count", observerCount),
-      .init(.module, "on_observed", onObserved), .init("describe", describe),
-      .init(.module, "stats", stats),
+      .init("observed_keys", most: 1, observedKeys), .init(.printing, "watched_keys", watchedKeys),
+      .init(.module, "observer_count", most: 2, observerCount),
+      .init(.module, "on_observed", most: 2, onObserved), .init("describe", describe),
+      .init(.module, "stats", most: 0, stats),
     ]
   }
 

@@ -15,14 +15,19 @@ struct NamedFunction {
   /// The table within the prelude's `core` that gets the function; nil for `core` itself.
   let group: FunctionGroup?
   let name: String
+  /// The most arguments that the function takes, without the object of a method. More are an error
+  /// for scripts; the prelude checks its own calls.
+  let most: CInt?
   let function: ModuleFunction
 
-  init(_ name: String, _ function: @escaping ModuleFunction) {
-    (group, self.name, self.function) = (nil, name, function)
+  init(_ name: String, most: CInt? = nil, _ function: @escaping ModuleFunction) {
+    (group, self.name, self.most, self.function) = (nil, name, most, function)
   }
 
-  init(_ group: FunctionGroup, _ name: String, _ function: @escaping ModuleFunction) {
-    (self.group, self.name, self.function) = (group, name, function)
+  init(
+    _ group: FunctionGroup, _ name: String, most: CInt? = nil, _ function: @escaping ModuleFunction
+  ) {
+    (self.group, self.name, self.most, self.function) = (group, name, most, function)
   }
 }
 

@@ -294,15 +294,17 @@ final class ScriptLazies: Receiver {
     return watcher.flatMap { receiver.cause(of: $0) }
   }
 
-  /// The "file:line" of the getter.
+  /// The "file:line" of the getter, or of the call of `obs.backed` or `obs.copy_of`.
   func site(of lazy: WatcherRef) -> String {
     let L = state.stack
     let height = L.height
     defer { L.height = height }
     clua_lazy_pushdeclaration(L.pointer, lazy.number)
     guard L.isTable(at: -1),
-      clua_try_getfield(L.pointer, -1, "origin", 6) == LUA_OK, L.isFunction(at: -1)
+      clua_try_getfield(L.pointer, -1, "origin", 6) == LUA_OK
     else { return "" }
+    if L.isString(at: -1) { return state.text(at: -1, of: L) }
+    guard L.isFunction(at: -1) else { return "" }
     return host.sources.text(host.sources.definition(-1, L))
   }
 

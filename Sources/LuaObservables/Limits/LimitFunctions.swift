@@ -6,7 +6,7 @@ internal import Observables
 final class LimitFunctions: ModuleSlice {
   override var functions: [NamedFunction] {
     [
-      .init(.module, "limits", limits), .init(.tasks, "take", takeTask),
+      .init(.module, "limits", most: 1, limits), .init(.tasks, "take", takeTask),
       .init(.tasks, "recount", recountTasks),
       .init(.tasks, "give_back", giveTaskBack), .init(.tasks, "collect", collect),
       .init("sandbox", pushSandbox),

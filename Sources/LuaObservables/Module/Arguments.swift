@@ -109,6 +109,27 @@ struct Arguments {
     }
   }
 
+  /// The function, which refuses arguments that it does not take; nil counts as none.
+  func limiting(_ function: NamedFunction) -> ModuleFunction {
+    guard let most = function.most else { return function.function }
+    let objects: CInt = function.group == nil || function.group == .module ? 0 : 1
+    return { L in
+      if L.height > most + objects { try refuseRest(L, after: most, function.name, objects) }
+      return try function.function(L)
+    }
+  }
+
+  func refuseRest(
+    _ L: LuaStack, after most: CInt, _ function: String, _ objects: CInt = 0
+  ) throws(LuaError) {
+    for index in (most + objects + 1)...L.height where !L.isNil(at: index) {
+      let type = host.state.typeName(at: index, of: L)
+      let hint = objects == 0 ? colonHint(function, L) : ""
+      throw badArgument(
+        Int(index - objects), of: function, "no value expected, got \(type)\(hint)")
+    }
+  }
+
   /// The hint for a function that was called as a method, with the module itself as the first
   /// argument.
   func colonHint(_ function: String, _ L: LuaStack) -> String {

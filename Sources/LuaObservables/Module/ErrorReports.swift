@@ -17,7 +17,7 @@ final class ErrorReports: ModuleSlice {
 
   override var functions: [NamedFunction] {
     [
-      .init(.module, "on_error", setHook), .init("report", reportFromScript),
+      .init(.module, "on_error", most: 1, setHook), .init("report", reportFromScript),
       .init("traceback", traceback),
       .init("site", pushSite),
     ]

@@ -11,7 +11,7 @@ final class ExitHooks: ModuleSlice {
 
   override var functions: [NamedFunction] {
     [
-      .init("on_exit", add),
+      .init("on_exit", most: 1, add),
       .init(
         "run_exit_hooks",
         { [self] _ in

@@ -357,7 +357,7 @@ final class ObsModule {
     for slice in slices {
       for function in slice.functions {
         let group = function.group.flatMap { FunctionGroup.allCases.firstIndex(of: $0) }
-        try calls.push(function.function, to: L)
+        try calls.push(Arguments(host).limiting(function), to: L)
         try state.setField(function.name, at: group.map { core + CInt($0) + 1 } ?? core, of: L)
       }
     }

@@ -7,10 +7,11 @@ internal import Observables
 final class ObservingFunctions: ModuleSlice {
   override var functions: [NamedFunction] {
     [
-      .init(.module, "stop", stop), .init("path", makePath), .init("path_parts", pathParts),
+      .init(.module, "stop", most: 2, stop), .init("path", makePath),
+      .init("path_parts", pathParts),
       .init("path_text", pathText),
-      .init(.module, "trigger", trigger),
-      .init(.module, "opaque", markOpaque), .init("is_opaque", isOpaque),
+      .init(.module, "trigger", most: 3, trigger),
+      .init(.module, "opaque", most: 1, markOpaque), .init("is_opaque", isOpaque),
       .init(
         "begin_batch",
         { [self] L in
@@ -240,6 +241,7 @@ final class ObservingFunctions: ModuleSlice {
   }
 
   private func flush(_ L: LuaStack) throws -> CInt {
+    if L.height > 0 { try arguments.refuseRest(L, after: 0, "flush") }
     if host.receiver.hooks.isRunning {
       throw LuaError("obs.flush was called inside a hook or a comparison")
     }

@@ -56,6 +56,8 @@ final class RegisteringFunctions: ModuleSlice {
   enum Request: String {
     /// `obs.observe`: changes of the paths.
     case paths
+    /// `obs.bind`: changes of the keys.
+    case bind
     /// A task in `obs.next_change` waits for a change of the paths.
     case wait
     /// `obs.observe_keys`: a prelude function, the `driver`, is called with the callback.
@@ -77,6 +79,7 @@ final class RegisteringFunctions: ModuleSlice {
     /// The name of the function that the script called, for errors.
     var function: String {
       switch self {
+      case .bind: "bind"
       case .wait: "next_change"
       case .keys: "observe_keys"
       case .changes: "changes"
@@ -88,6 +91,7 @@ final class RegisteringFunctions: ModuleSlice {
     /// The argument numbers of the paths, the callback and the options in that function.
     var arguments: (paths: Int, callback: Int, options: Int) {
       switch self {
+      case .bind: (3, 3, 3)
       case .edits: (1, 2, 3)
       case .changes: (2, 2, 3)
       default: (2, 3, 4)
@@ -121,7 +125,7 @@ final class RegisteringFunctions: ModuleSlice {
     var traits: WatcherRecord.Traits {
       switch self {
       // Set literals go through a generic library function, which is slow here.
-      case .paths, .wait, .keys, .edits: WatcherRecord.Traits(rawValue: 0)
+      case .paths, .bind, .wait, .keys, .edits: WatcherRecord.Traits(rawValue: 0)
       case .changes: .collecting
       case .history: .recording.union(.probing)
       case .allWrites, .eachWrite, .eachEdit: .immediate.union(.probing).union(.atOnce)

@@ -24,25 +24,25 @@ final class TimerFunctions: ModuleSlice {
 
   override var functions: [NamedFunction] {
     [
-      .init("after", { [self] L in try makeTimer("after", repeats: false, L) }),
-      .init(.module, "every", { [self] L in try makeTimer("every", repeats: true, L) }),
+      .init("after", most: 2, { [self] L in try makeTimer("after", repeats: false, L) }),
+      .init(.module, "every", most: 2, { [self] L in try makeTimer("every", repeats: true, L) }),
       .init(.tasks, "wake_after", { [self] L in try makeTimer("wake_after", repeats: false, L) }),
-      .init(.module, "next_turn", { [self] L in try nextTurn(L, isScoped: true) }),
+      .init(.module, "next_turn", most: 1, { [self] L in try nextTurn(L, isScoped: true) }),
       .init(.tasks, "later", { [self] L in try nextTurn(L, isScoped: false) }),
       .init(
-        "now",
+        "now", most: 0,
         { [self] L in
           L.push(host.loop.now); return 1
         }
       ),
       .init(
-        .timer, "stop",
+        .timer, "stop", most: 0,
         { [self] L in
           try timer(L, "stop")?.stop(); return 0
         }
       ),
-      .init(.timer, "ref", { [self] L in try reference(L, true) }),
-      .init(.timer, "unref", { [self] L in try reference(L, false) }),
+      .init(.timer, "ref", most: 0, { [self] L in try reference(L, true) }),
+      .init(.timer, "unref", most: 0, { [self] L in try reference(L, false) }),
     ]
   }
 

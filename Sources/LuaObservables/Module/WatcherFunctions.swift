@@ -146,7 +146,7 @@ final class WatcherFunctions: ModuleSlice {
     [
       .init("set_methods", setMethods),
       .init(
-        .watcher, "stop",
+        .watcher, "stop", most: 0,
         { [self] L in
           if let watcher = try watcher(at: 1, of: L, "stop").0 {
             host.recorder?.noteStop(of: watcher, at: host.sources.text(host.sources.current(L)))
@@ -158,14 +158,14 @@ final class WatcherFunctions: ModuleSlice {
         }
       ),
       .init(
-        .watcher, "pause",
+        .watcher, "pause", most: 0,
         { [self] L in
           if let watcher = try watcher(at: 1, of: L, "pause").0 { engine.watchers.pause(watcher) }
           return 0
         }
       ),
       .init(
-        .watcher, "resume",
+        .watcher, "resume", most: 0,
         { [self] L in
           if let watcher = try watcher(at: 1, of: L, "resume").0 {
             engine.watchers.resume(watcher)
@@ -174,7 +174,7 @@ final class WatcherFunctions: ModuleSlice {
         }
       ),
       .init(
-        .watcher, "observe",
+        .watcher, "observe", most: 1,
         { [self] L in
           L.height = 2
           let watcher = try watcher(at: 1, of: L, "observe").0
@@ -192,7 +192,7 @@ final class WatcherFunctions: ModuleSlice {
         }
       ),
       .init(
-        .watcher, "run",
+        .watcher, "run", most: 0,
         { [self] L in
           if let watcher = try watcher(at: 1, of: L, "run").0, !engine.delivery.runNow(watcher) {
             throw LuaError("Watcher:run was called inside the watcher's own callback")
@@ -201,7 +201,7 @@ final class WatcherFunctions: ModuleSlice {
         }
       ),
       .init(
-        .watcher, "schedule",
+        .watcher, "schedule", most: 0,
         { [self] L in
           if let watcher = try watcher(at: 1, of: L, "schedule").0 {
             engine.delivery.schedule(watcher)

@@ -24,16 +24,16 @@ final class DescriptorFunctions: ModuleSlice {
 
   override var functions: [NamedFunction] {
     [
-      .init("on_readable", { [self] L in try make("on_readable", L) }),
-      .init(.module, "on_writable", { [self] L in try make("on_writable", L) }),
+      .init("on_readable", most: 2, { [self] L in try make("on_readable", L) }),
+      .init(.module, "on_writable", most: 2, { [self] L in try make("on_writable", L) }),
       .init(
-        .handler, "stop",
+        .handler, "stop", most: 0,
         { [self] L in
           try stop(number(L, "stop")); return 0
         }
       ),
-      .init(.handler, "ref", { [self] L in try reference(L, true) }),
-      .init(.handler, "unref", { [self] L in try reference(L, false) }),
+      .init(.handler, "ref", most: 0, { [self] L in try reference(L, true) }),
+      .init(.handler, "unref", most: 0, { [self] L in try reference(L, false) }),
       .init(.io, "buffered", buffered), .init(.io, "descriptor", descriptor),
       .init(.io, "call_back", callBack),
       .init(

@@ -453,6 +453,6 @@ function io.on_signal(name, callback)
   return add_to_scope(note_owned(setmetatable({ source = source }, Handle)))
 end
 
-outward(io)
+outward(io, 0)
 
 return io

@@ -139,8 +139,12 @@ local function check_list(changes, name)
     core.bad_argument(name == "invert" and 1 or 2, name, "list of changes expected, got "
       .. (changes == nil and "no value" or type(changes)))
   end
-  if changes[1] == nil and (changes.path ~= nil or changes.kind ~= nil) then
-    core.bad_argument(name == "invert" and 1 or 2, name, "list of changes expected, got one change")
+  if changes[1] ~= nil then return end
+  local key = next(changes)
+  if key ~= nil then
+    core.bad_argument(name == "invert" and 1 or 2, name, "list of changes expected, got "
+      .. ((changes.path ~= nil or changes.kind ~= nil) and "one change"
+        or string_format("a table with the key %s", shown(key))))
   end
 end
 
@@ -324,6 +328,11 @@ function Plan:change_members(change, set)
   self:note(change.kind == "insert" and "add" or "drop", set, nil, member)
 end
 
+local function out_of_range(position, n)
+  return string_format("position %d is out of range, the list has %d element%s", position, n,
+    n == 1 and "" or "s")
+end
+
 function Plan:change_list(change, list, key)
   local kind, position = kind_of(list), position_of(key)
   if kind ~= nil and kind ~= "array" or type(list) == "userdata" and not kind then
@@ -334,8 +343,7 @@ function Plan:change_list(change, list, key)
   local map, n = overlay.map, overlay.n
   local last = change.kind == "insert" and n + 1 or n
   if position > last then
-    return string_format("position %d is out of range, the list has %d element%s", position, n,
-      n == 1 and "" or "s")
+    return out_of_range(position, n)
   end
   if change.kind == "insert" then
     local value, problem = self:value(change, list, position)
@@ -354,8 +362,7 @@ function Plan:change_list(change, list, key)
   else
     local from = position_of(change.from)
     if from > n then
-      return string_format("position %d is out of range, the list has %d element%s", from, n,
-        n == 1 and "" or "s")
+      return out_of_range(from, n)
     end
     local value = map[from]
     if from < position then
@@ -380,9 +387,10 @@ function Plan:change_key(change, object, key)
     if not position then return string_format("%s is not a position in a list", shown(key)) end
     local overlay = self:whole(object)
     local is_new = change.new ~= nil or change.ref ~= nil
-    if position > overlay.n + (is_new and 1 or 0) or not is_new and position < overlay.n then
-      return string_format("position %d is out of range, the list has %d element%s", position,
-        overlay.n, overlay.n == 1 and "" or "s")
+    if position > overlay.n + (is_new and 1 or 0) then return out_of_range(position, overlay.n) end
+    if not is_new and position < overlay.n then
+      return string_format("nil at position %d would leave a hole in the list: the kind 'remove' "
+        .. "closes it", position)
     end
   end
   if type(object) == "userdata" and not kind and not core.has_stored(object, key) then

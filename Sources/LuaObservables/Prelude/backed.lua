@@ -2,35 +2,17 @@
 local core, obs = ...
 
 local ipairs, pcall, type = ipairs, pcall, type
-local bad_argument, check_literal, check_observed, declare, WRITTEN =
-  core.bad_argument, core.check_literal, core.check_observed, core.declare, core.flags.WRITTEN
-local observed_keys, exact_path = core.observed_keys, core.path
-
-local function names_of(target, names)
-  if type(names) == "table" then
-    if #names == 0 then bad_argument(2, "backed", "the list of names is empty") end
-    for _, name in ipairs(names) do
-      if type(name) ~= "string" then
-        bad_argument(2, "backed", "list of names expected, got one with a " .. type(name))
-      end
-      check_literal(target, name, 2, "backed")
-    end
-    return names
-  end
-  if type(names) ~= "string" then
-    bad_argument(2, "backed", "name or list of names expected, got " ..
-      (names == nil and "no value" or type(names)))
-  end
-  check_literal(target, names, 2, "backed")
-  return { names }
-end
+local bad_argument, check_observed, declare, WRITTEN =
+  core.bad_argument, core.check_observed, core.declare, core.flags.WRITTEN
+local each_name, observed_keys, exact_path = core.each_name, core.observed_keys, core.path
+local site = core.site
 
 function obs.backed(target, names, store)
   if type(target) ~= "table" then
     bad_argument(1, "backed", "table expected, got "
       .. (target == nil and "no value" or type(target)))
   end
-  names = names_of(target, names)
+  names = each_name(target, names, 2, "backed")
   check_observed(store, 3, "backed")
   if target == store then bad_argument(3, "backed", "a table cannot be its own store") end
   -- Objects of other libraries can be stores, too, but their changes are not observed.
@@ -43,7 +25,7 @@ function obs.backed(target, names, store)
   end
   for _, name in ipairs(names) do
     declare(target, name, {
-      write = write, origin = get, is_heard and { store, exact_path(name) } or nil,
+      write = write, origin = site(), is_heard and { store, exact_path(name) } or nil,
     }, get, WRITTEN)
   end
 end

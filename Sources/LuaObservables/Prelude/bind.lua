@@ -2,8 +2,8 @@
 local core, obs = ...
 
 local ipairs, pcall, type = ipairs, pcall, type
-local bad_argument, check_observed, exact_key, is_path, observe, same =
-  core.bad_argument, core.check_observed, core.exact_key, core.is_path, core.observe, core.same
+local bad_argument, check_observed, exact_key, register, same =
+  core.bad_argument, core.check_observed, core.exact_key, core.register, core.same
 local written = core.written
 
 local function write(object, key, value) object[key] = value end
@@ -18,11 +18,9 @@ end
 function obs.bind(destination, source, keys)
   check_observed(destination, 1, "bind")
   check_observed(source, 2, "bind")
-  if type(keys) == "string" or is_path(keys) then keys = { keys } end
-  if type(keys) ~= "table" or #keys == 0 then
-    bad_argument(3, "bind", "list of keys expected, got "
-      .. (type(keys) == "table" and "an empty one" or type(keys)))
-  end
+  if keys == nil then bad_argument(3, "bind", "key or list of keys expected, got no value") end
+  if type(keys) ~= "table" then keys = { keys } end
+  if #keys == 0 then bad_argument(3, "bind", "the list of keys is empty") end
   local paths, names, last = {}, {}, {}
   for i, key in ipairs(keys) do
     names[i], paths[i] = exact_key(source, key, 3, "bind")
@@ -31,7 +29,8 @@ function obs.bind(destination, source, keys)
     last[name] = source[name]
     written(pcall(write, destination, name, last[name]))
   end
-  return observe(source, paths, function(from, to)
+  paths.kind = "bind"
+  return register(source, paths, function(from, to)
     -- Set only keys that changed in the source, so that a local override of another key lasts. A
     -- key that could not be set is tried again with the next change.
     local failed, failure = false, nil

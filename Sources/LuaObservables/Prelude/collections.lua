@@ -11,7 +11,7 @@ local dictionary, element_count, end_batch, exact_key, COPY, freeze =
   core.dictionary, core.element_count, core.end_batch, core.exact_key, core.flags.COPY, core.freeze
 local HostArray, HostSet, idle, kind_of, exact_path, raise, register =
   core.HostArray, core.HostSet, core.idle, core.kind, core.path, core.raise, core.register
-local same, set_of, written = core.same, core.set_of, core.written
+local same, set_of, site, written = core.same, core.set_of, core.site, core.written
 local sort = table.sort
 
 -- Whole collections ------------------------------------------------------------------------------
@@ -163,6 +163,7 @@ function obs.copy_of(target, name, source)
     get = function(self) return copied(self[source]) end, deps = { path }, readonly = true,
   }, "copy_of", 3)
   declaration.flags = declaration.flags | COPY
+  declaration.origin = site()
   declare(target, name, declaration, declaration.get, declaration.flags)
 end
 

@@ -7,17 +7,20 @@ local classes, next, outer = core.classes, core.next, core.outer
 -- These functions can be nested deeper than calls from C.
 local is_nested = { batch = true, scope = true, task = true }
 
--- Functions written in Lua lose the line of a caller that makes a tail call.
-local function outward(functions)
+-- Functions written in Lua lose the line of a caller that makes a tail call, and drop arguments that
+-- they do not take. `objects`: 1 for methods, otherwise 0.
+local function outward(functions, objects)
   for name, value in next, functions do
-    if type(value) == "function" and not is_nested[name] then functions[name] = outer(value) end
+    if type(value) == "function" and not is_nested[name] then
+      functions[name] = outer(value, name, objects)
+    end
   end
 end
 
 core.outward = outward
-outward(obs)
+outward(obs, 0)
 core.note_callers()
-for _, class in next, classes do outward(class.__index) end
+for _, class in next, classes do outward(class.__index, 1) end
 
 --- Hides the metatables that scripts share.
 function core.hide_metatables()

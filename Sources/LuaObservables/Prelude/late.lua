@@ -38,6 +38,9 @@ local needed = {
   recording = { "options" }, reload = { "collections", "lazy" }, trees = { "lazy", "options" },
 }
 
+-- The most arguments of functions that count theirs, so nil is not the same as none.
+local most = { computed = 4, graph = 2, is_valid = 2, lazy = 3, peek = 2 }
+
 -- The library functions that these slices use, read before any script can replace them.
 local globals = {
   assert = assert, error = error, getmetatable = getmetatable, ipairs = ipairs, next = next,
@@ -64,8 +67,10 @@ local is_loaded = {}
 
 local function run(group, known)
   run_late(group, functions, globals)
-  for i = known + 1, #classes do core.outward(classes[i].__index) end
-  for _, name in each, groups[group] do redirect(callers[name], rawget(functions, name)) end
+  for i = known + 1, #classes do core.outward(classes[i].__index, 1) end
+  for _, name in each, groups[group] do 
+    redirect(callers[name], rawget(functions, name), most[name])
+  end
 end
 
 -- Loads a group. If this fails for lack of memory, the next call tries again.
@@ -87,8 +92,8 @@ function core.load(group)
   for each_group in each, groups do load(each_group) end
 end
 
--- A function that loads the group, which defines the named function in `loaded`, and calls that
--- function.
+-- A function that loads the group, which defines the named function in `loaded`, or lets it call the
+-- definition, and calls that function.
 local function late(group, loaded, name)
   return function(...)
     load(group)
@@ -97,7 +102,7 @@ local function late(group, loaded, name)
 end
 
 for group, names in each, groups do
-  for _, name in each, names do obs[name] = late(group, functions, name) end
+  for _, name in each, names do obs[name] = late(group, callers, name) end
 end
 
 --- Called after the module has the functions that scripts will find; loading a group redirects

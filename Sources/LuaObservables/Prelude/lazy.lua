@@ -223,8 +223,8 @@ local function check_key(target, key, number, name, kind)
   if not string_find(key, ".", 1, true) then remember(key, NAME) end
 end
 
--- Calls `check_key` for one name, or for each name in a list.
-local function each_name(target, names, number, name)
+--- Checks one name, or each name in a list, and returns a list.
+function core.each_name(target, names, number, name)
   if type(names) ~= "table" then
     check_key(target, names, number, name)
     return { names }
@@ -237,6 +237,8 @@ local function each_name(target, names, number, name)
   end
   return list
 end
+
+local each_name = core.each_name
 
 -- Whether a table contains options; otherwise it is an object, and the property's name is missing.
 local function is_options(value)

@@ -64,8 +64,10 @@ check("X3: changes are applied as the writes of one turn", function()
   eq(text(t), "{a=2 b={0 1 3}}")
 end)
 check("X3: a change that does not fit is named, and nothing is applied", function()
-  local t = { a = 1, list = { 1, 2 }, set = obs.set_of { "x" } }
+  local t = { a = 1, list = { 1, 2 }, set = obs.set_of { "x" }, array = obs.array { 1, 2 } }
   for _, case in ipairs {
+    { { path = { "array", 1 }, kind = "set", old = 1 }, "nil at position 1 would leave a hole" },
+    { { path = { "array", 4 }, kind = "set", new = 1 }, "position 4 is out of range" },
     { { path = { "a" }, kind = "set", old = 5, new = 6 },
       "change 2 %(set a%) does not fit: 5 was" },
     { { path = { "a" }, kind = "set", new = 6 }, "nothing was there, now it is 1" },
@@ -172,6 +174,8 @@ check("X3: invert reverses each change, and their order", function()
   local change = { path = { "a" }, kind = "set", new = 1 }
   fails("bad argument #2 to 'apply' %(list of changes expected, got one change%)", obs.apply, {},
     change)
+  fails("bad argument #2 to 'apply' %(list of changes expected, got a table with the key 'changes'%)",
+    obs.apply, {}, { changes = {} })
   fails("bad argument #1 to 'invert' %(list of changes expected, got one change%)", obs.invert,
     change)
 end)

@@ -41,7 +41,7 @@ local function check_diff(texts)
     expect(before.root, read, after.root, "X4: changes that went through JSON")
     expect(after.root, obs.invert(read), before.root, "X4: the inverse of such changes")
   end
-  if #obs.diff(after.root, worlds.copy(after.root)) > 0 then error("X4: a copy differs", 0) end
+  if #obs.diff(after.root, (worlds.copy(after.root))) > 0 then error("X4: a copy differs", 0) end
 end
 
 -- The objects below a root, each with the path that reached it first.

@@ -158,13 +158,25 @@ check("the declaration is removed like any other", function()
   t.zoom = 7
   eq(store.zoom, 2)
 end)
+check("keys can be other values than names", function()
+  local t, store = {}, { "one", [true] = "yes" }
+  obs.backed(t, 1, store)
+  obs.backed(t, { true, 2.0 }, store)
+  eq(t[1], "one")
+  eq(t[true], "yes")
+  t[2] = "two"
+  eq(store[2], "two")
+  local calls = counter(t, obs.path(1))
+  store[1] = "uno"
+  eq(calls(), 1)
+  eq(t[1], "uno")
+end)
 check("bad arguments are rejected", function()
   fails("bad argument #1 to 'backed' %(table expected, got no value%)", obs.backed)
-  fails("bad argument #2 to 'backed' %(name or list of names expected, got no value%)",
-    obs.backed, {})
+  fails("bad argument #2 to 'backed' %(name of a property expected, got nil%)", obs.backed, {})
   fails("bad argument #2 to 'backed' %(the list of names is empty%)", obs.backed, {}, {}, {})
-  fails("bad argument #2 to 'backed' %(list of names expected, got one with a number%)",
-    obs.backed, {}, { 1 }, {})
+  fails("bad argument #2 to 'backed' %(name of a property expected, got NaN%)",
+    obs.backed, {}, { 0 / 0 }, {})
   fails("bad argument #3 to 'backed'", obs.backed, {}, "zoom")
   fails("bad argument #3 to 'backed'", obs.backed, {}, "zoom", "store")
   local t = {}

@@ -14,6 +14,42 @@ check("a dot in place of a colon, or the other way round, is a clear error", fun
   local other = { observe = true, whynot = nothing }
   assert(not fails("function expected", obs.observe, other, "a", 5):find "dot")
 end)
+check("functions refuse arguments that they do not take", function()
+  local most = {
+    abort = 1, after = 2, apply = 3, array = 1, assign = 2, await = 2, backed = 3, bind = 3,
+    break_on_change = 2, changes = 3, clear = 1, computed = 4, copy_of = 3, describe = 1,
+    dictionary = 1, diff = 2, every = 2, flush = 0, force = 1, forget = 2, get = 2, graph = 2,
+    history = 2, inspect = 1, invalid_names = 1, invalidate = 2, invert = 1, is_valid = 2, lazy = 3,
+    limits = 1, log = 1, merge = 3, mirror = 3, model = 3, native = 1, next_change = 3,
+    next_turn = 1, now = 0, observe = 4, observe_edits = 3, observe_keys = 4, observed_keys = 1,
+    observer_count = 2, on_error = 1, on_exit = 1, on_observed = 2, on_readable = 2,
+    on_reload = 1, on_writable = 2, opaque = 1, peek = 2, raw = 2, record = 1, reload = 1,
+    scope = 1, set = 3, set_of = 1, sleep = 1, start_recording = 2, state = 2, stats = 0, stop = 2,
+    transaction = 2, trigger = 3, valid_names = 1, why = 1, whynot = 1,
+  }
+  local first = { array = {}, dictionary = {}, set_of = {}, scope = nothing }
+  for name, value in pairs(obs) do
+    local count = most[name]
+    local takes_any = name == "batch" or name == "path" or name == "task"
+    assert(type(value) ~= "function" or count or takes_any, name)
+    if count then
+      local arguments = { first[name] }
+      arguments[count + 1] = true
+      for _ = 1, 2 do
+        fails(("bad argument #%d to '%s' %%(no value expected, got boolean%%)")
+          :format(count + 1, name), value, table.unpack(arguments, 1, count + 1))
+      end
+    end
+    most[name] = nil
+  end
+  eq(next(most), nil)
+  obs.bind({}, {}, "a", nil)
+  local w = obs.observe({}, "a", nothing)
+  fails("bad argument #1 to 'pause' .no value expected, got number", w.pause, w, 1)
+  fails("bad argument #2 to 'observe' .no value expected, got number", w.observe, w, "b", 1)
+  local history = obs.history {}
+  fails("bad argument #2 to 'mark' .no value expected, got number", history.mark, history, "a", 1)
+end)
 check("observe: a wrong argument is an error that names it", function()
   fails("bad argument #1 to 'observe'.*table", obs.observe, 5, "a", nothing)
   fails("bad argument #1 to 'observe'.*nil", obs.observe, nil, "a", nothing)
@@ -529,7 +565,11 @@ check("bind: a key that is not a string, and one with a dot", function()
   eq(destination[1], 10)
   eq(destination["a.b"], 20)
   eq(destination[true], 30)
-  fails("bind", obs.bind, {}, {}, {})
+  obs.bind(destination, source, 1)
+  source[1] = 100
+  obs.flush()
+  eq(destination[1], 100)
+  fails("#3 to 'bind' .*list of keys is empty", obs.bind, {}, {}, {})
   fails("bind", obs.bind, {}, {})
   fails("bind", obs.bind, {}, 5, { "a" })
   fails("bind", obs.bind, 5, {}, { "a" })
