@@ -256,7 +256,7 @@ function obs.flush() end
 ---```
 ---@param destination obs.Observed
 ---@param source obs.Observed
----@param keys string|any[]
+---@param keys any|any[]
 ---@return obs.Watcher
 function obs.bind(destination, source, keys) end
 
