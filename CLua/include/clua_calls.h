@@ -9,7 +9,8 @@ int clua_tracedcall(lua_State *L, int nargs, int nresults);
 /// A function for scripts: calls its first argument with the rest, without letting it yield.
 int clua_callplainly(lua_State *L);
 /// Raises an error if the running function got more than `most` arguments; nil counts as none.
-/// `objects` is 1 for a method, whose object has no number in the error, and otherwise 0. [-0, +0, v]
+/// `objects` is 1 for a method, whose object has no number in the error, and otherwise 0.
+/// [-0, +0, v]
 void clua_refuserest(lua_State *L, int most, int objects, const char *name);
 /// (function, name, objects) -> a C function that calls it, and refuses arguments that it does not
 /// take; a C function is returned unchanged. A tail call of the result keeps the caller's frame, so

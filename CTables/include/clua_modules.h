@@ -17,9 +17,9 @@ typedef struct clua_modules {
 } clua_modules;
 
 /// Replaces the global function `require` by one that notes which module's chunk runs. Takes the
-/// library `package` from the stack, and pushes a function (name) -> the loader that `require` would
-/// call, and its data; and the table of loads: name -> number, and number -> the loader's data.
-/// [-1, +(2|1), -]
+/// library `package` from the stack, and pushes a function (name) -> the loader that `require`
+/// would call, and its data; and the table of loads: name -> number, and number -> the loader's
+/// data. [-1, +(2|1), -]
 int clua_try_setrequire(lua_State *L, clua_modules *modules);
 
 /// Set when the process observes its first table: until then the library's functions suffice.

@@ -244,17 +244,19 @@ local function are_equal(a, b) return rawequal(stand_for[a] or a, stand_for[b] o
 -- Lets a new table read and write the table that stays, for references that were not found. Fields
 -- for metamethods remain, as objects may have the new table as their metatable.
 local function forward(new, old, stays)
-  for key, value in next, new do
-    local is_kept = type(key) == "string" and sub(key, 1, 2) == "__"
-    rawset(new, key, is_kept and (stays[value] or value) or nil)
-  end
-  stand_for[new] = old
-  pcall(setmetatable, new, {
+  local is_free = pcall(setmetatable, new, {
     __index = old, __newindex = old, __eq = are_equal,
     __len = function() return #old end,
     __pairs = function() return pairs(old) end,
     __call = function(_, ...) return old(...) end,
   })
+  -- A protected metatable stays, with the fields as they are.
+  if not is_free then return end
+  stand_for[new] = old
+  for key, value in next, new do
+    local is_kept = type(key) == "string" and sub(key, 1, 2) == "__"
+    rawset(new, key, is_kept and (stays[value] or value) or nil)
+  end
 end
 
 -- The place of a metatable in a list of references.
