@@ -68,7 +68,7 @@ local is_loaded = {}
 local function run(group, known)
   run_late(group, functions, globals)
   for i = known + 1, #classes do core.outward(classes[i].__index, 1) end
-  for _, name in each, groups[group] do 
+  for _, name in each, groups[group] do
     redirect(callers[name], rawget(functions, name), most[name])
   end
 end

@@ -14,7 +14,7 @@ check("a dot in place of a colon, or the other way round, is a clear error", fun
   local other = { observe = true, whynot = nothing }
   assert(not fails("function expected", obs.observe, other, "a", 5):find "dot")
 end)
-check("functions refuse arguments that they do not take", function()
+check("B5: functions refuse arguments that they do not take", function()
   local most = {
     abort = 1, after = 2, apply = 3, array = 1, assign = 2, await = 2, backed = 3, bind = 3,
     break_on_change = 2, changes = 3, clear = 1, computed = 4, copy_of = 3, describe = 1,
