@@ -15,6 +15,10 @@ final class HostReference {
   }
 }
 
+extension HostReference: LoopMember {
+  func loopEnds() { use { $0.close() } }
+}
+
 extension Unmanaged<LuaHost> {
   /// Runs `body`, which calls scripts of the host, and keeps the host alive.
   ///

@@ -5,8 +5,8 @@ public import Observables
 ///
 /// A host runs scripts, gives them Swift objects and functions, and reports errors. It is confined
 /// to the loop's thread: on other threads its throwing functions throw, and its other functions end
-/// the program with a message. It ends with ``close()``, or when it is dropped. <doc:ScriptableApp>
-/// shows one at work.
+/// the program with a message. It ends with ``close()``, when it is dropped, or when the
+/// `LoopThread` of its loop is stopped. <doc:ScriptableApp> shows one at work.
 public final class LuaHost {
   // Each part has a field here; the parts find one another through the host.
 
@@ -95,6 +95,7 @@ public final class LuaHost {
     state.turns = turns
     state.confine(to: engine.isHereCheck)
     loop.placeSources.append(sources)
+    loop.members.append(reference)
     sources.state = state
   }
 
@@ -130,6 +131,7 @@ public final class LuaHost {
     isClosed = true
     module.end()
     loop.placeSources.removeAll { $0 === sources }
+    loop.members.removeAll { $0 === reference }
     sandboxes.closeAll()
     receiver.end()
     engine.watchers.stopAll {

@@ -1,9 +1,11 @@
+import LibC
 import Synchronization
 
 /// A queue in which other threads leave messages for a loop.
 ///
 /// It can be used on any thread. Each message is a turn of the loop (T1), and an idle loop wakes
-/// for it (T8). If the loop ends, its remaining messages are dropped.
+/// for it (T8). When the loop is gone, its remaining messages are dropped; a ``LoopThread`` calls
+/// them on its thread instead.
 public final class Inbox: Sendable {
   private struct State {
     var messages: [@Sendable () -> Void] = []
@@ -11,7 +13,10 @@ public final class Inbox: Sendable {
     var endings: [@Sendable () -> Void] = []
     /// Whether a message that makes the endings is queued, or was taken but not called yet.
     var isEndingPosted = false
+    /// Whether no code will call further messages.
     var isClosed = false
+    /// Whether the thread that serves the inbox ends when there are no more messages.
+    var isRetired = false
   }
   // The state is only used in `withState`.
   private nonisolated(unsafe) var state = State()
@@ -24,9 +29,11 @@ public final class Inbox: Sendable {
   /// The reason why there is no pipe; without a pipe, other threads cannot wake the loop, and it
   /// does not wait.
   package let refusal: SystemRefusal?
-  /// The loop that handles the messages.
+  /// The loop that handles the messages; nil if it has ended.
   // The reference is only used on the loop's thread.
   nonisolated(unsafe) weak var loop: Loop?
+  /// Whether the loop's thread calls messages when the loop has ended.
+  private let outlivesLoop: Bool
   /// The place where that loop lives.
   let home: LoopHome
   /// The address by which other threads find the inbox.
@@ -35,13 +42,15 @@ public final class Inbox: Sendable {
   /// Makes an inbox whose loop is woken by `wake`.
   init(home: LoopHome, wake: @escaping @Sendable () -> Void) {
     (pipe, wakeDriver, refusal) = (nil, wake, nil)
+    outlivesLoop = false
     self.home = home
     address = LoopAddress(home)
     address.enter(self)
   }
 
   /// Makes an inbox for a loop of the current thread.
-  init() {
+  init(outlivesLoop: Bool = false) {
+    self.outlivesLoop = outlivesLoop
     wakeDriver = nil
     home = .currentThread
     address = LoopAddress(home)
@@ -67,13 +76,36 @@ public final class Inbox: Sendable {
   /// Posts a message, which is called on the loop's thread in a separate turn.
   ///
   /// Can be called on any thread.
-  public func post(_ message: @escaping @Sendable () -> Void) {
-    let isFirst = withState { state in
-      if state.isClosed { return false }
-      state.messages.append(message)
-      return state.messages.count == 1
+  ///
+  /// - Returns: false if the loop is gone and the message will not be called.
+  @discardableResult
+  public func post(_ message: @escaping @Sendable () -> Void) -> Bool {
+    let count = withState { state in
+      if !state.isClosed { state.messages.append(message) }
+      return state.isClosed ? 0 : state.messages.count
     }
-    if isFirst { wake() }
+    if count == 1 { wake() }
+    return count > 0
+  }
+
+  /// Calls `body` with the loop, in a turn on its thread, and returns what `body` returns, after the
+  /// watchers of this turn have been called.
+  ///
+  /// Can be called on any thread, also on the loop's. If the task that waits is cancelled, `body`
+  /// runs all the same.
+  ///
+  /// - Throws: what `body` throws; ``LoopEnded`` if the loop ends before it runs `body`.
+  public func run<Result: Sendable>(
+    _ body: @escaping @Sendable (Loop) throws -> Result
+  ) async throws -> Result {
+    try await withCheckedThrowingContinuation { continuation in
+      let answer = Answer(continuation)
+      post { [self] in
+        guard let loop else { return }
+        let result = Swift.Result { try body(loop) }
+        loop.whenTurnEnds { answer.give(result) }
+      }
+    }
   }
 
   /// Posts a call for the beginning of the loop's next turn, on its thread, whoever starts that
@@ -128,8 +160,39 @@ public final class Inbox: Sendable {
     }
   }
 
-  /// Drops all messages, including future ones, because the loop is gone.
-  func shut() {
+  /// Called when the loop is gone.
+  func loopIsGone() { if !outlivesLoop { close() } }
+
+  // MARK: The thread of a loop that has ended
+
+  /// Calls messages until the inbox is retired and has no more.
+  func serve() {
+    while true {
+      let messages = takeAll()
+      for message in messages { message() }
+      if !messages.isEmpty { continue }
+      if closeIfRetired() { break }
+      var polled = [pollfd(fd: wakeDescriptor, events: Int16(POLLIN), revents: 0)]
+      _ = poll(&polled, timeout: -1)
+    }
+    close()
+  }
+
+  /// Lets the thread that serves the inbox end after the messages posted so far.
+  func retire() {
+    withState { $0.isRetired = true }
+    wake()
+  }
+
+  private func closeIfRetired() -> Bool {
+    withState { state in
+      state.isClosed = state.isRetired && state.messages.isEmpty
+      return state.isClosed
+    }
+  }
+
+  /// Drops all messages, including future ones, because no code will call them.
+  private func close() {
     address.leave()
     // The messages are dropped outside the lock, because values that they captured may post again.
     let dropped = withState { state in
@@ -138,5 +201,26 @@ public final class Inbox: Sendable {
       return state.messages + state.endings
     }
     _ = dropped
+  }
+}
+
+/// The error of a call to a loop that has ended: its thread was stopped, or the loop is gone.
+public struct LoopEnded: Error, CustomStringConvertible {
+  /// A sentence for people.
+  public var description: String { "the loop has ended" }
+}
+
+/// The answer that a task waits for; if it is dropped, the task gets an error.
+private final class Answer<Value: Sendable>: Sendable {
+  private let continuation: Mutex<CheckedContinuation<Value, any Error>?>
+
+  init(_ continuation: CheckedContinuation<Value, any Error>) {
+    self.continuation = Mutex(continuation)
+  }
+
+  deinit { give(.failure(LoopEnded())) }
+
+  func give(_ result: Result<Value, any Error>) {
+    continuation.withLock { $0.take() }?.resume(with: result)
   }
 }

@@ -40,6 +40,8 @@ public final class Loop {
   }
   /// The bridges that know which place of a script is running.
   package var placeSources: [any PlaceSource] = []
+  /// The objects that end with the thread of the loop.
+  package var members: [any LoopMember] = []
 
   /// Called on the loop's thread with errors that have no caller.
   ///
@@ -61,6 +63,15 @@ public final class Loop {
   ) {
     self.init(unchecked: clock, file: file, line: line)
     if let refusal = inbox.refusal { preconditionFailure("A loop cannot be made: \(refusal)") }
+  }
+
+  /// Makes a loop for the current thread whose messages come by `inbox`.
+  convenience init(
+    clock: LoopClock, inbox: Inbox, file: StaticString = #fileID, line: UInt = #line
+  ) {
+    self.init(clock, inbox, nil, file, line)
+    if let refusal { preconditionFailure("A loop cannot be made: \(refusal)") }
+    CurrentLoop.add(self)
   }
 
   /// Makes a loop for the current thread, even if the system refuses its resources; if `refusal` is
@@ -107,7 +118,7 @@ public final class Loop {
   deinit {
     for recording in recordings { recording.finish() }
     driven?.waitForNothing()
-    inbox.shut()
+    inbox.loopIsGone()
     engine.close()
   }
 
@@ -120,6 +131,15 @@ public final class Loop {
   private static func write(_ error: any Error) {
     var text = "\(error)\n"
     _ = text.withUTF8 { writeAll(UnsafeRawBufferPointer($0), to: STDERR_FILENO) }
+  }
+
+  /// Ends what lives on the loop, because its thread was stopped; returns the messages that were
+  /// taken but not called.
+  func end() -> [@Sendable () -> Void] {
+    inbox.loop = nil
+    for member in members { member.loopEnds() }
+    defer { calls.unread = [] }
+    return calls.unread
   }
 
   /// The newest loop of this thread that still exists.
@@ -250,6 +270,7 @@ public final class Loop {
   }
 
   /// Calls each immediate watcher triggered in `body` once, after `body` (T9).
+  @discardableResult
   public func batch<Result, Failure: Error>(
     _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -329,6 +350,12 @@ extension Loop: CustomStringConvertible {
   public var description: String {
     self === MainQueueLoop.current ? "Loop.main" : "the loop made at \(place.file):\(place.line)"
   }
+}
+
+/// An object that ends with the thread of its loop, such as a host of scripts.
+package protocol LoopMember: AnyObject {
+  /// Called on the loop's thread, after its last turn.
+  func loopEnds()
 }
 
 /// Counts of a loop's work so far.

@@ -224,61 +224,6 @@ struct LoopTests {
     #expect(log.events.count == 1)
     #expect(loop.statistics.errors == 1)
   }
-
-}
-
-/// T8: loops on separate threads, and on the main thread.
-struct LoopThreadTests {
-  @Test func `a loop whose inbox is full of messages handles each`() async {
-    let thread = LoopThread { _ in }
-    let count = Shared(0)
-    await withTaskGroup { group in
-      for _ in 0..<8 {
-        group.addTask { for _ in 0..<1_000 { thread.inbox.post { count.withLock { $0 += 1 } } } }
-      }
-    }
-    await withCheckedContinuation { done in thread.inbox.post { done.resume() } }
-    #expect(count.withLock { $0 } == 8_000)
-    thread.stop()
-  }
-
-  @Test func `a loop thread prepares its loop on that thread, and ends`() async {
-    let events = Shared<[String]>([])
-    let thread = LoopThread { loop in
-      events.withLock { $0.append(Loop.current === loop ? "prepared" : "elsewhere") }
-      let person = Person()
-      try! person.observe("age", in: loop) { person in
-        events.withLock { $0.append("\(person.age)") }
-      }
-      person.age = 1
-    }
-    await withCheckedContinuation { done in thread.inbox.post { done.resume() } }
-    thread.stop()
-    thread.stop()
-    thread.inbox.post { events.withLock { $0.append("never") } }
-    #expect(events.withLock { $0 } == ["prepared", "1"])
-  }
-
-  // T8
-  @Test func `a loop thread has finished its preparation when its initializer returns`() async {
-    for count in 1...100 {
-      let tally = Tally()
-      let (counts, heard) = AsyncStream.makeStream(of: Int.self)
-      let thread = LoopThread { loop in
-        try! tally.observe("count", in: loop) { heard.yield($0.count) }
-      }
-      tally.count = count
-      #expect(await counts.first { _ in true } == count)
-      thread.stop()
-    }
-  }
-
-  @Test func `an unreferenced loop thread ends by itself`() async {
-    await withCheckedContinuation { done in
-      let ending = Ending(done)
-      _ = LoopThread { loop in loop.onError = { _ in _ = ending } }
-    }
-  }
 }
 
 /// Carries a value to code that runs on the thread it belongs to.
@@ -286,13 +231,6 @@ final class Box<Value>: @unchecked Sendable {
   // Used only on the thread of the test's loop.
   let value: Value
   init(_ value: Value) { self.value = value }
-}
-
-/// Resumes its continuation when its last reference is released.
-private final class Ending: Sendable {
-  private let continuation: CheckedContinuation<Void, Never>
-  init(_ continuation: CheckedContinuation<Void, Never>) { self.continuation = continuation }
-  deinit { continuation.resume() }
 }
 
 /// A value that several threads change.

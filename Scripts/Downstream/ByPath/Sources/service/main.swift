@@ -2,64 +2,34 @@ import Lua
 import LuaObservables
 import Observables
 
-/// The scripts of a server, on a loop in a separate thread.
+/// The scripts of a server, on a separate thread with a loop.
 ///
-/// Any thread may call them.
-final class Rules: Sendable {
-  // Belongs to the loop's thread: only messages use it.
-  private final class Confined {
-    var host: LuaHost?
-    var price: LuaFunction?
-    var failure: (any Error)?
-  }
-  nonisolated(unsafe) private let confined: Confined
-  private let thread: LoopThread
+/// Any task may call them: all code of the actor runs on the thread.
+actor Rules {
+  private let thread = LoopThread()
+  nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
-  /// Starts the thread, and returns when the script has run.
-  init(_ script: String) throws {
-    nonisolated(unsafe) let confined = Confined()
-    self.confined = confined
-    thread = LoopThread { loop in
-      // With `do throws`, the type of the error is known in a closure, too.
-      do throws(LuaError) {
-        let host = try LuaHost(loop: loop, libraries: [.base, .string, .table, .math])
-        host.onError = { report in print("rules:", report.error.message) }
-        confined.price = try host.run(script, name: "=rules", as: LuaFunction.self)
-        confined.host = host
-      } catch {
-        print("rules (\(error.code)):", error.message)
-        confined.failure = error
-      }
-    }
-    if let failure = confined.failure { throw failure }
+  private var host: LuaHost?
+  private var price: LuaFunction!
+
+  /// Runs the script.
+  init(_ script: String) async throws {
+    let host = try LuaHost(libraries: [.base, .string, .table, .math])
+    host.onError = { report in print("rules:", report.error.message) }
+    price = try host.run(script, name: "=rules", as: LuaFunction.self)
+    self.host = host
   }
 
   /// Calls the script in a turn of the loop.
-  func price(of item: String, count: Int) async throws -> Double {
-    try await withCheckedThrowingContinuation { continuation in
-      nonisolated(unsafe) let confined = confined
-      thread.inbox.post {
-        continuation.resume(
-          with: Result {
-            guard let price = confined.price else { throw CancellationError() }
-            return try price.call(item, count, as: Double.self)
-          })
-      }
-    }
+  func price(of item: String, count: Int) throws -> Double {
+    try price.call(item, count, as: Double.self)
   }
 
-  /// Closes the host on the loop's thread, and waits for the thread.
-  func stop() {
-    nonisolated(unsafe) let confined = confined
-    thread.inbox.post {
-      confined.host?.close()
-      confined.host = nil
-    }
-    thread.stop()
-  }
+  /// Ends the loop after this turn, and closes the host.
+  func stop() { thread.stop() }
 }
 
-let rules = try Rules(
+let rules = try await Rules(
   """
   local prices = { tea = 4, cup = 7.5 }
   return function(item, count)
@@ -77,5 +47,16 @@ do {
 } catch let error as LuaError {
   print("refused (\(error.code)):", error.message)
 }
-rules.stop()
-_ = try? Rules("return prices +")
+do {
+  _ = try await Rules("return prices +")
+} catch let error as LuaError {
+  print("rules (\(error.code)):", error.message)
+}
+
+// A request that comes too late gets an error, too.
+await rules.stop()
+do {
+  _ = try await rules.price(of: "cup", count: 1)
+} catch let error as LuaError {
+  print("stopped (\(error.code)):", error.message)
+}
