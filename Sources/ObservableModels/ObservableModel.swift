@@ -16,11 +16,12 @@ import Observation
   ///
   /// Each stored `var` that is not private gets a slot, and accessors that report its writes and
   /// reads. A `let`, and a property with a private setter, is read-only by name. The class gets
-  /// `properties`, `observation` and the conformance, and `CodingKeys` if it declares `Codable`. A
-  /// subclass of a model needs `@ObservableModel` again for its own properties. The macro leaves
-  /// private, `lazy`, static and computed properties as they are. The model is confined to the
-  /// thread of the loop that observes it. A model with `@MainActor` belongs to the loops of the
-  /// main thread, such as `Loop.main`.
+  /// `properties`, `observation` and the conformance. If it declares `Codable`, it also gets
+  /// `CodingKeys`, and an `init(from:)` that decodes the contents of constant collections, such as
+  /// `let lines: ObservableArray<String> = []`. A subclass of a model needs `@ObservableModel`
+  /// again for its own properties. The macro leaves private, `lazy`, static and computed properties
+  /// as they are. The model is confined to the thread of the loop that observes it. A model with
+  /// `@MainActor` belongs to the loops of the main thread, such as `Loop.main`.
   @attached(
     member, conformances: ObservableModel,
     names: named(properties), named(modelProperties), named(observation), named(firstModelSlot),

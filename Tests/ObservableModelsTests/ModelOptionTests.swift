@@ -29,6 +29,36 @@ import Testing
   }
 }
 
+@ObservableModel private final class Poem: Codable {
+  var title = ""
+  var note: String?
+  weak var next: Poem?
+  let number: Int
+  let lines: ObservableArray<String> = ["(empty)"]
+  let counts = ObservableDictionary<String, Int>()
+  let tags: ObservableSet<String> = []
+  let verses: ObservableArray<Verse> = []
+  let version = 2
+
+  init(number: Int) { self.number = number }
+}
+
+@ObservableModel private final class Chosen: Codable {
+  let lines: ObservableArray<String> = []
+  let notes: ObservableArray<String> = ["none"]
+  private enum CodingKeys: String, CodingKey { case lines = "all" }
+}
+
+@ObservableModel class Verse: Codable {
+  private(set) var isGood = false
+  let words: ObservableArray<String> = []
+  func praise() { isGood = true }
+}
+
+@ObservableModel private final class Shelf: Codable {
+  let poems: ObservableArray<Poem> = []
+}
+
 /// Counts on any thread.
 private final class Count: Sendable {
   private let count = Mutex(0)
@@ -127,6 +157,46 @@ struct ModelOptionTests {
     let copy = try JSONDecoder().decode(Record.self, from: data)
     #expect(copy.tags == ["x"] && copy.number == 3 && copy.observedKeys.isEmpty)
     #expect(copy.upper == "ADA")
+  }
+
+  // L7, X3
+  @Test func `constant collections of a Codable model are decoded, too`() throws {
+    let (poem, verse) = (Poem(number: 3), Verse())
+    (poem.title, poem.note) = ("Ode", "old")
+    poem.lines.set(["It was a dark night."])
+    poem.counts["a"] = 1
+    poem.tags.insert("x")
+    verse.words.append("dark")
+    verse.praise()
+    poem.verses.append(verse)
+    func check(_ copy: Poem) {
+      #expect(copy.title == "Ode" && copy.note == "old" && copy.number == 3 && copy.version == 2)
+      #expect(copy.lines.elements == ["It was a dark night."])
+      #expect(copy.counts.entries == ["a": 1] && copy.tags.members == ["x"])
+      #expect(copy.verses.map(\.isGood) == [true] && copy.verses[0].words.elements == ["dark"])
+    }
+    let data = try JSONEncoder().encode(poem)
+    check(try JSONDecoder().decode(Poem.self, from: data))
+    let (shelf, copy) = (Shelf(), Shelf())
+    let watcher = try shelf.changes(in: loop) { _, changes in try copy.apply(changes) }
+    loop.turn { shelf.poems.append(poem) }
+    check(try #require(copy.poems.first))
+    check(try #require(try watcher.snapshot()?.copy(as: Shelf.self).poems.first))
+    // Only the collections that the class gives a key.
+    let chosen = Chosen()
+    chosen.lines.append("a")
+    chosen.notes.append("b")
+    let same = try JSONDecoder().decode(Chosen.self, from: JSONEncoder().encode(chosen))
+    #expect(same.lines.elements == ["a"] && same.notes.elements == ["none"])
+  }
+
+  @Test func `a constant collection that the data lack keeps its contents`() throws {
+    let poem = try JSONDecoder().decode(
+      Poem.self, from: Data(#"{"title": "Ode", "number": 1, "tags": null}"#.utf8))
+    #expect(poem.lines.elements == ["(empty)"] && poem.tags.isEmpty && poem.note == nil)
+    #expect(throws: DecodingError.self) {
+      try JSONDecoder().decode(Poem.self, from: Data(#"{"title": "Ode"}"#.utf8))
+    }
   }
 
   @Test func `custom coding keys name the stored values`() throws {

@@ -289,6 +289,62 @@ struct ModelExpansionTests {
         """#)
   }
 
+  @Test func `a constant collection of a Codable class`() {
+    expectExpansion(
+      """
+      @ObservableModel open class Poem: Codable {
+        var name = ""
+        let lines: ObservableArray<String> = []
+      }
+      """,
+      to: #"""
+        open class Poem: Codable {
+          @ObservedProperty(0)
+          var name = ""
+          let lines: ObservableArray<String> = []
+
+          public let observation = Observables.ModelObservation()
+
+          private static var firstModelSlot: Int {
+            0
+          }
+
+          open class var properties: Observables.ModelProperties {
+            modelProperties
+          }
+
+          private static let modelProperties: Observables.ModelProperties = \#
+        Observables.ModelProperties(for: Poem.self) {
+            Observables.Property("name", get: {
+                $0.name
+              }, set: {
+                $0.name = $1
+              })
+            Observables.Property("lines", get: {
+                $0.lines
+              })
+          }
+
+          private enum CodingKeys: String, CodingKey {
+            case _name = "name"
+            case lines
+          }
+
+          public required init(from decoder: any Decoder) throws {
+            let values = try ObservableModels.ModelDecoding(decoder, CodingKeys.self)
+            self._name = try values.value(._name)
+            try values.fill(self.lines, .lines)
+          }
+
+          init() {
+          }
+        }
+
+        extension Poem: Observables.ObservableModel {
+        }
+        """#)
+  }
+
   @Test func `a class of the main actor`() {
     expectExpansion(
       """
