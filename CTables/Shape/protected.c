@@ -114,6 +114,32 @@ static int next_beyond(lua_State *L, lua_Integer length) {
   return 0;
 }
 
+/* (table, length) -> key or nil */
+static int key_beyond(lua_State *L) {
+  lua_Integer length = lua_tointeger(L, 2);
+  bool is_list = clua_getmetatable(L, 1);
+  if (is_list) {
+    lua_pushliteral(L, "__len");
+    is_list = lua_rawget(L, -2) != LUA_TNIL;
+  }
+  lua_settop(L, 2);
+  lua_pushnil(L);
+  // A table that says its length keeps its elements as it likes.
+  if (is_list) return 1;
+  if (next_beyond(L, length)) {
+    lua_pop(L, 1);
+  } else {
+    lua_pushnil(L);
+  }
+  return 1;
+}
+
+int clua_try_keybeyond(lua_State *L, int index, lua_Integer length) {
+  lua_pushvalue(L, index);
+  lua_pushinteger(L, length);
+  return clua_protect(L, key_beyond, 2, 1);
+}
+
 /* (table, light count, length) -> list */
 static int entries(lua_State *L) {
   lua_Integer *count = lua_touserdata(L, 2), length = lua_tointeger(L, 3);

@@ -273,6 +273,9 @@ int clua_try_absorb(lua_State *L, int index);
 int clua_try_setmetatable(lua_State *L, int index);
 /// Like clua_next; at the end both results are nil. [-1, +(2|1), -]
 int clua_try_next(lua_State *L, int index);
+/// Pushes a key of the table at `index`, as visible to scripts, that is no position up to `length`;
+/// nil if there is none, or if the table has the metamethod `__len`. [-0, +1, -]
+int clua_try_keybeyond(lua_State *L, int index, lua_Integer length);
 /// Pushes a list of alternating keys and values of the table at `index`, as visible to scripts,
 /// without its first `length` elements, and sets `count` to the number of pairs. No finalizer runs
 /// while the list is made. Code that runs during a loop over the list cannot change it. [-0, +1, -]

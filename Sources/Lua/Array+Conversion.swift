@@ -16,7 +16,8 @@ extension Array: LuaEncodable where Element: LuaEncodable {
 }
 
 extension Array: LuaDecodable where Element: LuaDecodable {
-  /// The elements 1 to `#t` of a table; the bytes of a string for `[UInt8]`.
+  /// The elements 1 to `#t` of a table, which has no other keys; the bytes of a string for
+  /// `[UInt8]`.
   public init(luaValue: LuaValue) throws(LuaError) {
     if Element.self == UInt8.self {
       self = try LuaString(luaValue: luaValue).bytes as! [Element]
@@ -27,6 +28,7 @@ extension Array: LuaDecodable where Element: LuaDecodable {
       let length = try state.length(of: L)
       // A `__len` may return any number.
       guard length < 1 << 26 else { throw LuaError(.type, "\(length) elements are too many") }
+      try state.checkList(length, of: L)
       var elements: [Element] = []
       for index in 1..<Swift.max(1, length + 1) {
         try state.pushElement(index, of: L)

@@ -20,10 +20,10 @@ extension Dictionary: LuaDecodable where Key: LuaDecodable, Value: LuaDecodable 
     try LuaTable(luaValue: luaValue).forEach { key, value throws(LuaError) in
       let converted: (key: Key, value: Value)
       do throws(LuaError) { converted.key = try Key(luaValue: key) } catch {
-        throw error.located(in: "key '\(key.name)'")
+        throw error.located(in: "key '\(key.keyName)'")
       }
       do throws(LuaError) { converted.value = try Value(luaValue: value) } catch {
-        throw error.located(in: "value of '\(key.name)'")
+        throw error.located(in: "value of '\(key.keyName)'")
       }
       dictionary[converted.key] = converted.value
     }
@@ -33,7 +33,7 @@ extension Dictionary: LuaDecodable where Key: LuaDecodable, Value: LuaDecodable 
 
 extension LuaValue {
   /// The name of the value in errors about a key of a table.
-  fileprivate var name: String {
+  var keyName: String {
     switch self {
     case .string(let name): name.shown
     case .integer(let index): "#\(index)"

@@ -1,3 +1,5 @@
+internal import CLua
+
 extension LuaValue {
   /// Converts a Lua value to any `Decodable` type: a table becomes a structure with its fields.
   ///
@@ -79,6 +81,13 @@ private struct ValueDecoder: Decoder {
     // A `__len` may return any number.
     guard count < 1 << 26 else {
       throw LuaError(.type, "\(count) elements are too many").located(at: codingPath)
+    }
+    do throws(LuaError) {
+      try table.withTable { state, L throws(LuaError) in
+        try state.checkList(lua_Integer(count), of: L)
+      }
+    } catch {
+      throw error.isOfConversion ? error.located(at: codingPath) : error
     }
     return Elements(table: table, codingPath: codingPath, count: count)
   }

@@ -61,6 +61,21 @@ extension LuaState {
     return length
   }
 
+  /// Checks that the table at `index`, which has `length` elements, has nothing but these.
+  /// [-0, +0, -]
+  ///
+  /// - Throws: `type` for another key, which a list would lose; `memory`.
+  /// - Complexity: O(length).
+  package func checkList(
+    _ length: lua_Integer, at index: CInt = -1, of L: LuaStack
+  ) throws(LuaError) {
+    try check(clua_try_keybeyond(L.pointer, index, length), L)
+    defer { L.pop() }
+    if L.isNil(at: -1) { return }
+    throw LuaError(
+      .type, "list expected, but the table also has the key '\(try value(at: -1, of: L).keyName)'")
+  }
+
   /// Pushes an element of the value at `index`, like a read in a script. [-0, +1, -]
   package func pushElement(
     _ position: lua_Integer, at index: CInt = -1, of L: LuaStack

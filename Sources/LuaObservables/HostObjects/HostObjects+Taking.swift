@@ -123,6 +123,10 @@ extension HostObjects {
     let length = try host.state.length(at: index, of: L)
     // A `__len` metamethod may return any number.
     guard length < 1 << 26 else { throw LuaError("\(length) elements are too many") }
+    do throws(LuaError) { try host.state.checkList(length, at: index, of: L) } catch {
+      guard error.isOfConversion else { throw error }
+      throw Misfit(reason: error.message, saysMore: true)
+    }
     var elements: [Element] = []
     for position in 1..<Swift.max(1, length + 1) {
       try host.state.pushElement(position, at: index, of: L)

@@ -15,6 +15,9 @@ extension HostObjects {
     } catch let error as ModelError where error.code == .unknownProperty {
       if try pushMethod(name, of: model, to: L) { return 1 }
       throw unknown(name, in: model)
+    } catch let error as ModelError {
+      // The error of a getter reaches Swift as the getter has thrown it.
+      throw error.underlying ?? error
     }
     if host.engine.tracking.isOn { try host.state.check(clua_try_track(L.pointer, -1), L) }
     return 1

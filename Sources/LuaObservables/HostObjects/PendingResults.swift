@@ -18,7 +18,17 @@ final class PendingResults: ModuleSlice {
   /// The prelude function that makes a function wait; nil until the module is loaded.
   private var awaiting: LuaFunction?
   private var waiting: [Int: PendingCall] = [:]
+  /// The error of the operation whose task is being woken.
+  private var failure: (any Error)?
   private var lastNumber = 0
+
+  override var functions: [NamedFunction] { [.init("raise_failure", raiseFailure)] }
+
+  /// Raises the error of an operation in the task that waited for it.
+  private func raiseFailure(_ L: LuaStack) throws -> CInt {
+    defer { failure = nil }
+    throw failure ?? LuaError("no operation has failed (this is a bug in LuaObservables)")
+  }
 
   override func preludeDidRun(_ core: CInt, _ L: LuaStack) throws(LuaError) {
     try state.pushField("awaiting", at: core, of: L)
@@ -100,6 +110,7 @@ final class PendingResults: ModuleSlice {
   private func arrived(_ number: Int, _ outcome: Result<any Sendable, any Error>) {
     guard !host.isClosed, let call = waiting[number] else { return }
     _ = drop(number)
+    defer { failure = nil }
     do {
       try state.withStack { L throws(LuaError) in
         try state.push(call.wake.pin, to: L)
@@ -111,8 +122,7 @@ final class PendingResults: ModuleSlice {
         } catch {
           L.height = height
           L.push(false)
-          state.pushError(error, to: L)
-          count = 2
+          failure = error
         }
         try state.tracedCall(arguments: count, L)
       }

@@ -36,8 +36,9 @@ final class ErrorReports: ModuleSlice {
     _ error: LuaError, _ kind: LuaReport.Kind, name: String, site: String, cause: String? = nil,
     isRecorded: Bool = false
   ) {
-    // The program has closed the script, so it does not expect reports of its errors.
-    if error.code == .closed, host.isClosed || sandbox.isClosed { return }
+    // The program has closed the script, so it does not expect reports of its errors. A failed
+    // assignment of the program itself is reported.
+    if error.code == .closed, kind != .loop, host.isClosed || sandbox.isClosed { return }
     let interruption = clua_uncaught(error.message)
     // After an interruption each callback ends with it; it was reported for the first one.
     if interruption == CLUA_INTERRUPTED_AGAIN { return }

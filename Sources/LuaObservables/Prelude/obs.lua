@@ -454,13 +454,14 @@ core.check_task = running_task
 function core.wait(name, arm) return wait(running_task(name), arm) end
 
 local function awaited(ok, ...)
-  if not ok then error((...), 0) end
+  -- Raised here, the error has the place of the call that waited.
+  if not ok then core.raise_failure() end
   return ...
 end
 
 --- Makes the host program's function with which a task waits for a result. `start` gets a function
---- that wakes the task, with true and the results or with false and an error; and the arguments. It
---- returns a function that cancels the wait.
+--- that wakes the task, with true and the results or with false and a failure that waits for
+--- `raise_failure`; and the arguments. It returns a function that cancels the wait.
 function core.awaiting(name, start)
   return outer(function(...)
     local task, arguments = running_task(name), pack(...)

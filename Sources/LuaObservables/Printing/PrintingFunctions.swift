@@ -124,6 +124,11 @@ final class PrintingFunctions: ModuleSlice {
   private func run(
     _ file: String, with other: LuaPin?, _ L: LuaStack
   ) throws(LuaError) -> LuaFunction? {
+    // The program may describe values before a script requires the module.
+    // Loading leaves more on the stack than the module.
+    let height = L.height
+    _ = try host.module.load(L)
+    L.height = height
     guard let core = host.module.core else { return nil }
     try state.pushProgramFile(file, to: L)
     host.module.setGlobals(ofFunctionAt: -1, L)

@@ -8,8 +8,9 @@ extension ScriptEnvironment {
   ///
   /// A Swift path counts from 0. The callback is called on the loop's thread, at most once per turn
   /// (T1). It gets the table, and must not capture it: the table owns the callback, and Swift's
-  /// handle would keep the table alive (L6). An error that the callback throws is reported like a
-  /// script's error (T10), and the watcher stays. `WatcherOptions.equals` gets each `LuaValue`.
+  /// handle would keep the table alive (L6). An error that the callback throws is reported like an
+  /// error of this host's or sandbox's scripts (T10), and the watcher stays.
+  /// `WatcherOptions.equals` gets each `LuaValue`.
   ///
   /// - Throws: `PathError` for a component that its object cannot have, `LuaError` for a closed
   ///   state.
@@ -68,6 +69,30 @@ extension ScriptEnvironment {
     }
   }
 
+  /// Tells a program how to use a text that it has made.
+  @_documentation(visibility: internal)
+  @available(
+    *, unavailable, message: "only a literal is a path: for another text write 'try Path(text)'"
+  )
+  @discardableResult
+  public func observe(
+    _ table: LuaTable, _ path: String, _ others: String...,
+    options: WatcherOptions = WatcherOptions(),
+    _ callback: @escaping (LuaTable) async throws -> Void
+  ) throws -> Watcher { fatalError() }
+
+  /// Tells a program how to use a text that it has made.
+  @_documentation(visibility: internal)
+  @available(
+    *, unavailable, message: "only a literal is a path: for another text write 'try Path(text)'"
+  )
+  @discardableResult
+  public func observeImmediately(
+    _ table: LuaTable, _ path: String, _ others: String...,
+    options: WatcherOptions = WatcherOptions(),
+    _ callback: @escaping (LuaTable, TableChange) throws -> Void
+  ) throws -> Watcher { fatalError() }
+
   private func watch(
     _ table: LuaTable, _ paths: [Path], _ options: WatcherOptions, isImmediate: Bool,
     _ file: StaticString, _ line: UInt, _ body: @escaping TableWatcher.Body
@@ -87,7 +112,7 @@ extension ScriptEnvironment {
     let scope = try scriptScope()
     let host = scope.host
     let watcher = TableWatcher(
-      host: host, options: options, isImmediate: isImmediate, file: file, line: line, body: body)
+      scope: scope, options: options, isImmediate: isImmediate, file: file, line: line, body: body)
     let root = try host.state.withStack { L throws(LuaError) in
       try host.state.push(table.pin, to: L)
       return try host.tables.node(L)

@@ -12,19 +12,21 @@ final class TableWatcher: Watcher, @unchecked Sendable {
   typealias Body = (LuaTable, TableWatcher, _ change: TableChange?) throws -> Void
 
   private let reference: HostReference
+  /// The sandbox that gets the reports of errors.
+  private let sandbox: UInt32
   private let isImmediate: Bool
   private var body: Body?
   /// The place in a script that last made the watcher pending.
   private var cause = Site()
 
   init(
-    host: LuaHost, options: WatcherOptions, isImmediate: Bool, file: StaticString, line: UInt,
+    scope: ScriptScope, options: WatcherOptions, isImmediate: Bool, file: StaticString, line: UInt,
     body: @escaping Body
   ) {
-    reference = host.reference
+    (reference, sandbox) = (scope.host.reference, scope.sandbox.number)
     self.isImmediate = isImmediate
     self.body = body
-    super.init(.init(host.engine, options, file, line))
+    super.init(.init(scope.host.engine, options, file, line))
   }
 
   var host: LuaHost? { reference.host }
@@ -49,10 +51,13 @@ final class TableWatcher: Watcher, @unchecked Sendable {
       let current = host.sources.current(host.state.stack)
       if current.line > 0 { cause = current }
     }
-    host.reports.report(
-      (error as? LuaError) ?? LuaError(.runtime, "\(error)", underlying: error),
-      isImmediate ? .immediate : .watcher, name: name, site: site,
-      cause: cause.line > 0 ? host.sources.text(cause) : nil)
+    // A closed sandbox has no handler any more.
+    host.sandboxes.entered(host.sandboxes.isOpen(sandbox) ? sandbox : 0) {
+      host.reports.report(
+        (error as? LuaError) ?? LuaError(.runtime, "\(error)", underlying: error),
+        isImmediate ? .immediate : .watcher, name: name, site: site,
+        cause: cause.line > 0 ? host.sources.text(cause) : nil)
+    }
   }
 
   // MARK: Receiver

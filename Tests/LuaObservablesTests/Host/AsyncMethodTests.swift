@@ -148,6 +148,29 @@ private final class Library: ScriptModel {
     #expect(outcome.underlying == [Missing(id: -2)])
   }
 
+  @Test func `an error has the place of the call that waited`() async throws {
+    let outcome = try await run(
+      """
+      obs.task(function()
+        local ok, err = pcall(function()
+          library:load(-1) end)
+        log[#log + 1] = tostring(err)
+        slow("x")
+      end)
+      obs.task(function()
+        local function load() library:load(-2) end
+        load()
+      end)
+      """)
+    #expect(outcome.log == ["script:4: Missing(id: -1)"])
+    #expect(
+      outcome.errors == [
+        "script:6: bad argument #1 to 'slow' (number expected, got string)",
+        "script:9: Missing(id: -2)",
+      ])
+    #expect(outcome.underlying == [nil, Missing(id: -2)])
+  }
+
   @Test(arguments: [
     (
       "library:load(1)",

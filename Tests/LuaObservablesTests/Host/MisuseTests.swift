@@ -8,6 +8,7 @@ private final class Holder: ScriptModel {
     Property("child", get: { $0.child }, set: { $0.child = $1 })
     Property("table", get: { $0.table }, set: { $0.table = $1 })
     Property("value", get: { $0.value }, set: { $0.value = $1 })
+    Property("risky", lazy: { $0.$risky }, from: ["value"]) { _ in throw Failure() }
   }
   static let methods = ModelMethods(for: Holder.self) {
     Method("fail") { (_) in throw Failure() }
@@ -19,6 +20,7 @@ private final class Holder: ScriptModel {
   weak var parent: Holder?
   var onChange: (() -> Void)?
   private let onEnd: () -> Void
+  @Lazy var risky: Int = 0
   var child: Holder? { didSet { observation.didSet(0, from: oldValue, to: child) } }
   var table: LuaTable? { didSet { observation.didSet(1, from: oldValue, to: table) } }
   var value = 0 {
@@ -66,8 +68,11 @@ struct MisuseTests {
     "local t = {} obs.computed(t, 'x', function() holder:fail() end) return t.x",
     "table.sort({2, 1}, function() holder:fail() end)",
     "local t = obs.task(function() holder:fail() end) t:await()",
+    "return holder.risky",
+    "local t = {} obs.computed(t, 'x', {}, function() return holder.risky end) return t.x",
+    "return obs.get(holder, 'risky')",
   ])
-  func `an error of a method returns to Swift as it was thrown`(script: String) throws {
+  func `an error of a method or getter returns to Swift as it was thrown`(script: String) throws {
     let error = #expect(throws: LuaError.self) { try test.host.run(script) }
     #expect(error?.underlying as? Holder.Failure == Holder.Failure(), "\(script): \(error!)")
   }

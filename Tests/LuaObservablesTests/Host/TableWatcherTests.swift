@@ -121,6 +121,27 @@ struct TableWatcherTests {
     #expect(description[0].text.contains("small on 'x' (Swift)"))
   }
 
+  // T10, S5
+  @Test func `an error goes to the handler of the sandbox that registered the watcher`() throws {
+    struct Refused: Error {}
+    let test = try ContainedHost()
+    let (a, b) = try test.sandboxes(running: "t = { n = 1 }")
+    var log: [String] = []
+    a.onError = { log.append("a: \($0.error.message)") }
+    for sandbox in [a, b] {
+      let table = try #require(sandbox["t"] as LuaTable?)
+      try sandbox.observe(table, "n") { _ in throw Refused() }
+      try sandbox.observeImmediately(table, "n") { _, _ in throw Refused() }
+      try sandbox.run("t.n = 2")
+    }
+    #expect(log == ["a: Refused()", "a: Refused()"])
+    #expect(test.reports.map(\.error.message) == ["Refused()", "Refused()"])
+    a["f"] = b["t"] as LuaTable?
+    a.close()
+    a["x"] = 1
+    #expect(test.reports.last?.error.code == .closed)
+  }
+
   // L3
   @Test func `it reports the end of its table`() throws {
     var ends: [String] = []

@@ -26,6 +26,13 @@ struct DescribingTests {
     #expect(try test.host.describe(test.host["t"], columns: 10).contains("\n"))
   }
 
+  @Test func `a value is described before any script requires the module`() throws {
+    let test = try TestHost()
+    try test.host.run("t = { a = 1 }")
+    #expect(try test.host.describe(test.host["t"]).contains("a = 1"))
+    #expect(try test.host.run("return require('obs').observe ~= nil") == [true])
+  }
+
   // S5
   @Test(.disabled(if: ContainedHost.delaysSignals))
   func `a table of a sandbox is shown in the time of the sandbox`() throws {
