@@ -323,6 +323,8 @@ package protocol LuaTurns: AnyObject {
   ) throws(LuaError) -> Result
   /// Called when an error shows that scripts were stopped, possibly several times for one stop.
   func scriptsWereStopped()
+  /// Called with an error of the program's own that it cannot get in another way.
+  func report(_ error: LuaError)
   /// Called when an error shows that scripts reached a limit of memory or number, or were stopped.
   func scriptsMetLimit()
 }

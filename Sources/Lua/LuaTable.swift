@@ -60,7 +60,9 @@ public struct LuaTable: Sendable, Hashable {
 
   /// Calls `body` with each key and value, like `next`, without metamethods.
   ///
-  /// `body` may assign to existing keys. An error that it throws ends the loop.
+  /// `body` may assign to existing keys. An error that it throws ends the loop. In contrast, a
+  /// `for` loop over the table reads the entries first, and cannot throw.
+  ///
   /// - Throws: `runtime` if a key was added during the loop, `memory`, `closed`, and errors of
   ///   `body`.
   public func forEach(

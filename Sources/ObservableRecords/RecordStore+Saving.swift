@@ -105,6 +105,7 @@
     /// Runs `body` without saving its changes, even if a turn ends in it.
     ///
     /// They are saved at the end of the turn in which `body` returns.
+    @discardableResult
     public func pauseSaving<Result>(_ body: () throws -> Result) rethrows -> Result {
       try saves.pause(body)
     }

@@ -195,6 +195,7 @@
     /// - Throws: errors of `body`, and ``SaveError`` if the changes cannot be saved; both undo the
     ///   changes. ``SaveError`` for earlier changes that cannot be saved; they stay, and `body`
     ///   does not run.
+    @discardableResult
     public func transaction<Result>(_ body: () throws -> Result) throws -> Result {
       if transaction != nil {
         throw RecordError(

@@ -21,6 +21,7 @@ extension ScriptEnvironment {
   ///   closed state, and no memory.
   /// - Complexity: O(objects below the roots); O(1) if a watcher of the whole tree follows exactly
   ///   the tables at and below the root.
+  @discardableResult
   public func transaction<Result>(
     on roots: [any ObservableReference], _ body: () throws -> Result
   ) throws -> Result {

@@ -13,6 +13,8 @@ final class HostTurns: LuaTurns {
 
   func scriptsWereStopped() { host.sandboxes.stopped?.scriptsWereStopped() }
 
+  func report(_ error: LuaError) { host.reports.report(error, .loop, name: "", site: "") }
+
   func scriptsMetLimit() { host.sandboxes.current.stoppedTurns?.scriptsMetLimit() }
 
   func keeping<Result>(_ body: () throws(LuaError) -> Result) throws(LuaError) -> Result {

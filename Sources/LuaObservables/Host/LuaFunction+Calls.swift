@@ -29,6 +29,17 @@ extension LuaFunction {
     try host.result(call(repeat each arguments).first ?? .nil, of: "function")
   }
 
+  /// Calls the function with arguments of any property types, and returns its first results as
+  /// values of such types.
+  ///
+  /// - Throws: `runtime`, `memory`, `handler`, `closed`, `foreign`; `type` for an argument that
+  ///   scripts cannot have, and for a result of another type.
+  public func call<each Argument, First, Second, each Other>(
+    _ arguments: repeat each Argument, as types: (First, Second, repeat each Other).Type
+  ) throws(LuaError) -> (First, Second, repeat each Other) {
+    try host.results(call(arguments: values(of: repeat each arguments)), of: "function")
+  }
+
   /// Begins a script task that calls the function, which can wait in it as `obs.sleep` does.
   ///
   /// Call this on the loop's thread. The function runs until it first waits; the loop runs until

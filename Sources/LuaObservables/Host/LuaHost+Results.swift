@@ -17,6 +17,20 @@ extension LuaHost {
     }
   }
 
+  /// Converts the first results of a script or a script function to Swift values; missing ones are
+  /// nil.
+  func results<First, Second, each Other>(
+    _ values: [LuaValue], of source: String
+  ) throws(LuaError) -> (First, Second, repeat each Other) {
+    var position = 0
+    func next<Value>(_ type: Value.Type) throws(LuaError) -> Value {
+      defer { position += 1 }
+      let value = position < values.count ? values[position] : .nil
+      return try result(value, of: "\(source) (number \(position + 1))")
+    }
+    return (try next(First.self), try next(Second.self), repeat try next((each Other).self))
+  }
+
   /// Converts a Swift value to a script value.
   func value(of value: Any?) throws(LuaError) -> LuaValue {
     try state.withStack { L throws(LuaError) in

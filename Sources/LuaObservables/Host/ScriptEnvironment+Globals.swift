@@ -50,11 +50,75 @@ extension ScriptEnvironment {
     set { assign(name) { () throws(LuaError) in try set(name, to: newValue) } }
   }
 
+  /// A global variable of the scripts as a `Codable` value, such as a structure, which is a table
+  /// in scripts; nil if it is nil, or cannot be converted.
+  ///
+  /// Assigning makes a new table; assigning nil removes the variable. If an assignment fails,
+  /// because scripts cannot have the value, the host is closed, or memory runs out, the error is
+  /// reported to ``LuaHost/onError``; `set` throws it.
+  @_disfavoredOverload
+  public subscript<Structure: Codable>(name: String) -> Structure? {
+    get { converted(name) }
+    set { assign(name, newValue) }
+  }
+
+  /// A global variable of the scripts as a list of Swift models or collections; nil if it is nil,
+  /// or cannot be converted.
+  ///
+  /// Assigning makes a new table of the same objects; everything else is as for one object.
+  public subscript<Object: KeyPathObservable>(name: String) -> [Object]? {
+    get { converted(name) }
+    set { assign(name, newValue) }
+  }
+
+  /// A global variable of the scripts as a table of Swift models or collections by name; nil if it
+  /// is nil, or cannot be converted.
+  ///
+  /// Assigning makes a new table of the same objects; everything else is as for one object.
+  public subscript<Object: KeyPathObservable>(name: String) -> [String: Object]? {
+    get { converted(name) }
+    set { assign(name, newValue) }
+  }
+
+  /// Tells a program which values scripts can have.
+  @_documentation(visibility: internal)
+  @available(
+    *, unavailable,
+    message: """
+      scripts can have models, and values that are Codable or LuaConvertible; 'set(_:to:)' takes \
+      values of all types that properties can have, and throws an error for others
+      """
+  )
+  @_disfavoredOverload
+  public subscript<Value>(name: String) -> Value? {
+    get { nil }
+    set {}
+  }
+
+  private func converted<Value>(_ name: String) -> Value? {
+    let value = self[name] as LuaValue
+    return value == .nil ? nil : try? scriptScope().host.result(value, of: "script")
+  }
+
+  private func assign<Value>(_ name: String, _ value: Value?) {
+    assign(name) { () throws(LuaError) in
+      if let value { try set(name, to: value) } else { try set(name, to: LuaValue.nil) }
+    }
+  }
+
   private func assign(_ name: String, _ body: () throws(LuaError) -> Void) {
     // A sandbox may be closed while its host is open.
-    let host = (try? scriptScope().host) ?? (self as? LuaSandbox)?.host
+    let scope = try? scriptScope()
+    let host = scope?.host ?? (self as? LuaSandbox)?.host
     host?.requireThread("written")
-    do { try body() } catch { host?.reportFailedGlobal(name, error) }
+    do { try body() } catch {
+      let failure = LuaError(
+        error.code, "the global variable '\(name)' could not be set: \(error.message)",
+        underlying: error.underlying)
+      host?.sandboxes.entered(scope?.sandbox.number ?? 0) {
+        host?.reports.report(failure, .loop, name: "", site: "")
+      }
+    }
   }
 
   /// Sets a global variable of the scripts.
@@ -72,6 +136,22 @@ extension ScriptEnvironment {
   /// - Throws: `LuaError` for a closed state, or no memory.
   public func set(_ name: String, to object: some KeyPathObservable) throws(LuaError) {
     try set(name, to: value(for: object))
+  }
+
+  /// Gives scripts a value of any type that properties can have, such as a `Codable` structure or a
+  /// list of models, as a global variable.
+  ///
+  /// - Throws: `LuaError` for a closed state, no memory, and, with the code `type`, a value that
+  ///   scripts cannot have.
+  @_disfavoredOverload
+  public func set<Value>(_ name: String, to value: Value) throws(LuaError) {
+    let scope = try scriptScope()
+    let converted: LuaValue
+    do throws(LuaError) { converted = try scope.host.value(of: value) } catch {
+      throw error.isOfConversion
+        ? LuaError(.type, "'\(name)': \(error.message)", underlying: error.underlying) : error
+    }
+    try scope.entered { () throws(LuaError) in try scope.globals.set(name, to: converted) }
   }
 
   /// Gives scripts a Swift function as a global variable.
@@ -129,13 +209,5 @@ extension ScriptEnvironment {
       try push(scope.host, L)
       try state.setField(name, of: L)
     }
-  }
-}
-
-extension LuaHost {
-  fileprivate func reportFailedGlobal(_ name: String, _ error: LuaError) {
-    reports.report(
-      LuaError("the global variable '\(name)' could not be set: \(error.message)"), .loop,
-      name: "", site: "")
   }
 }

@@ -105,6 +105,24 @@ extension ScriptEnvironment {
     return try scope.host.result(run(text, name: name).first ?? .nil, of: "script")
   }
 
+  /// Runs `text` as a turn, and returns its first results as Swift values; error messages call it
+  /// `name`.
+  ///
+  /// ```swift
+  /// let (width, unit) = try host.run("return 20, 'mm'", as: (Int, String).self)
+  /// ```
+  ///
+  /// Everything else is as for one result.
+  ///
+  /// - Throws: `LuaError` for a syntax error, for an error of the script, and, with the code
+  ///   `type`, for a result of another type.
+  public func run<First, Second, each Other>(
+    _ text: String, name: String = "=script", as types: (First, Second, repeat each Other).Type
+  ) throws(LuaError) -> (First, Second, repeat each Other) {
+    let scope = try scriptScope()
+    return try scope.host.results(run(text, name: name), of: "script")
+  }
+
   /// Runs a file as a turn, and returns its first result as a Swift value.
   ///
   /// Everything else is as for a text.
@@ -116,6 +134,19 @@ extension ScriptEnvironment {
   ) throws(LuaError) -> Result {
     let scope = try scriptScope()
     return try scope.host.result(run(file: path).first ?? .nil, of: "script")
+  }
+
+  /// Runs a file as a turn, and returns its first results as Swift values.
+  ///
+  /// Everything else is as for a text.
+  ///
+  /// - Throws: `LuaError` for a file that cannot be read, a syntax error, an error of the script,
+  ///   and a result of another type.
+  public func run<First, Second, each Other>(
+    file path: String, as types: (First, Second, repeat each Other).Type
+  ) throws(LuaError) -> (First, Second, repeat each Other) {
+    let scope = try scriptScope()
+    return try scope.host.results(run(file: path), of: "script")
   }
 
   /// Returns the script value of a Swift model or collection, always the same for the same object.

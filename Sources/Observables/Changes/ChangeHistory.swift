@@ -3,11 +3,11 @@
 /// ```swift
 /// let history = try ChangeHistory(of: document)
 /// document.title = "Draft"
-/// try history.undo()
+/// history.undo()
 /// ```
 ///
 /// Each turn in which something changed is a step, whichever code made the changes. Turns within
-/// `grouping` seconds, and all turns between ``begin()`` and ``commit()``, form one step. Steps
+/// `grouping` seconds, and all turns between ``begin(_:)`` and ``commit()``, form one step. Steps
 /// keep removed objects alive, so undo brings back the same objects. Tables of scripts are values:
 /// a step has no changes inside them. Watchers see the writes of ``undo()`` as ordinary writes, but
 /// these are not a step.
@@ -50,6 +50,8 @@ public final class ChangeHistory: ObservableModel {
   private var lastNumber = 0
   private var depth = 0
   private weak var open: Step?
+  /// The name that the open step will have.
+  private var openName: String?
 
   /// The writes of one step: the contents of each object before and after.
   private final class Step {
@@ -159,22 +161,30 @@ public final class ChangeHistory: ObservableModel {
     marks[name] = done.last?.number ?? bottom
   }
 
-  /// Combines the following turns into one step, until ``commit()``.
-  public func begin() {
+  /// Combines the following turns into one step, until ``commit()``; `name` marks this step, as
+  /// ``mark(_:)`` does.
+  ///
+  /// Inside another `begin`, the turns belong to the outer step, and the name is not used.
+  public func begin(_ name: String? = nil) {
     checkOutside()
     if depth == 0 {
       record()
       done.last?.isClosed = true
+      openName = name
     }
     depth += 1
   }
 
-  /// Ends the step that ``begin()`` began.
+  /// Ends the step that ``begin(_:)`` began.
   public func commit() {
     checkOutside()
     precondition(depth > 0, "commit() ends a begin()")
     depth -= 1
-    if depth == 0 { settle() }
+    if depth > 0 { return }
+    let name = openName
+    record()
+    if let name, let open { marks[name] = open.number }
+    settle()
   }
 
   /// Forgets all steps.
@@ -201,7 +211,7 @@ public final class ChangeHistory: ObservableModel {
   private func settle() {
     record()
     open?.isClosed = true
-    (open, depth) = (nil, 0)
+    (open, openName, depth) = (nil, nil, 0)
   }
 
   private func update() {

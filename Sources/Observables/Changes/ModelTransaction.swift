@@ -27,6 +27,7 @@ extension Transaction {
   ///   table of scripts, and too many open transactions; ``PathError`` if another loop observes one
   ///   of the objects.
   /// - Complexity: O(contents of the objects at and below the roots).
+  @discardableResult
   public static func run<Result>(
     on roots: [any KeyPathObservable], in loop: Loop? = nil, _ body: () throws -> Result
   ) throws -> Result {

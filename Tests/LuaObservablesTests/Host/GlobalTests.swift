@@ -39,6 +39,7 @@ struct GlobalTests {
         "the global variable 'creature' could not be set: the Lua state is closed",
         "the global variable 'limit' could not be set: the Lua state is closed",
       ])
+    #expect(test.reports.map(\.error.code) == [.closed, .closed])
     #expect(throws: LuaError.self) { try test.host.set("limit", to: 5) }
   }
 

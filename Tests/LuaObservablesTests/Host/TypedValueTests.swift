@@ -51,6 +51,79 @@ struct TypedValueTests {
     #expect(test.host["limit"] == .nil)
   }
 
+  @Test func `structures and lists of models are assigned and read by subscript`() throws {
+    let (host, ada, bob) = (test.host, Creature(name: "Ada"), Creature(name: "Bob"))
+    host["point"] = Point(x: 1, y: 2)
+    host["creatures"] = [ada, bob]
+    host["named"] = ["a": ada]
+    #expect(
+      try host.run("return point.y, #creatures, creatures[2].name, named.a == creatures[1]")
+        == [2.0, 2, "Bob", true])
+    let point: Point? = host["point"]
+    let creatures: [Creature]? = host["creatures"]
+    let named: [String: Creature]? = host["named"]
+    #expect(point == Point(x: 1, y: 2) && creatures?[0] === ada && named?["a"] === ada)
+    let absent: Point? = host["absent"]
+    let misfit: [Creature]? = host["point"]
+    #expect(absent == nil && misfit == nil)
+    host["point"] = Point?.none
+    #expect(host["point"] == .nil)
+    try host.set("points", to: [Point(x: 3, y: 4)])
+    try host.set("either", to: [[ada], [bob]])
+    #expect(try host.run("return points[1].x, either[2][1].name") == [3.0, "Bob"])
+    #expect(
+      message { try host.set("plain", to: Plain()) }
+        == """
+        type: 'plain': a value of type Plain cannot be given to a script; make it LuaEncodable or \
+        Codable
+        """)
+  }
+
+  @Test func `a script has several results of types`() throws {
+    let host = test.host
+    let (number, text) = try host.run("return 1, 'x'", as: (Int, String).self)
+    #expect(number == 1 && text == "x")
+    host["creature"] = Creature(name: "Ada")
+    let six = try host.run(
+      "return 1, 2.5, 'x', creature, { 1, 2 }",
+      as: (Int, Double, String, Creature, [Int], Int?).self)
+    #expect(six.0 == 1 && six.1 == 2.5 && six.2 == "x" && six.3.name == "Ada" && six.4 == [1, 2])
+    #expect(six.5 == nil)
+    let function = try host.run("return function(a, b) return b, a end", as: LuaFunction.self)
+    let (first, second) = try function.call(1, "x", as: (String, Int).self)
+    #expect(first == "x" && second == 1)
+    #expect(
+      message { try host.run("return 1, 2", as: (Int, String).self) }
+        == "type: result of the script (number 2): string expected, got number")
+  }
+
+  @Test(arguments: [
+    ("{ x = 3 }", "x"), ("{ 1, 2, x = 3 }", "x"), ("{ 1, 2, [10] = 4 }", "#10"),
+    ("{ 1, [2.5] = 4 }", "2.5"), ("setmetatable({ 1, x = 2 }, {})", "x"),
+  ])
+  func `a key that a list would lose is an error`(table: String, key: String) throws {
+    let text = "list expected, but the table also has the key '\(key)'"
+    for observed in [
+      "", "require('obs').observe(t, 'x', print) require('obs').observe(t, '#1', print)",
+    ] {
+      let script = "local t = \(table) \(observed) return t"
+      #expect(
+        message { try test.host.run(script, as: [Int].self) }
+          == "type: result of the script: \(text)")
+      #expect(message { try test.host.run(script, as: Set<Int>.self) }.hasSuffix(text))
+      #expect(message { try test.host.run(script, as: [Creature].self) }.hasSuffix(text))
+      #expect(message { try test.host.run(script, as: [Point].self) }.hasSuffix(text))
+      #expect(
+        message { try test.host.run(script)[0].decode([Point].self) }.hasSuffix(text))
+    }
+  }
+
+  @Test func `a table that says its length is a list of that length`() throws {
+    let script = "return setmetatable({ 1, 2, n = 2 }, { __len = function(t) return t.n end })"
+    #expect(try test.host.run(script, as: [Int].self) == [1, 2])
+    #expect(try test.host.run("return {}", as: [Int].self) == [])
+  }
+
   @Test func `a script has a result of a type`() throws {
     let host = test.host
     let creature = Creature(name: "Ada")

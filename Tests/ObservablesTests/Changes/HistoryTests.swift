@@ -88,6 +88,26 @@ import Testing
     #expect(!history.undo(to: "unknown"))
   }
 
+  @Test func `goes back to the end of a step that was named when it began`() throws {
+    let drawing = Drawing()
+    let history = try ChangeHistory(of: drawing, in: loop)
+    history.begin("typed")
+    drawing.title = "a"
+    loop.flush()
+    history.begin("inner")
+    drawing.title = "ab"
+    loop.flush()
+    history.commit()
+    history.commit()
+    history.begin("nothing")
+    history.commit()
+    drawing.title = "abc"
+    #expect(!history.undo(to: "inner") && !history.undo(to: "nothing"))
+    #expect(history.undo(to: "typed"))
+    #expect(drawing.title == "ab")
+    #expect(history.undo() && drawing.title == "")
+  }
+
   @Test func `goes back to the start of its oldest step, and no further`() throws {
     let drawing = Drawing()
     let history = try ChangeHistory(of: drawing, in: loop, limit: 2)

@@ -40,7 +40,7 @@ let changed = try state.globals["order"].decode(Order.self)
 print(changed.items)
 
 let list = try state.run("return { 3, 1, 2 }", as: LuaTable.self)
-try list.set(4, to: "four")
+list[4] = "four"
 print(try list.length, try list.get(1, as: Int.self), try list.get(4, as: String.self))
 
 state.memoryLimit = state.memoryInUse + 1_000_000
