@@ -8,7 +8,10 @@ let package = Package(
   dependencies: [.package(name: "obs-lua", path: "../../..", traits: ["Macros"])],
   targets: [
     .target(
-      name: "refused", dependencies: [.product(name: "ObservableModels", package: "obs-lua")],
+      name: "refused",
+      dependencies: ["ObservableModels", "LuaObservables", "Lua"].map {
+        .product(name: $0, package: "obs-lua")
+      },
       swiftSettings: [.swiftLanguageMode(.v6)])
   ]
 )
