@@ -11,7 +11,8 @@ local RecordStore = {}
 ---@field order? string columns with `asc` or `desc`, separated by commas
 ---@field limit? integer the maximum number of rows
 
----Returns the rows of a class, as a list that is kept up to date.
+---Returns the rows of a class, as a list that is kept up to date. Changing the list is an error:
+---`insert` and `delete` add and delete rows.
 ---@param class string
 ---@param options? obs.RecordQuery
 ---@return any

@@ -61,12 +61,17 @@
         classes.map { (ObjectIdentifier($0.record), $0.rights) }, uniquingKeysWith: { $1 })
       host.writeGuard = WriteGuard(
         concerns: { $0 is any ObservableRecord.Type },
-        check: { type, changesMembers in
-          let needed: RecordRights = changesMembers ? [.write, .delete] : .write
+        check: { [weak store] type, property in
+          let needed: RecordRights = property == nil ? [.write, .delete] : .write
           let granted = rights[ObjectIdentifier(type)] ?? []
-          return granted.isSuperset(of: needed)
-            ? nil
-            : "scripts may not change \(changesMembers ? "lists of " : "")rows of '\(type)' here"
+          if !granted.isSuperset(of: needed) {
+            let what = property == nil ? "lists of rows" : "rows"
+            return "scripts may not change \(what) of '\(type)' here"
+          }
+          guard let property, let record = type as? any ObservableRecord.Type,
+            store?.isGenerated(property, of: record) == true
+          else { return nil }
+          return "'\(property)' of \(type): \(TableLayout.generatedRefusal)"
         })
       for entry in classes { try store.use(entry.record) }
     }
@@ -112,6 +117,8 @@
               "insert: '\(name)' of \(entry.name) must be a \(target), not \(described(value))")
           }
           references.append((name, object))
+        } else if store.isGenerated(name, of: entry.record) {
+          throw wrong("insert: '\(name)' of \(entry.name): \(TableLayout.generatedRefusal)")
         } else if schema.writableColumns.contains(name) {
           columns[name] = try databaseValue(value, what: "'\(name)' of \(entry.name)")
         } else {

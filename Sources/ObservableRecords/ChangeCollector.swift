@@ -16,12 +16,11 @@
       /// report.
       var mayHaveReplaced = false
 
-      static let limit = 5_000
-
-      mutating func add(_ number: Int64) {
+      /// Adds a row; more than `limit` rows are not listed.
+      mutating func add(_ number: Int64, _ limit: Int) {
         if isAll { return }
         if !numbers.insert(number).inserted { repeated.insert(number) }
-        if numbers.count > Rows.limit { self = Rows(isAll: true) }
+        if numbers.count > limit { self = Rows(isAll: true) }
       }
     }
 
@@ -29,7 +28,7 @@
     var tables: [String: Rows] = [:]
     /// Whether any table may have changed, as another process has written.
     var isEverything = false
-    /// Whether some changes were not made by this store.
+    /// Whether rows in memory are older than a commit of others until the changes are read.
     var isOfOthers = false
 
     var isEmpty: Bool { tables.isEmpty && !isEverything }
@@ -62,6 +61,9 @@
       var changes = DatabaseChanges()
       /// The changes of the store's own save, while one is under way.
       var own: DatabaseChanges?
+      /// The maximum number of listed rows of a table.
+      var limit = State.usualLimit
+      static let usualLimit = 5_000
       /// The number of committed transactions of others.
       var others = 0
       var isStopped = false
@@ -93,18 +95,20 @@
     /// The number of committed transactions of others.
     var otherTransactions: Int { state.withLock { $0.others } }
 
-    /// Marks the next transaction as the store's own.
-    func beginOwn() {
+    /// Marks the next transaction, or the open one, as the store's own, which writes `count` rows.
+    func beginOwn(_ count: Int) {
       state.withLock { state in
         state.own = DatabaseChanges()
         state.changes = DatabaseChanges()
+        // The store need not read again what it has written.
+        state.limit = State.usualLimit + count
       }
     }
 
     /// Returns the changes of the store's own transaction.
     func endOwn() -> DatabaseChanges {
       state.withLock { state in
-        defer { state.own = nil }
+        defer { (state.own, state.limit) = (nil, State.usualLimit) }
         return state.own ?? DatabaseChanges()
       }
     }
@@ -145,7 +149,8 @@
         if state.rekeyed.contains(table) {
           state.changes.tables[table] = DatabaseChanges.Rows(isAll: true)
         } else {
-          state.changes.tables[table, default: DatabaseChanges.Rows()].add(number)
+          let limit = state.limit
+          state.changes.tables[table, default: DatabaseChanges.Rows()].add(number, limit)
           if state.mayReplace.contains(table), event.kind != .delete {
             state.changes.tables[table]?.mayHaveReplaced = true
           }

@@ -11,16 +11,14 @@
     var tables: Set<String> { get }
     /// Whether the list may differ from the result.
     var isStale: Bool { get set }
-    /// Whether the program still has the list.
-    var isNeeded: Bool { get }
     func lists(_ table: RecordTable) -> Bool
-    /// Removes rows that the program has deleted.
-    func removeDeleted()
-    /// Makes the job that updates the list; nil if the program no longer has it.
+    /// Removes a row that was deleted.
+    func remove(_ object: any ObservableRecord)
+    /// Makes the job that updates the list.
     ///
     /// Errors of rows that don't fit go to `fail`, which may throw; otherwise they are reported and
     /// the list stays as it is.
-    func job(readAfter number: Int, fail: ((any Error) throws -> Void)?) -> ReadJob?
+    func job(readAfter number: Int, fail: ((any Error) throws -> Void)?) -> ReadJob
     /// Stops updating the list.
     func end()
   }
@@ -31,35 +29,81 @@
     }
   }
 
-  /// A list of rows of one class.
-  final class RowQuery<Record: ObservableRecord>: LiveQuery {
+  /// A query for rows of one class, which the list of these rows owns.
+  ///
+  /// If the program changes the list, the change is an error, and is undone at the end of the turn.
+  final class RowQuery<Record: ObservableRecord>: LiveQuery, CollectionSource {
     let tables: Set<String>
     var isStale = false
     private weak var array: ObservableArray<Record>?
     private var request: QueryInterfaceRequest<Record>
     private let table: RecordTable
-    private var keys: [RecordKey]
+    /// The rows that the store has put into the list.
+    private var known: KnownElements<Record>
+    private var watcher: Watcher?
+    /// Whether a change by the program was reported in this turn.
+    private var isChanged = false
 
     init(
       _ array: ObservableArray<Record>, _ request: QueryInterfaceRequest<Record>,
       _ table: RecordTable, tables: Set<String>
-    ) {
+    ) throws {
       (self.array, self.request, self.table, self.tables) = (array, request, table, tables)
-      keys = array.compactMap { $0.recordState.key }
+      known = KnownElements(array.elements)
+      array.source = self
+      // It does not report moves, which are found when the store changes the list.
+      watcher = try array.observeImmediately("*", in: table.store.loop) { [weak self] _, _ in
+        self?.noteChange()
+      }
     }
-
-    var isNeeded: Bool { array != nil }
 
     func lists(_ table: RecordTable) -> Bool { table === self.table }
 
-    func removeDeleted() {
-      guard let array, array.contains(where: \.isDeleted) else { return }
-      array.removeAll { $0.isDeleted }
-      keys = array.compactMap { $0.recordState.key }
+    func remove(_ object: any ObservableRecord) {
+      guard let object = object as? Record, known.contains(object) else { return }
       isStale = true
+      change { array in _ = known.remove(object, from: array) }
     }
 
-    func end() { array = nil }
+    func end() {
+      watcher?.stop()
+      array?.source = nil
+      (array, watcher) = (nil, nil)
+    }
+
+    // MARK: Changes by the program
+
+    let refusal =
+      "the list of a query cannot be changed, it follows the database: "
+      + "use the store's 'insert' and 'delete' to add and delete rows"
+
+    private func noteChange() {
+      guard let array, !isChanged, !known.isSame(as: array.elements) else { return }
+      isChanged = true
+      table.store.report(RecordError(.queryList, table: table.name, refusal))
+      table.store.loop.whenTurnEnds { [weak self] in self?.change { _ in } }
+    }
+
+    /// Changes the list for the store, after undoing changes by the program.
+    ///
+    /// Observers are called when `known` has the changes, too.
+    private func change(_ body: (ObservableArray<Record>) -> Void) {
+      guard let array else { return }
+      noteChange()
+      isChanged = false
+      table.store.loop.batch {
+        if !known.isSame(as: array.elements) {
+          array.become(known.elements)
+          known.set(array.elements)
+        }
+        body(array)
+      }
+    }
+
+    // MARK: Reading
+
+    /// The keys of the listed rows.
+    private var keys: [RecordKey] { known.elements.compactMap { $0.recordState.key } }
 
     /// Changes the request.
     func replace(_ request: QueryInterfaceRequest<Record>) {
@@ -69,8 +113,7 @@
 
     func job(
       readAfter number: Int, fail: ((any Error) throws -> Void)?
-    ) -> ReadJob? {
-      if array == nil { return nil }
+    ) -> ReadJob {
       isStale = false
       let (request, former, collation) = (request, keys, table.layout.collation)
       return { db in
@@ -98,38 +141,34 @@
     private func show(
       _ edit: ListEdit<RecordKey>, _ former: [RecordKey], _ rows: [Record], readAfter number: Int
     ) {
-      guard let array else { return }
       let fresh = table.adopt(rows, readAfter: number)
-      if keys.count != former.count || array.count != former.count || keys != former {
-        // Rows were deleted here in the meantime, or the program has changed the list.
-        replaceAll(by: edit.result(of: former), array)
-      } else {
-        apply(edit, array)
+      change { array in
+        if keys == former {
+          apply(edit, former, array)
+        } else {
+          // Rows were deleted here in the meantime.
+          array.become(objects(edit.result(of: former)))
+        }
+        known.set(array.elements)
       }
       withExtendedLifetime(fresh) {}
       if isStale { table.store.reads.readAgain() }
     }
 
-    private func apply(_ edit: ListEdit<RecordKey>, _ array: ObservableArray<Record>) {
+    private func apply(
+      _ edit: ListEdit<RecordKey>, _ former: [RecordKey], _ array: ObservableArray<Record>
+    ) {
       switch edit.kind {
       case .none: break
-      case .move(let from, let to):
-        array.move(from: from, to: to)
-        keys.insert(keys.remove(at: from), at: to)
+      case .move(let from, let to): array.move(from: from, to: to)
       case .replace(let range, let new):
-        let objects = objects(new)
-        guard objects.count == new.count else {
-          return replaceAll(by: edit.result(of: keys), array)
+        let found = objects(new)
+        if found.count == new.count {
+          array.replace(range, with: found)
+        } else {
+          array.become(objects(edit.result(of: former)))
         }
-        array.replace(range, with: objects)
-        keys.replaceSubrange(range, with: new)
       }
-    }
-
-    private func replaceAll(by keys: [RecordKey], _ array: ObservableArray<Record>) {
-      let objects = objects(keys)
-      array.become(objects)
-      self.keys = objects.compactMap { $0.recordState.key }
     }
 
     /// Returns the objects of rows that are in memory, except rows that the program has deleted.

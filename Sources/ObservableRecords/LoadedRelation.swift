@@ -12,6 +12,7 @@
 
     /// The listed rows.
     var objects: [any ObservableRecord] { [] }
+    func contains(_ object: any ObservableRecord) -> Bool { false }
     /// Inserts a row that belongs to the owner now.
     func insert(_ object: any ObservableRecord) {}
     /// Removes a row that no longer belongs to the owner.
@@ -45,7 +46,7 @@
   final class LoadedArray<Target: ObservableRecord>: LoadedRelation {
     let array: ObservableArray<Target>
     /// The rows that the store has handled, without duplicates.
-    private var known: [Target]
+    private var known: KnownElements<Target>
     private var watchers: [Watcher] = []
     /// The rows before unsaved changes, if there are any.
     private var saved: [Target]?
@@ -60,7 +61,7 @@
 
     init(_ relation: RecordRelation, _ owner: RecordState, _ array: ObservableArray<Target>) {
       self.array = array
-      known = owner.table == nil ? [] : array.elements
+      known = KnownElements(owner.table == nil ? [] : array.elements)
       super.init(relation, owner)
     }
 
@@ -68,43 +69,54 @@
 
     override func unwatch() {
       for watcher in watchers { watcher.stop() }
-      (watchers, isEdited, known, saved) = ([], false, [], nil)
+      (watchers, isEdited, saved) = ([], false, nil)
+      known.set([])
     }
 
     override var objects: [any ObservableRecord] { array.elements }
 
+    override func contains(_ object: any ObservableRecord) -> Bool {
+      guard let object = object as? Target else { return false }
+      return isHandled ? known.contains(object) : array.contains { $0 === object }
+    }
+
     override func insert(_ object: any ObservableRecord) {
       guard let object = object as? Target, !beingTaken.contains(ObjectIdentifier(object)),
-        !array.contains(where: { $0 === object })
+        !contains(object)
       else { return }
-      edit { known in
+      edit {
+        if isHandled { return known.append(object, to: array) }
         array.append(object)
-        known.append(object)
+        known.set(known.elements + [object])
       }
     }
 
     override func remove(_ object: any ObservableRecord) {
-      edit { known in
+      guard let object = object as? Target, !isHandled || known.contains(object) else { return }
+      edit {
+        if isHandled, known.remove(object, from: array) { return }
         while let index = array.lastIndex(where: { $0 === object }) { array.remove(at: index) }
-        known.removeAll { $0 === object }
+        known.set(known.elements.filter { $0 !== object })
       }
     }
 
     override func set(_ objects: [any ObservableRecord]) {
       synchronize()
       array.become(objects.compactMap { $0 as? Target })
-      known = array.elements
+      known.set(array.elements)
     }
 
+    /// Whether the store has handled all edits of the program.
+    private var isHandled: Bool { known.isSame(as: array.elements) }
+
     /// Changes the list for the store; `body` makes the same change in the known rows.
-    private func edit(_ body: (_ known: inout [Target]) -> Void) {
+    private func edit(_ body: () -> Void) {
       noteOrder()
-      let (isHandled, wasNoted) = (isSameMemory(array.elements, known), isNoted)
+      let wasNoted = isNoted
       isNoted = true
-      body(&known)
+      // Observers are called when both lists have the change.
+      if let loop = owner?.store?.loop { loop.batch(body) } else { body() }
       isNoted = wasNoted
-      // Sharing the memory makes the comparison of equal lists fast.
-      if isHandled { known = array.elements }
     }
 
     override func watch(in loop: Loop) throws {
@@ -135,7 +147,7 @@
 
     override func endEdit() { isEdited = false }
 
-    private func noteOrder() { saved = saved ?? known }
+    private func noteOrder() { saved = saved ?? known.elements }
 
     override var isReordered: Bool { saved != nil }
     override func forgetOrder() { saved = nil }
@@ -149,7 +161,7 @@
         array.enumerated().sorted {
           (place($0.element), $0.offset) < (place($1.element), $1.offset)
         }.map(\.element))
-      known = array.elements
+      known.set(array.elements)
     }
 
     override func cover(by transaction: RecordTransaction) { transaction.cover(array) }
@@ -157,13 +169,13 @@
     /// Handles rows that the program has inserted into the list or removed.
     override func synchronize() {
       isNoted = false
-      guard let owner, owner.store != nil, !isSameMemory(array.elements, known) else { return }
+      guard let owner, owner.store != nil, !isHandled else { return }
       noteOrder()
       let listed = Set(array.elements.map(ObjectIdentifier.init))
       if listed.count < array.count { removeDoubles() }
-      let (former, now) = (known, array.elements)
+      let (former, now) = (known.elements, array.elements)
       let wasListed = Set(former.map(ObjectIdentifier.init))
-      known = now
+      known.set(now)
       for object in former where !listed.contains(ObjectIdentifier(object)) {
         owner.release(object, relation)
       }
@@ -175,20 +187,13 @@
       }
       if refused.isEmpty { return }
       array.removeAll { refused.contains(ObjectIdentifier($0)) }
-      known = array.elements
+      known.set(array.elements)
     }
 
     /// Removes rows that the list already has at a smaller index.
     private func removeDoubles() {
       var seen: Set<ObjectIdentifier> = []
       array.become(array.filter { seen.insert(ObjectIdentifier($0)).inserted })
-    }
-
-    private func isSameMemory(_ a: [Target], _ b: [Target]) -> Bool {
-      a.count == b.count
-        && a.withUnsafeBufferPointer { a in
-          b.withUnsafeBufferPointer { b in a.baseAddress == b.baseAddress }
-        }
     }
   }
 

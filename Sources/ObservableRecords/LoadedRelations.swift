@@ -144,19 +144,21 @@
     ) throws -> Target? {
       let target = try store.table(of: record)
       if let known = target.state(key) { return known.object as? Target }
+      let name = PrefetchKey(table: ObjectIdentifier(target), name: "")
+      if prefetched[name]?[key] != nil { return nil }
       var wanted: [RecordKey] = []
       var seen: Set<RecordKey> = []
       for sibling in [state] + siblings(of: state) {
         guard let object = sibling.object, let other = target.key(try column.read(object)),
-          seen.insert(other).inserted, target.state(other) == nil
+          seen.insert(other).inserted, target.state(other) == nil, prefetched[name]?[other] == nil
         else { continue }
         wanted.append(other)
       }
       let keys = Array(wanted.prefix(10_000))
       let rows = try store.read { try record.rows(with: keys, from: $0) }
       // The objects stay until the end of the turn, as their siblings will probably be asked for
-      // next.
-      let name = PrefetchKey(table: ObjectIdentifier(target), name: "")
+      // next. So does the knowledge of missing rows.
+      prefetched[name, default: [:]].merge(keys.map { ($0, [any ObservableRecord]()) }) { $1 }
       for object in target.adopt(rows, readAfter: store.saves.number) {
         if let key = object.recordState.key { prefetched[name, default: [:]][key] = [object] }
       }

@@ -28,7 +28,10 @@
     private unowned let store: RecordStore
     let collector: ChangeCollector
     let polling: Polling
-    private var queries: [any LiveQuery] = []
+    private struct WeakQuery { weak var query: (any LiveQuery)? }
+    private var weakQueries: [WeakQuery] = []
+    /// The queries whose lists the program has.
+    private var queries: [any LiveQuery] { weakQueries.compactMap(\.query) }
     private var phase = Phase.idle
     /// The changes for the next read.
     private var pending = DatabaseChanges()
@@ -55,9 +58,8 @@
     func end(_ loop: Loop) {
       polling.stop()
       collector.stop()
-      let queries = queries
-      self.queries = []
       for query in queries { query.end() }
+      weakQueries = []
       if case .reading(let changes, _?) = phase {
         phase = .reading(changes, held: nil)
         loop.release()
@@ -87,8 +89,7 @@
 
     /// Whether rows in memory could become stale.
     var needsPolling: Bool {
-      queries.removeAll { !$0.isNeeded }
-      return !queries.isEmpty || store.tables.all.contains { $0.isAnythingObserved }
+      !queries.isEmpty || store.tables.all.contains { $0.isAnythingObserved }
     }
 
     // MARK: Queries
@@ -96,14 +97,14 @@
     /// Keeps a query up to date from now on.
     func add(_ query: any LiveQuery) {
       for name in query.tables { collector.follow(name) }
-      queries.removeAll { !$0.isNeeded }
-      queries.append(query)
+      weakQueries.removeAll { $0.query == nil }
+      weakQueries.append(WeakQuery(query: query))
       polling.start(store)
     }
 
-    /// Removes deleted rows of a table from the lists of queries.
-    func removeDeleted(of table: RecordTable) {
-      for query in queries where query.lists(table) { query.removeDeleted() }
+    /// Removes a deleted row of a table from the lists of queries.
+    func remove(_ object: any ObservableRecord, of table: RecordTable) {
+      for query in queries where query.lists(table) { query.remove(object) }
     }
 
     /// Marks the lists of rows of a table, or all lists, as possibly different from their queries.
@@ -114,8 +115,7 @@
     /// Updates one query, waiting for the database.
     func readNow(_ query: any LiveQuery) throws {
       store.saves.wait()
-      guard let job = query.job(readAfter: store.saves.number, fail: { throw $0 }) else { return }
-      try store.read(job)()
+      try store.read(query.job(readAfter: store.saves.number, fail: { throw $0 }))()
     }
 
     // MARK: Changes
@@ -140,16 +140,19 @@
     /// that triggers and foreign keys have changed.
     func changed(by changes: DatabaseChanges, _ saved: [RecordState]) {
       var changes = changes
-      for state in saved {
-        guard let table = state.table?.name.lowercased() else { continue }
-        guard case .integer(let number)? = state.key, let rows = changes.tables[table],
-          !rows.isAll, !rows.repeated.contains(number)
+      for (_, states) in Dictionary(grouping: saved, by: { $0.table.map(ObjectIdentifier.init) }) {
+        guard let table = states[0].table, table.generated.isEmpty,
+          var rows = changes.tables.removeValue(forKey: table.name.lowercased())
         else { continue }
-        changes.tables[table]?.numbers.remove(number)
-        // The save itself finds the rows that its own statements replace.
-        if changes.tables[table]?.numbers.isEmpty == true {
-          changes.tables[table]?.mayHaveReplaced = false
+        for state in states where !rows.isAll {
+          guard case .integer(let number)? = state.key, !rows.repeated.contains(number) else {
+            continue
+          }
+          rows.numbers.remove(number)
         }
+        // The save itself finds the rows that its own statements replace.
+        if rows.numbers.isEmpty { rows.mayHaveReplaced = false }
+        changes.tables[table.name.lowercased()] = rows
       }
       read(changes)
     }
@@ -160,7 +163,8 @@
       if case .integer(let number)? = key, table.hasAutomaticKey {
         rows = DatabaseChanges.Rows(numbers: [number])
       }
-      pending.add(DatabaseChanges(tables: [table.name.lowercased(): rows]))
+      // The row may have values of others that are not in memory yet.
+      pending.add(DatabaseChanges(tables: [table.name.lowercased(): rows], isOfOthers: true))
     }
 
     /// Reads stale rows and lists.
@@ -178,7 +182,8 @@
       if let changes = takeMail() { pending.add(changes) }
       if let version, version != polling.version {
         polling.update(version)
-        pending.isEverything = true
+        // If the read fails, the rows in memory are not those of this version.
+        pending.add(DatabaseChanges(isEverything: true, isOfOthers: true))
       }
       if case .reading(let changes, let held) = phase {
         pending.add(changes)
@@ -188,11 +193,19 @@
       let changes = takePending()
       do {
         let jobs = jobs(for: changes, readAfter: store.saves.number)
-        for use in try store.readDatabase({ db in try jobs.map { try $0(db) } }) { use() }
+        apply(try store.readDatabase { db in try jobs.map { try $0(db) } })
       } catch {
         putBack(changes)
         throw error
       }
+    }
+
+    /// Takes over the rows of one read.
+    ///
+    /// Code of the program is called when all of them are in memory: it must neither see nor save a
+    /// part of a transaction.
+    private func apply(_ uses: [() -> Void]) {
+      store.loop.batch { store.delayingHandlers { for use in uses { use() } } }
     }
 
     private func takePending() -> DatabaseChanges {
@@ -243,13 +256,14 @@
     }
 
     private func jobs(for changes: DatabaseChanges, readAfter number: Int) -> [ReadJob] {
-      queries.removeAll { !$0.isNeeded }
+      // A list that is made of prefetched rows while the jobs run would not get the changes.
+      if !changes.isEmpty { store.relations.forgetPrefetched() }
       var jobs: [ReadJob] = []
       for table in store.tables.all where changes.concerns(table.name) {
         jobs.append(contentsOf: table.reloads(changes, readAfter: number))
       }
       for query in queries where query.isConcerned(by: changes) {
-        if let job = query.job(readAfter: number, fail: nil) { jobs.append(job) }
+        jobs.append(query.job(readAfter: number, fail: nil))
       }
       return jobs
     }
@@ -273,7 +287,7 @@
       rereads = 0
       switch found.results {
       case .success(let uses):
-        for use in uses { use() }
+        apply(uses)
         if !store.hasUnsavedChanges { store.saves.retry.stop() }
         readPending()
       case .failure(let error):

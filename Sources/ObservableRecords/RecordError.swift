@@ -31,6 +31,8 @@
       case notStorable
       /// A transaction of the store is under way.
       case inTransaction
+      /// The list of a query was changed by the program.
+      case queryList
     }
 
     /// The kind of the error.

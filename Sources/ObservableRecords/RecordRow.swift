@@ -1,5 +1,6 @@
 #if Records
   internal import Foundation
+  internal import GRDBSQLite
   internal import LibC
 
   /// A row that is read for a class, with errors that describe why it does not fit.
@@ -27,7 +28,7 @@
       if let statement {
         // The row would determine anew how to read each type.
         let stored = DatabaseValue(sqliteStatement: statement, index: CInt(place))
-        if let value = Value.fromDatabaseValue(stored), !isSuspect(stored) { return value }
+        if let value = Value.fromDatabaseValue(stored), !isSuspect(stored, place) { return value }
       }
       return try value(column)
     }
@@ -40,10 +41,12 @@
       try value(column)
     }
 
-    /// Whether a value may be a text that is not UTF-8.
+    /// Whether a value may be a text that is not UTF-8, or a part of a text with a zero byte.
     @usableFromInline
-    func isSuspect(_ stored: DatabaseValue) -> Bool {
-      if case .string(let text) = stored.storage { text.hasReplacement } else { false }
+    func isSuspect(_ stored: DatabaseValue, _ place: Int) -> Bool {
+      guard case .string(let text) = stored.storage else { return false }
+      return text.hasReplacement
+        || sqlite3_column_bytes(statement, CInt(place)) != text.utf8.count
     }
 
     /// Makes a row for a new object; columns may be missing.
@@ -90,9 +93,7 @@
       guard let value = Value.fromDatabaseValue(stored) else {
         throw wrong(column, stored, Value.self)
       }
-      if case .string(let text) = stored.storage, text.hasReplacement {
-        try checkText(column, text)
-      }
+      try checkText(column, stored)
       return value
     }
 
@@ -102,9 +103,7 @@
     @_disfavoredOverload
     public func value<Value: Codable>(_ column: String) throws -> Value {
       let stored = try stored(column)
-      if case .string(let text) = stored.storage, text.hasReplacement {
-        try checkText(column, text)
-      }
+      try checkText(column, stored)
       do {
         return try JSONColumn.decode(Value.self, stored)
       } catch {
@@ -161,17 +160,21 @@
       }
     }
 
-    /// Checks a text with replacement characters, which SQLite's texts get for bytes that are not
-    /// UTF-8.
-    private func checkText(_ column: String, _ text: String) throws {
-      let isText = try row.withUnsafeData(named: column) { data -> Bool in
-        guard let data else { return true }
-        return String(data: data, encoding: .utf8) == text
+    /// Checks that a text is the whole text.
+    ///
+    /// It has replacement characters for bytes that are not UTF-8, and ends before a zero byte.
+    private func checkText(_ column: String, _ stored: DatabaseValue) throws {
+      guard case .string(let text) = stored.storage else { return }
+      let isUTF8 = try row.withUnsafeData(named: column) { data -> Bool? in
+        guard let data, data.count != text.utf8.count || text.hasReplacement else { return nil }
+        let whole = String(data: data, encoding: .utf8)
+        return whole == text ? nil : whole != nil
       }
-      if !isText {
-        throw RecordError(
-          .notUTF8, table: schema.table, column: column, row: key, "the text is not UTF-8")
-      }
+      guard let isUTF8 else { return }
+      throw RecordError(
+        isUTF8 ? .wrongValue : .notUTF8, table: schema.table, column: column, row: key,
+        isUTF8
+          ? "the text has a zero byte, which ends a text in SQLite" : "the text is not UTF-8")
     }
   }
 

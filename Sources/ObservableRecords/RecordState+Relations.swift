@@ -15,11 +15,15 @@
       guard let relation = type(of: owner).recordSchema.relation(name) else { return array }
       array.owner = owner
       if let store {
-        array.append(contentsOf: try rows(relation, store))
-        let loaded = LoadedArray(relation, self, array)
-        relations[name] = loaded
-        try loaded.watch(in: store.loop)
-        store.relations.note(loaded)
+        try store.loop.batch {
+          try store.delayingHandlers {
+            array.append(contentsOf: try rows(relation, store))
+            let loaded = LoadedArray(relation, self, array)
+            relations[name] = loaded
+            try loaded.watch(in: store.loop)
+            store.relations.note(loaded)
+          }
+        }
       } else {
         relations[name] = LoadedArray(relation, self, array)
       }
@@ -115,6 +119,7 @@
       let former = newParents[slot]
       if former === parent { return }
       newParents[slot] = parent
+      parent.hasBeenNewParent = true
       guard let table else {
         // Nothing else keeps the parent until both objects are in a store.
         keptParents[slot] = parent.object

@@ -124,7 +124,7 @@
         storedValues[slot] = value
         if changed[slot] != nil { changed[slot] = value }
       }
-      if !conflicts.isEmpty { table.store.onConflict?(object, conflicts) }
+      if !conflicts.isEmpty { table.store.reportConflict(object, conflicts) }
     }
 
     /// Notes that another user has deleted the row.
@@ -136,9 +136,9 @@
       table.forget(self)
       table.unlink(object)
       for list in relations.values { list.set([]) }
-      table.store.reads.removeDeleted(of: table)
+      table.store.reads.remove(object, of: table)
       updateKeeping()
-      if hadChanges { table.store.onConflict?(object, table.schema.plain.map(\.name)) }
+      if hadChanges { table.store.reportConflict(object, table.schema.plain.map(\.name)) }
     }
   }
 #endif

@@ -116,6 +116,7 @@
       fileprivate var isListed = false
       fileprivate var isKeptInTurn = false
       fileprivate var hasReportedDeletion = false
+      fileprivate var hasBeenNewParent = false
       fileprivate var changed: [Int: StoredValue] = [:]
       fileprivate var inFlight: [Int: StoredValue] = [:]
       fileprivate var storedValues: [Int: StoredValue] = [:]
@@ -147,6 +148,11 @@
     var isListed: Bool {
       get { extra?.isListed ?? false }
       set { if extra != nil || newValue { madeExtra.isListed = newValue } }
+    }
+    /// Whether a column of another row has referred to this row before it had a key.
+    var hasBeenNewParent: Bool {
+      get { extra?.hasBeenNewParent ?? false }
+      set { madeExtra.hasBeenNewParent = newValue }
     }
     /// Whether the store keeps the object until the turn is over.
     var isKeptInTurn: Bool {
@@ -246,6 +252,7 @@
       guard let former = extra else { return }
       let rest = Extra()
       (rest.observation, rest.relations) = (former.observation, former.relations)
+      rest.hasBeenNewParent = former.hasBeenNewParent
       extra = rest
       for list in rest.relations.values { list.unwatch() }
       rest.observation?.setKeeper(nil)
@@ -322,6 +329,10 @@
         return
       }
       let isLink = table.isLink(slot)
+      if table.generated.contains(slot) {
+        madeExtra.formerKeys[slot] = (try? column.read(object)) ?? .null
+        return
+      }
       let isKnown = phase == .new || changed[slot] != nil
       // Changes that could not be saved are saved again with the next change.
       if isKnown { table.store.saves.askForTurnEnd() }
@@ -341,9 +352,20 @@
         return leaveNewParent(slot, object)
       }
       guard let former = extra?.formerKeys.removeValue(forKey: slot) else { return }
+      if table.generated.contains(slot) { return restoreGenerated(slot, to: former, object) }
       let now = table.column(slot).flatMap { try? $0.read(object) } ?? .null
       if now == former { return }
       table.relink(object, slot, from: former, to: now)
+    }
+
+    /// Undoes a write to a column that the database computes.
+    private func restoreGenerated(
+      _ slot: Int, to former: StoredValue, _ object: any ObservableRecord
+    ) {
+      guard let table, let column = table.column(slot) else { return }
+      apply { _ = column.write?(object, former) }
+      table.store.report(
+        error(.notStorable, column: column.name, TableLayout.generatedRefusal))
     }
 
     /// Sets values without noting them as changes of the program.

@@ -58,13 +58,17 @@
       }
       if known.isEmpty { return rows }
       var isGone: Set<Int> = []
-      for place in known {
-        guard let object = table.adopt(rows[place], readAfter: saves.number) else {
-          isGone.insert(place)
-          continue
+      loop.batch {
+        delayingHandlers {
+          for place in known {
+            guard let object = table.adopt(rows[place], readAfter: saves.number) else {
+              isGone.insert(place)
+              continue
+            }
+            object.recordState.join(group)
+            rows[place] = unsafeDowncast(object, to: Record.self)
+          }
         }
-        object.recordState.join(group)
-        rows[place] = unsafeDowncast(object, to: Record.self)
       }
       return isGone.isEmpty
         ? rows : rows.enumerated().filter { !isGone.contains($0.offset) }.map(\.element)
@@ -75,7 +79,8 @@
     ///
     /// The list shows saved rows. It is updated after saves, at most once per turn, and only if a
     /// table that the request reads was written. Rows that the program deletes leave the list at
-    /// once. Only the store should change the list. The call waits for the database.
+    /// once. Only the store may change the list: changes by the program are errors to ``onError``,
+    /// and are undone at the end of the turn. The call waits for the database.
     ///
     /// - Throws: ``RecordError`` for a row that does not fit, and errors of the database.
     public func query<Record: ObservableRecord>(
@@ -104,7 +109,7 @@
         names = try Self.tables(of: request, db)
       }
       let array = ObservableArray(rows)
-      let query = RowQuery(array, request, table, tables: names)
+      let query = try RowQuery(array, request, table, tables: names)
       reads.add(query)
       return (array, query)
     }

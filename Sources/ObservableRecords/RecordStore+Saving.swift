@@ -73,7 +73,7 @@
         unsaved.note(state, object)
         table.unlink(object)
       }
-      reads.removeDeleted(of: table)
+      reads.remove(object, of: table)
       state.updateKeeping()
     }
 

@@ -50,6 +50,8 @@
     }
 
     private var phase = Phase.open
+    /// Calls of handlers that wait for the end of `delayingHandlers`.
+    private var delayedCalls: [(RecordStore) -> Void]?
     // The store's parts refer to the store, so they are created at the end of `init`.
     private(set) var tables: RecordTables!
     private(set) var unsaved: UnsavedRows!
@@ -118,7 +120,30 @@
     }
 
     func report(_ error: any Error) {
-      if let onError { onError(error) } else { loop.report(error) }
+      tell { [loop] store in
+        if let onError = store.onError { onError(error) } else { loop.report(error) }
+      }
+    }
+
+    /// Reports columns of an object that were changed both here and elsewhere.
+    func reportConflict(_ object: any ObservableRecord, _ columns: [String]) {
+      tell { $0.onConflict?(object, columns) }
+    }
+
+    private func tell(_ call: @escaping (RecordStore) -> Void) {
+      if delayedCalls == nil { call(self) } else { delayedCalls?.append(call) }
+    }
+
+    /// Runs `body`, and then calls the handlers of the program for all that it has reported.
+    func delayingHandlers<Result>(_ body: () throws -> Result) rethrows -> Result {
+      if delayedCalls != nil { return try body() }
+      delayedCalls = []
+      defer {
+        let calls = delayedCalls ?? []
+        delayedCalls = nil
+        for call in calls { call(self) }
+      }
+      return try body()
     }
 
     // MARK: Reading
@@ -132,6 +157,7 @@
 
     /// Reads the current state of the database.
     func readDatabase<Result>(_ body: (Database) throws -> Result) throws -> Result {
+      if let locked = saves.locked { return try body(locked) }
       if database is DatabaseQueue {
         // Without this, GRDB would use a closed connection.
         try database.unsafeRead { _ = try $0.cachedStatement(sql: "SELECT 1") }
@@ -161,6 +187,14 @@
 
     /// Compares a class with its table now.
     package func use(_ record: any ObservableRecord.Type) throws { _ = try table(of: record) }
+
+    /// Whether the database computes a column of a class.
+    package func isGenerated(_ column: String, of record: any ObservableRecord.Type) -> Bool {
+      guard let table = try? table(of: record), let slot = table.schema.slots[column]?.slot else {
+        return false
+      }
+      return table.generated.contains(slot)
+    }
 
     // MARK: Transactions
 

@@ -16,6 +16,8 @@
     /// The states of new and deleted objects, which are not found by a key.
     private var strays: [ObjectIdentifier: Unmanaged<RecordState>] = [:]
     private var awaited = AwaitedRows()
+    /// The slots of columns that the database computes.
+    let generated: Set<Int>
     /// The affinities of columns that may convert the values written to them, by slot.
     private let affinities: [Int: ColumnAffinity]
     /// The properties of other classes that list rows of this class, by the slot of the column.
@@ -39,6 +41,7 @@
         if !column.storage.isKept(by: affinity) { affinities[column.slot] = affinity }
       }
       self.affinities = affinities
+      generated = Set(schema.columns.filter { layout.isGenerated($0.name) }.map(\.slot))
       foreignKeys = layout.foreignKeys.compactMap { key in
         record.recordSchema.columns.first { $0.name.lowercased() == key.column.lowercased() }
           .map { ($0, key) }
@@ -170,12 +173,18 @@
     }
 
     /// Returns the one object for each of the rows, which came in one read.
+    ///
+    /// Code of the program is called afterwards. If it reads newer rows, older ones do not follow.
     func adopt<Record: ObservableRecord>(_ rows: [Record], readAfter number: Int) -> [Record] {
       let group = FetchGroup(self)
-      return rows.compactMap { row in
-        guard let object = adopt(row, readAfter: number) else { return nil }
-        object.recordState.join(group)
-        return unsafeDowncast(object, to: Record.self)
+      return store.loop.batch {
+        store.delayingHandlers {
+          rows.compactMap { row in
+            guard let object = adopt(row, readAfter: number) else { return nil }
+            object.recordState.join(group)
+            return unsafeDowncast(object, to: Record.self)
+          }
+        }
       }
     }
 

@@ -139,7 +139,7 @@
     ) throws {
       var operation = SavePlan.Operation(kind: .insert, layout: table.layout)
       var waiting: [(value: Int, parent: RecordState)] = []
-      for column in table.schema.columns {
+      for column in table.schema.columns where !table.generated.contains(column.slot) {
         let value = try table.value(of: column, object)
         if column.name == table.record.primaryKeyName {
           if value.isNull {
@@ -159,7 +159,7 @@
             operation.parents.append((value: operation.values.count, operation: place))
           }
         }
-        if column.isComputed { plan.needsPresent = true }
+        if column.isComputed { needPresent() }
         operation.columns.append(column)
         operation.values.append(state.newParents[column.slot]?.key?.value ?? value)
       }
@@ -195,6 +195,7 @@
           value = now
         }
         guard let value else { continue }
+        if column.isComputed { needPresent() }
         operation.columns.append(column)
         operation.values.append(value)
         operation.former.append(former ?? .null)

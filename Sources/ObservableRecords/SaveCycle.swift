@@ -30,8 +30,15 @@
     /// Rows that the save under way, or one that was given up, deletes or changes together with
     /// deleted rows.
     private var dependentRows: [DependentRow] = []
-    /// The number of consecutive saves that were given up as others had written in the meantime.
-    private var outdatedSaves = 0
+    /// Whether the last save was given up because others had written in the meantime.
+    ///
+    /// The next one locks the database first. Otherwise, others that write all the time could keep
+    /// the store from saving.
+    private var locksFirst = false
+    /// Whether a save is given up if constraints delete rows.
+    private var findsReplaced = true
+    /// The database, while it is locked for a save that is being prepared.
+    private(set) var locked: Database?
     let stored: StoredProperties
     let retry: SaveRetry
 
@@ -106,15 +113,16 @@
     /// Saves all changes, and waits for the end of the save.
     func saveNow() throws {
       try store.checkOpen()
+      if locked != nil {
+        throw RecordError(
+          .inTransaction, table: "", "a save is under way: a getter cannot save anything")
+      }
       wait()
       forgetDue()
       synchronize()
       do {
-        while let save = try collect() {
-          phase = .writing(save)
-          let collector = store.reads.collector
-          let result = store.database.writeWithoutTransaction { save.plan.run($0, collector) }
-          switch finish(save, result) {
+        while let (_, outcome) = try locksFirst ? saveLocked() : saveWaiting() {
+          switch outcome {
           case .saved: return
           case .outdated:
             // An observer of the newly read changes may have begun a save.
@@ -129,6 +137,67 @@
       }
     }
 
+    /// Saves all changes, waiting for the database; returns nil if there are none.
+    private func saveWaiting() throws -> (save: RunningSave, outcome: Outcome)? {
+      guard let save = try collect() else { return nil }
+      phase = .writing(save)
+      let collector = store.reads.collector
+      let result = store.database.writeWithoutTransaction { save.plan.run($0, collector) }
+      return (save, finish(save, result))
+    }
+
+    /// Saves all changes while no one else can write; returns nil if there are none.
+    ///
+    /// The lock is taken first. Then rows of others are read, and values are computed from them.
+    /// Code of the program is called when the lock is released, except for getters.
+    private func saveLocked() throws -> (save: RunningSave, outcome: Outcome)? {
+      try store.loop.batch {
+        try store.delayingHandlers {
+          try store.database.writeWithoutTransaction(lockAndSave).map { save, result in
+            (save: save, outcome: finish(save, result))
+          }
+        }
+      }
+    }
+
+    private func lockAndSave(_ db: Database) throws -> (RunningSave, SaveResult)? {
+      let collector = store.reads.collector
+      var save: RunningSave?
+      var result = SaveResult()
+      var hasLostTransaction = false
+      do {
+        try db.inTransaction(.immediate) {
+          locked = db
+          defer { locked = nil }
+          try store.reads.catchUp(to: db.dataVersion())
+          save = try collect()
+          guard let save else { return .commit }
+          collector.beginOwn(save.plan.operations.count)
+          result = save.plan.write(db, collector)
+          hasLostTransaction = !db.isInsideTransaction
+          return hasLostTransaction ? .rollback : .commit
+        }
+      } catch let error as SaveError {
+        throw error
+      } catch {
+        guard let save else {
+          restoreDependentRows()
+          let waiters = waiters
+          self.waiters = []
+          throw fail(store.unsaved.states, error, waiters)
+        }
+        result = SaveResult(failures: [
+          SaveResult.Failure(
+            error: error, operation: nil, group: Array(save.plan.operations.indices))
+        ])
+      }
+      guard let save else { return nil }
+      result.changes = collector.endOwn()
+      // A trigger has ended the transaction. Others may have written since.
+      if hasLostTransaction { result = save.plan.run(db, collector) }
+      return (save, result)
+    }
+
     /// Saves all changes, and calls `body` when they are saved.
     func whenSaved(_ body: @escaping RunningSave.Waiter) {
       waiters.append(body)
@@ -138,7 +207,7 @@
     /// Saves in the background, after the save under way.
     private func saveSoon() {
       noteDue()
-      if case .due = phase { begin() }
+      if case .due = phase, locked == nil { begin() }
     }
 
     private func noteDue() {
@@ -153,6 +222,10 @@
       synchronize()
       let hasWaiters = !waiters.isEmpty
       do {
+        if locksFirst {
+          if let (save, outcome) = try saveLocked() { conclude(save, outcome, isAwaited: true) }
+          return
+        }
         guard let save = try collect() else { return }
         phase = .writing(save)
         store.loop.retain()
@@ -181,7 +254,7 @@
       // Code that could not wait for the message may have handled the result.
       guard case .writing(let running) = phase, running === save, let result = save.end.result
       else { return }
-      conclude(save, result, isAwaited: false)
+      conclude(save, finish(save, result), isAwaited: false)
     }
 
     /// Waits for the save under way, and for the saves that follow it.
@@ -190,14 +263,14 @@
         // Earlier work of the database's thread is done when this returns.
         store.database.writeWithoutTransaction { _ in }
         guard let result = save.end.result else { return }
-        conclude(save, result, isAwaited: true)
+        conclude(save, finish(save, result), isAwaited: true)
       }
     }
 
     /// Ends a save in the background, and begins the next one.
-    private func conclude(_ save: RunningSave, _ result: SaveResult, isAwaited: Bool) {
+    private func conclude(_ save: RunningSave, _ outcome: Outcome, isAwaited: Bool) {
       var isWanted = false
-      switch finish(save, result) {
+      switch outcome {
       case .saved: break
       case .outdated: isWanted = isAwaited
       case .failed(let error): failed(error, isTold: !save.waiters.isEmpty)
@@ -226,6 +299,7 @@
       do {
         // Prefetched rows do not have the values that are saved now.
         store.relations.forgetPrefetched()
+        let known = store.reads.known
         let hasComputed = try stored.settle()
         number += 1
         var collection = SaveCollection(store.unsaved.states)
@@ -238,10 +312,8 @@
           state.changed = [:]
         }
         var plan = collection.plan
-        (plan.knownOthers, plan.knownVersion) = store.reads.known
-        // Others that write all the time must not keep the store from saving.
-        plan.needsPresent = plan.needsPresent && outdatedSaves < 20
-        plan.findsReplaced = outdatedSaves < 20
+        (plan.knownOthers, plan.knownVersion) = known
+        plan.findsReplaced = findsReplaced
         plan.isWhole = store.transaction != nil
         for (state, operation) in zip(collection.states, plan.operations) {
           state.begin(operation.kind, number)
@@ -281,13 +353,11 @@
     private func finish(_ save: RunningSave, _ result: SaveResult) -> Outcome {
       phase = save.isFollowed ? .due : .idle
       defer { store.reads.useHeldRows() }
-      if result.isOutdated {
-        return repeatLater(save) { try store.reads.catchUp(to: result.version) }
-      }
+      if result.isOutdated { return repeatLater(save) { locksFirst = true } }
       if !result.replaced.isEmpty {
-        return repeatLater(save) { try deleteReplaced(result, save) }
+        return repeatLater(save) { findsReplaced = try deleteReplaced(result, save) }
       }
-      outdatedSaves = 0
+      (locksFirst, findsReplaced) = (false, true)
       let failed = result.failed
       let errors = result.failures.map { failure in
         let first = failure.operation.map { [$0] } ?? []
@@ -333,7 +403,6 @@
         restoreDependentRows()
         return .failed(fail(save.states, error, save.waiters))
       }
-      outdatedSaves += 1
       waiters.insert(contentsOf: save.waiters, at: 0)
       noteDue()
       return .outdated
@@ -341,29 +410,37 @@
 
     /// Deletes the rows that constraints delete for rows of a save: lists lose them, and stored
     /// properties that depend on them are computed.
-    private func deleteReplaced(_ result: SaveResult, _ save: RunningSave) throws {
+    ///
+    /// - Returns: whether there was any such row.
+    private func deleteReplaced(_ result: SaveResult, _ save: RunningSave) throws -> Bool {
+      var hasDeleted = false
+      func delete(_ object: any ObservableRecord) {
+        hasDeleted = hasDeleted || !object.isDeleted
+        store.delete(object)
+      }
       for replaced in result.replaced {
         let state = save.states[replaced.operation]
         if let insertion = replaced.insertion {
-          if let object = save.states[insertion].object { store.delete(object) }
+          if let object = save.states[insertion].object { delete(object) }
           continue
         }
         guard let table = state.table, let key = table.key(replaced.key) else { continue }
         for object in try table.rows([key]) {
           note(DependentRow(object: object, owner: state, reference: nil))
-          store.delete(object)
+          delete(object)
         }
       }
+      return hasDeleted
     }
 
     private func reportConflicts(_ result: SaveResult, _ save: RunningSave) {
       for (place, columns) in result.conflicts.sorted(by: { $0.key < $1.key }) {
-        if let object = save.states[place].object { store.onConflict?(object, columns) }
+        if let object = save.states[place].object { store.reportConflict(object, columns) }
       }
       for place in result.missing {
         let columns = save.plan.operations[place].columns.filter { !$0.isComputed }.map(\.name)
         if let object = save.states[place].object, !columns.isEmpty {
-          store.onConflict?(object, columns)
+          store.reportConflict(object, columns)
         }
       }
     }

@@ -97,31 +97,48 @@
 
   extension SavePlan {
     /// Writes all operations in one transaction.
+    func run(_ db: Database, _ collector: ChangeCollector) -> SaveResult {
+      collector.beginOwn(operations.count)
+      var result = write(db, collector)
+      result.changes = collector.endOwn()
+      return result
+    }
+
+    /// Writes all operations, inside the open transaction if there is one.
     ///
     /// If it fails because of rows, not because of the database, each group of dependent operations
     /// is written in a savepoint, so that the other groups are saved.
-    func run(_ db: Database, _ collector: ChangeCollector) -> SaveResult {
-      let result = run([Array(operations.indices)], db, collector)
-      guard let failure = result.failures.first, SaveWriter.isOfRows(failure.error), !isWhole else {
-        return result
-      }
+    func write(_ db: Database, _ collector: ChangeCollector) -> SaveResult {
+      let isInside = db.isInsideTransaction
+      let result = write([Array(operations.indices)], db, collector)
+      guard let failure = result.failures.first, SaveWriter.isOfRows(failure.error), !isWhole,
+        db.isInsideTransaction == isInside
+      else { return result }
       let groups = SaveGroups(self).groups
-      return groups.count > 1 ? run(groups, db, collector) : result
+      return groups.count > 1 ? write(groups, db, collector) : result
     }
 
-    private func run(
+    private func write(
       _ groups: [[Int]], _ db: Database, _ collector: ChangeCollector
     ) -> SaveResult {
+      let isInside = db.isInsideTransaction
       var groups = groups
       var refused: [SaveResult.Failure] = []
       while true {
         var writer = SaveWriter(self, db)
         do {
-          collector.beginOwn()
-          defer { writer.result.changes = collector.endOwn() }
-          try db.inTransaction(.immediate) { try writer.write(groups, collector) }
+          if isInside {
+            try db.inSavepoint {
+              let completion = try writer.write(groups, collector)
+              try writer.checkReferences()
+              return completion
+            }
+          } else {
+            try db.inTransaction(.immediate) { try writer.write(groups, collector) }
+          }
         } catch {
-          guard groups.count > 1, let group = writer.group, writer.hasLostTransaction else {
+          guard groups.count > 1, let group = writer.group, writer.hasLostTransaction, !isInside
+          else {
             return SaveResult(failures: [
               SaveResult.Failure(
                 error: error, operation: writer.operation, group: Array(operations.indices))

@@ -85,7 +85,7 @@
     }
 
     /// Checks that every referenced row exists.
-    private func checkReferences() throws {
+    func checkReferences() throws {
       var (isBroken, highest) = (CInt(0), CInt(0))
       sqlite3_db_status(
         db.sqliteConnection, SQLITE_DBSTATUS_DEFERRED_FKS, &isBroken, &highest, 0)

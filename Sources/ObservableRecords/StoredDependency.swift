@@ -85,6 +85,10 @@
           guard isLast || table.schema.slots[name]?.isComputed == false else {
             throw wrong(path, component, table, "is a value: the path must end there")
           }
+          if table.layout.isGenerated(name) {
+            throw wrong(
+              path, component, table, "is GENERATED: its value is known only after the save")
+          }
           add(hops, table, [name])
           return
         }

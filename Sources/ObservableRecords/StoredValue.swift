@@ -43,7 +43,7 @@
     var obstacle: String? {
       switch database.storage {
       case .string(let text) where text.utf8.contains(0):
-        "the text has a NUL, which ends a text in SQLite"
+        "the text has a zero byte, which ends a text in SQLite"
       case .double(let number) where number.isNaN: "the number is NaN, which SQLite cannot store"
       case .null, .int64, .double, .string, .blob: nil
       }

@@ -1,6 +1,6 @@
 #if Records
   /// The definition of a class's table in the database.
-  final class TableLayout: Sendable {
+  package final class TableLayout: Sendable {
     let name: String
     let columns: [ColumnInfo]
     /// The columns of the primary key.
@@ -12,6 +12,8 @@
     /// Whether SQLite gives new rows their key.
     let hasAutomaticKey: Bool
     let foreignKeys: [ForeignKey]
+    /// The columns that the database computes, in lower case.
+    private let generated: Set<String>
     /// The unique constraints and indexes, except the row number.
     let uniqueKeys: [UniqueKey]
     /// Whether a constraint of the table may delete rows with the unique values of other rows.
@@ -44,6 +46,11 @@
       }
       self.collation = collation
       foreignKeys = try ForeignKey.all(of: name, db)
+      // 2 is a column that is computed when it is read, 3 one that is stored.
+      generated = Set(
+        try Row.fetchAll(db, sql: "PRAGMA table_xinfo(\(name.quotedDatabaseIdentifier))")
+          .filter { $0["hidden"] == 2 || $0["hidden"] == 3 }
+          .map { ($0["name"] as String).lowercased() })
       uniqueKeys = try TableLayout.uniqueKeys(of: name, db)
       // SQLite has no query for the conflict action of a constraint. A false positive only costs
       // time.
@@ -72,6 +79,13 @@
         db, sql: "PRAGMA index_xinfo(\(name.quotedDatabaseIdentifier))")
       return Collation(column?["coll"] ?? "BINARY")
     }
+
+    /// The error of writing a column that the database computes.
+    package static let generatedRefusal =
+      "the column is GENERATED: the database computes it, and it cannot be written"
+
+    /// Whether the database computes a column.
+    func isGenerated(_ column: String) -> Bool { generated.contains(column.lowercased()) }
 
     private func info(of column: String) -> ColumnInfo? {
       columns.first { $0.name.lowercased() == column.lowercased() }
@@ -128,7 +142,8 @@
             ))
         }
       }
-      for info in columns where info.isNotNull && info.defaultValueSQL == nil {
+      for info in columns
+      where info.isNotNull && info.defaultValueSQL == nil && !isGenerated(info.name) {
         let isKnown = schema.columns.contains { $0.name.lowercased() == info.name.lowercased() }
         if !isKnown, !key.contains(info.name) {
           problems.append(

@@ -39,7 +39,9 @@
     func rows<Target: ObservableRecord>(
       _ relation: RecordRelation, in target: RecordTable, of owner: RecordState
     ) -> [Target] {
-      guard let column = target.schema.slots[relation.column] else { return [] }
+      guard let column = target.schema.slots[relation.column],
+        !owner.isKeyless || owner.hasBeenNewParent
+      else { return [] }
       return states.compactMap { state in
         guard state.table === target, !state.isDeleted, let object = state.object as? Target else {
           return nil
@@ -108,7 +110,7 @@
       return (owners + [orphan.owner]).contains { owner in
         owner.relations.values.contains { list in
           list.relation.column == orphan.column.name
-            && list.objects.contains { $0 === orphan.object }
+            && list.contains(orphan.object)
         }
       }
     }
@@ -153,7 +155,7 @@
       _ states: [RecordState]
     ) -> (all: [RecordState], identities: Set<ObjectIdentifier>) {
       var children: [ObjectIdentifier: [(state: RecordState, slot: Int)]] = [:]
-      for state in self.states {
+      for state in states.contains(where: \.hasBeenNewParent) ? self.states : [] {
         for (slot, parent) in state.newParents {
           children[ObjectIdentifier(parent), default: []].append((state, slot))
         }
@@ -193,7 +195,10 @@
       let own = objects.filter { $0.recordState.store === store }
       // New rows may have the keys of deleted ones.
       withdraw(own.map(\.recordState).filter { $0.phase == .new }, isDeletion: false)
-      for object in own where object.recordState.phase != .free { revert(object) }
+      var areListsStale = false
+      for object in own where object.recordState.phase != .free {
+        if revert(object) { areListsStale = true }
+      }
       for orphan in lost where orphan.object.recordState.phase == .saved {
         orphan.object.recordState.table?.link(orphan.object, orphan.column.slot)
       }
@@ -203,19 +208,23 @@
           list.owner?.object.map(isWanted) == true || list.objects.contains(where: isWanted)
         if isEmpty || isMeant { list.restoreOrder() }
       }
+      if areListsStale { store.reads.readAgain() }
       if !isEmpty { return }
       store.relations.forgetOrders()
       // The next failure is reported again.
       if store.reads.isNothingPending { store.saves.retry.stop() }
     }
 
-    private func revert(_ object: any ObservableRecord) {
+    /// Discards the changes of an object; returns whether lists of queries may lack it.
+    private func revert(_ object: any ObservableRecord) -> Bool {
       let state = object.recordState
-      guard let table = state.table else { return }
-      if state.phase == .deleting {
+      guard let table = state.table else { return false }
+      let wasDeleted = state.phase == .deleting
+      if wasDeleted {
         if let other = state.key.flatMap(table.state), other !== state, !other.isDeleted {
-          return store.report(
+          store.report(
             state.error(.otherStore, "the row stays deleted: there is another one with its key"))
+          return false
         }
         state.undelete()
         state.restoreValues(object)
@@ -224,6 +233,7 @@
         state.restoreValues(object)
       }
       state.updateKeeping()
+      return wasDeleted
     }
 
     /// Restores rows that were deleted or changed together with others.
@@ -241,15 +251,18 @@
           state.updateKeeping()
         }
       }
-      if !rows.isEmpty { forgetUnchanged() }
+      if rows.isEmpty { return }
+      forgetUnchanged()
+      store.reads.readAgain()
     }
 
-    /// Puts an object whose deletion was cancelled back into lists, properties and queries.
+    /// Puts an object whose deletion was cancelled back into lists and properties.
+    ///
+    /// Queries have to be read again.
     private func comeBack(_ object: any ObservableRecord, _ table: RecordTable) {
       table.link(object)
       object.recordState.invalidateReferrers()
       store.reads.markStale(table)
-      store.reads.readAgain()
     }
   }
 

@@ -5,30 +5,38 @@ internal import Observables
 package struct WriteGuard {
   /// Whether the guard applies to a class.
   let concerns: (Any.Type) -> Bool
-  /// The reason why scripts may not change an object of a class, or the members of a list of such
-  /// objects; nil if they may.
-  let check: (_ type: Any.Type, _ changesMembers: Bool) -> String?
+  /// The reason why scripts may not write a property of an object of a class or, if `property` is
+  /// nil, change the members of a list of such objects; nil if they may.
+  let check: (_ type: Any.Type, _ property: String?) -> String?
 
   /// Makes a guard for the classes for which `concerns` returns true.
   package init(
     concerns: @escaping (Any.Type) -> Bool,
-    check: @escaping (_ type: Any.Type, _ changesMembers: Bool) -> String?
+    check: @escaping (_ type: Any.Type, _ property: String?) -> String?
   ) {
     (self.concerns, self.check) = (concerns, check)
   }
 
-  /// - Throws: an error if scripts may not change the object.
-  func checkWrite(to object: AnyObject) throws(LuaError) {
-    try check(type(of: object), changesMembers: false)
+  /// - Throws: an error if scripts may not write the property of the object.
+  func checkWrite(to property: String, of object: AnyObject) throws(LuaError) {
+    try refuse(type(of: object), property)
   }
 
   /// - Throws: an error if scripts may not change the members of the collection.
   func checkMembers(of collection: any DynamicCollection) throws(LuaError) {
-    try check(collection.elementType, changesMembers: true)
+    try refuse(collection.elementType, nil)
   }
 
-  private func check(_ type: Any.Type, changesMembers: Bool) throws(LuaError) {
-    guard concerns(type), let reason = check(type, changesMembers) else { return }
+  private func refuse(_ type: Any.Type, _ property: String?) throws(LuaError) {
+    guard concerns(type), let reason = check(type, property) else { return }
     throw LuaError(reason)
+  }
+}
+
+extension LuaHost {
+  /// - Throws: an error if scripts may not change the members of the collection.
+  func checkMembers(of collection: any DynamicCollection) throws(LuaError) {
+    if let source = collection.source { throw LuaError(source.refusal) }
+    try writeGuard?.checkMembers(of: collection)
   }
 }

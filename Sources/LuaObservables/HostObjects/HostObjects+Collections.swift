@@ -112,7 +112,7 @@ extension HostObjects {
   }
 
   func setIndex(_ collection: HostCollection, _ L: LuaStack) throws -> CInt {
-    try host.writeGuard?.checkMembers(of: collection.base)
+    try host.checkMembers(of: collection.base)
     switch collection {
     case .dictionary(let dictionary):
       let key = try key(at: 2, of: L, for: dictionary)

@@ -184,7 +184,7 @@ final class ObjectFunctions: ModuleSlice {
 
   private func array(_ L: LuaStack, _ method: String) throws -> any DynamicArray {
     if let array = host.objects.array(at: 1, of: L) {
-      if method != "index_of" { try host.writeGuard?.checkMembers(of: array) }
+      if method != "index_of" { try host.checkMembers(of: array) }
       return array
     }
     throw badArgument(
@@ -254,7 +254,7 @@ final class ObjectFunctions: ModuleSlice {
     else {
       throw badArgument(1, of: "assign", "collection expected, got \(state.typeName(at: 1, of: L))")
     }
-    try host.writeGuard?.checkMembers(of: collection.base)
+    try host.checkMembers(of: collection.base)
     L.height = 2
     if case .dictionary(let dictionary) = collection {
       var entries: [(key: Any, value: Any)] = []

@@ -178,6 +178,7 @@ struct ChangePlan {
   private mutating func changeList(
     _ change: DeepChange, _ index: Int, _ key: DeepChange.Key, _ array: any DynamicArray
   ) throws {
+    if let source = array.source { throw Misfit(reason: source.refusal) }
     let id = ObjectIdentifier(array)
     let order = lists.count
     var list =

@@ -22,6 +22,8 @@ public class ObservableCollection: KeyPathObservable {
 
   /// The object whose list this is, if insertions and removals have to reach that object.
   package final weak var owner: AnyObject?
+  /// What the collection follows, if only its source may change it.
+  package final var source: (any CollectionSource)?
 
   init() {}
 
@@ -81,6 +83,12 @@ public class ObservableCollection: KeyPathObservable {
     (isJournaling, hasSlots) = (false, false)
     observedHooks = ObservedHooks()
   }
+}
+
+/// Something that a collection follows, such as a query of a database.
+package protocol CollectionSource: AnyObject {
+  /// The error of code that changes the collection.
+  var refusal: String { get }
 }
 
 // Collections are confined to one thread, except if the program declares otherwise.

@@ -30,6 +30,12 @@ import Testing
   var text: String
 }
 
+@ObservableModel final class Tile: ObservableRecord {
+  var id: Int64?
+  var side: Int
+  var area: Int?
+}
+
 /// R6: scripts use rows like other objects of the host.
 struct ScriptTests {
   private final class Output {
@@ -59,6 +65,7 @@ struct ScriptTests {
               id INTEGER PRIMARY KEY, product TEXT NOT NULL, quantity INTEGER NOT NULL,
               price DOUBLE NOT NULL, invoiceID INTEGER NOT NULL);
             CREATE TABLE secret(id INTEGER PRIMARY KEY, text TEXT NOT NULL);
+            CREATE TABLE tile(id INTEGER PRIMARY KEY, side INTEGER NOT NULL, area AS (side * side));
             INSERT INTO invoice VALUES
               (1, 'Ann', 0, NULL, 100), (2, 'Bob', 1, '2024-02-01', 200),
               (3, 'Cid''s', 0, '2024-03-01', 300);
@@ -354,7 +361,7 @@ struct ScriptTests {
       ("store:insert('Secret', { text = 'a' })", "scripts cannot use rows of 'Secret' here"),
       ("store:delete(5)", "delete: a row was expected, not number"),
       ("store:query()", "bad argument #1 to 'query'"),
-      ("store:query('Invoice').customer = 1", "an array has integer indices"),
+      ("store:query('Invoice').customer = 1", "the list of a query cannot be changed"),
       (
         "store:find('Invoice', {})",
         "the key must be a number, a string, a boolean or nil, not a table"
@@ -365,6 +372,49 @@ struct ScriptTests {
       #expect(said.contains(message), "\(call): \(said)")
     }
     #expect(try desk.rows("SELECT COUNT(*) FROM item") == ["3"])
+  }
+
+  // R4: only the store changes the list of a query.
+  @Test func `the list of a query cannot be changed by scripts`() throws {
+    let desk = try Desk()
+    for call in [
+      "all:remove(1)", "all:append(all[1])", "all:insert(1, all[1])", "all:clear()", "all[1] = nil",
+      "all[#all + 1] = all[1]", "all[1] = all[2]", "all:reverse()", "all:move(1, 2)",
+      "all:swap(1, 2)",
+      "all:sort(function(a, b) return a.id > b.id end)", "table.insert(all, all[1])",
+      "table.remove(all)", "table.sort(all, function(a, b) return a.id > b.id end)",
+      "obs.assign(all, {})", "all:remove_value(all[1])", "all:set({})",
+      "obs.apply(all, { { kind = 'remove', path = { 1 } } })",
+    ] {
+      let said = desk.run(
+        """
+        local obs = require "obs"
+        all = all or store:query("Invoice", { order = "id" })
+        \(call)
+        say("done")
+        """
+      ).joined(separator: " | ")
+      #expect(said.contains("the list of a query cannot be changed"), "\(call): \(said)")
+    }
+    let names = desk.run("for _, row in ipairs(all) do say(row.customer) end")
+    #expect(names == ["Ann", "Bob", "Cid's"])
+  }
+
+  // R1: columns that the database computes.
+  @Test func `scripts cannot write a column that the database computes`() throws {
+    let desk = try Desk([ScriptRecord(Invoice.self, .all), ScriptRecord(Tile.self, .all)])
+    #expect(
+      desk.run(
+        """
+        tile = store:insert("Tile", { side = 3 })
+        store:save()
+        say(tostring(tile.area))
+        """) == ["9"])
+    for call in ["tile.area = 5", "store:insert('Tile', { side = 1, area = 1 })"] {
+      let said = desk.run(call).joined(separator: " | ")
+      #expect(said.contains("GENERATED: the database computes it, and it cannot be written"))
+    }
+    #expect(desk.run("tile.side = 4 store:save() say(tostring(tile.area))") == ["16"])
   }
 
   // R6: the host chooses the permissions of scripts for each class.

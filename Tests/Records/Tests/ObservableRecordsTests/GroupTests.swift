@@ -63,7 +63,7 @@ struct GroupTests {
       rows[1].place = "c"
     }
     #expect(try self.rows() == ["a 0", "c 1"])
-    #expect(ledger.errors.texts.count == 1 && ledger.errors.texts[0].contains("NUL"))
+    #expect(ledger.errors.texts.count == 1 && ledger.errors.texts[0].contains("a zero byte"))
     #expect(rows[0].hasUnsavedChanges && !rows[1].hasUnsavedChanges)
   }
 

@@ -542,7 +542,8 @@ struct StateTests {
     try ledger.loop.turn { try ledger.store.insert(note) }
     #expect(ledger.errors.texts.count == 1 && note.hasUnsavedChanges)
     #expect(
-      ledger.errors.texts.first?.contains("table 'note', column 'text': the text has a NUL") == true
+      ledger.errors.texts.first?.contains("table 'note', column 'text': the text has a zero byte")
+        == true
     )
     ledger.loop.turn { note.text = "ab" }
     #expect(try ledger.rows("SELECT text FROM note") == ["ab"])
