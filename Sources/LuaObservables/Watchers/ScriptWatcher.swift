@@ -62,7 +62,7 @@ struct ScriptWatcher {
 
   /// The parts of a watcher that the observed object keeps.
   enum Part: Int {
-    case callback, equals, end, name, driver, keys, probed
+    case callback, equals, end, name, driver, keys, probed, missed
   }
 
   static func key(_ watcher: WatcherRef, _ part: Part) -> Int64 {
@@ -71,6 +71,10 @@ struct ScriptWatcher {
   /// The key for the object keys that a debugger's watcher keeps of its path.
   static func key(ofProbe watcher: WatcherRef) -> Int64 {
     Int64(watcher.pointee.index) * Int64(CLUA_KEY_STRIDE) + Int64(Part.probed.rawValue)
+  }
+  /// The key for the values of the changes that a paused watcher has missed.
+  static func key(ofMissed watcher: WatcherRef) -> Int64 {
+    Int64(watcher.pointee.index) * Int64(CLUA_KEY_STRIDE) + Int64(Part.missed.rawValue)
   }
   /// The key of the hook that a sandbox sets by `on_observed`.
   static func hookKey(of sandbox: UInt32) -> Int64 { -1 - Int64(sandbox) }
@@ -102,6 +106,13 @@ final class SavedChange: EventValues {
     case .old: old
     case .new: new
     }
+  }
+
+  /// Its values are kept by the observed object of a paused watcher.
+  final class Kept {
+    /// The index of the first one in the table that has them.
+    let first: Int
+    init(first: Int) { self.first = first }
   }
 
   var size: Int {
