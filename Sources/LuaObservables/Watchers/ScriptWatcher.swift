@@ -25,6 +25,8 @@ struct ScriptWatcher {
   let isInternal: Bool
   /// Whether a task waits for its call.
   let isWait: Bool
+  /// Whether the task is told if the watcher ends before its call.
+  var isAwaited: Bool
   /// Its parts besides paths and callback.
   var parts: Parts = []
   /// Whether its next call delivers all elements as insertions.
@@ -35,7 +37,7 @@ struct ScriptWatcher {
     _ request: RegisteringFunctions.Request, _ options: ObserveOptions
   ) {
     (self.site, self.root, self.key, self.owner) = (site, root, key, owner)
-    (isInternal, isWait) = (request.isInternal, request.isWait)
+    (isInternal, isWait, isAwaited) = (request.isInternal, request.isWait, request.isWait)
     if options.hasObserver { parts.insert(.observer) }
   }
 
