@@ -283,6 +283,15 @@ void clua_assignlazy(lua_State *L, clua_node *node, clua_record *record, int use
   }
   bool armed = (record->flags & CLUA_LAZY_ARMED) && lua_isnil(L, value);
   clua_slot *slot = record->slot;
+  if (!armed && !slot->valid) {
+    shared->observation.prepare(shared->observation.context, L, slot);
+    record = clua_record_of(L, node, userdata, key);
+    // A getter may have removed the declaration, or closed the host.
+    if (shared->closed || !record || !record->lazy || record->slot != slot) {
+      set_in_store(L, userdata, key, value);
+      return;
+    }
+  }
   // The next read replaces a value that is already in the store.
   set_in_store(L, userdata, key, 0);
   lua_pushvalue(L, value);

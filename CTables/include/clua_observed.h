@@ -106,6 +106,8 @@ typedef struct clua_observation {
   bool (*compute)(void *context, lua_State *L, clua_slot *slot);
   /// Takes the result of a getter; returns true with the next getter in `evaluation`.
   bool (*evaluated)(struct clua_evaluation *evaluation);
+  /// Called before an invalid lazy key is assigned: may run getters.
+  void (*prepare)(void *context, lua_State *L, clua_slot *slot);
   /// Called when a lazy key is assigned or invalidated: pops the value.
   void (*assign)(void *context, lua_State *L, clua_slot *slot, bool invalid);
   /// Called when the running tracked getter has read from an opened table: pops the key, which may

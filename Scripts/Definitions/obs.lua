@@ -1721,7 +1721,8 @@ function obs.task(body, ...) end
 ---@param seconds number
 function obs.sleep(seconds) end
 
----Inside a task: waits for the next delivery. Returns false on timeout.
+---Inside a task: waits for the next delivery. Returns false on timeout; nil and "stopped" if other
+---code has stopped the watchers of the object, as `obs.stop` does.
 ---```lua
 ---local t = { n = 0 }
 ---obs.task(function()
@@ -1734,7 +1735,8 @@ function obs.sleep(seconds) end
 ---@param observed obs.Observed
 ---@param path obs.PathLike|obs.PathLike[]
 ---@param timeout? number  seconds
----@return boolean in_time
+---@return boolean? in_time
+---@return "stopped"? reason
 function obs.next_change(observed, path, timeout) end
 
 ---Inside a task: calls `start` with a function `done`, and waits until `done` is called. So a task

@@ -49,6 +49,11 @@ extension LuaHost {
             $0.evaluated(evaluation!)
           }
         },
+        prepare: { context, L, slot in
+          Unmanaged<LuaHost>.fromOpaque(context!)._withUnsafeGuaranteedRef {
+            $0.lazies.prepareToAssign(LuaStack(L!), slot!)
+          }
+        },
         assign: { context, L, slot, isInvalid in
           Unmanaged<LuaHost>.fromOpaque(context!)._withUnsafeGuaranteedRef {
             $0.lazies.assign(LuaStack(L!), slot!, isInvalid: isInvalid)

@@ -34,6 +34,17 @@ extension ScriptLazies {
     }
   }
 
+  /// Prepares the assignment of an invalid lazy key by a script. [-0, +0, -]
+  func prepareToAssign(_ L: LuaStack, _ slot: UnsafeMutablePointer<clua_slot>) {
+    let slot = UnsafeMutableRawPointer(slot).assumingMemoryBound(to: Slot.self)
+    guard let lazy = slot.pointee.lazy else { return }
+    calls.entered(L) {
+      readings += 1
+      defer { readings -= 1 }
+      engine.lazies.prepareToAssign(lazy)
+    }
+  }
+
   /// Assigns a lazy key for a script; the value is on top of the stack. [-1, +0, -]
   func assign(
     _ L: LuaStack, _ slot: UnsafeMutablePointer<clua_slot>, isInvalid: Bool

@@ -146,6 +146,17 @@ final class WatcherFunctions: ModuleSlice {
     [
       .init("set_methods", setMethods),
       .init(
+        "end_wait",
+        { [self] L in
+          if let watcher = try watcher(at: 1, of: L, "stop").0 {
+            watcher.script.pointee.isAwaited = false
+            engine.watchers.stop(watcher)
+            engine.hooks.run()
+          }
+          return 0
+        }
+      ),
+      .init(
         .watcher, "stop", most: 0,
         { [self] L in
           if let watcher = try watcher(at: 1, of: L, "stop").0 {

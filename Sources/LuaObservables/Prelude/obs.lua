@@ -6,8 +6,8 @@ local begin_batch, call_plainly, end_scope, end_batch, is_computing =
   core.begin_batch, core.call_plainly, core.close_scope, core.end_batch, core.is_computing
 local is_host_object, is_path, close_luv, begin_scope, outer =
   core.is_host_object, core.is_path, core.luv.close, core.open_scope, core.outer
-local exact_path, path_parts, path_text, raise, register, report_error =
-  core.path, core.path_parts, core.path_text, core.raise, core.register, core.report
+local end_wait, exact_path, path_parts, path_text, raise, register, report_error =
+  core.end_wait, core.path, core.path_parts, core.path_text, core.raise, core.register, core.report
 local run_exit_hooks, current_sandbox, site_of, number_task, collect =
   core.run_exit_hooks, core.sandbox, core.site, core.tasks.began, core.tasks.collect
 local enter, give_task_back, is_sandbox_open, later, running_owner =
@@ -170,8 +170,13 @@ local function can_stop(member)
   return ok and stop
 end
 
+-- Cancels a task that is running, or that runs another one, when it waits; returns false for
+-- another member.
+local cancel_running
+
 local function stop_member(member)
   if type(member) == "function" then return member() end
+  if cancel_running(member) then return end
   if type(member) == "table" and type(member.cancel) == "function" then return member:cancel() end
   return member:stop()
 end
@@ -369,6 +374,16 @@ local function finish(task, ...)
   end
 end
 
+function cancel_running(member)
+  local thread = core.is_instance(member, Task) and member.thread
+  if not thread or coroutine_status(thread) == "suspended" then return false end
+  -- This timer must not belong to a module, whose timers end with it.
+  local owner = enter(owners[member] & 0xffffffff)
+  later(function() member:cancel() end)
+  enter(owner)
+  return true
+end
+
 local step
 
 local function step_later(task) later(function() step(task) end) end
@@ -523,12 +538,7 @@ end
 --- running task is cancelled when it waits.
 function core.detach_tasks(module)
   local stopped, own = {}, tasks[coroutine_running()]
-  if own and owners[own] >> 32 == module then
-    -- This timer must not belong to the module, whose timers end.
-    local owner = enter(owners[own] & 0xffffffff)
-    later(function() own:cancel() end)
-    enter(owner)
-  end
+  if own and owners[own] >> 32 == module then cancel_running(own) end
   for _, task in next, tasks do
     if not task.done and task ~= own and owners[task] >> 32 == module then
       stopped[#stopped + 1] = task
@@ -640,22 +650,19 @@ function obs.next_change(observed, path, timeout)
   return wait(task, function(wake)
     local timer, watcher
     local function changed() wake(true) end
-    watcher = register(observed, waiting_for(path), function()
+    local function leave()
+      end_wait(watcher)
+      if timer then timer:stop() end
+    end
+    watcher = register(observed, waiting_for(path), function(root)
+      -- Other code has stopped the watcher.
+      if root == nil then return wake(nil, "stopped") end
       -- The task runs in a separate turn, as a watcher cannot wait.
       later(changed)
-      watcher:stop()
-      if timer then timer:stop() end
+      leave()
     end, { name = "next_change" })
-    if timeout then
-      timer = wake_after(timeout, function()
-        watcher:stop()
-        wake(false)
-      end)
-    end
-    return function()
-      watcher:stop()
-      if timer then timer:stop() end
-    end
+    if timeout then timer = wake_after(timeout, function() wake(false) end) end
+    return leave
   end)
 end
 

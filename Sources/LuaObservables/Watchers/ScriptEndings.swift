@@ -69,6 +69,7 @@ final class ScriptEndings {
         host.paths.forgetObserver(watcher.pointee.index, L)
       }
       if path == nil, !root.isDead {
+        if data.pointee.isAwaited { endWait(of: watcher, L) }
         observed.forget(ScriptWatcher.key(watcher, .callback), of: root, L)
         if data.pointee.parts.contains(.equals) {
           observed.forget(ScriptWatcher.key(watcher, .equals), of: root, L)
@@ -101,6 +102,40 @@ final class ScriptEndings {
     data.deallocate()
   }
 
+  /// Wakes the task that waits for a watcher, in a separate turn: calls the callback without an
+  /// object.
+  private func endWait(of watcher: WatcherRef, _ L: LuaStack) {
+    let data = watcher.script
+    observed.pushKept(ScriptWatcher.key(watcher, .callback), of: data.pointee.root, to: L)
+    let slot = host.anchors.keep(L)
+    guard slot != 0 else { return }
+    let (site, sandbox) = (host.sources.text(data.pointee.site), data.pointee.sandbox)
+    host.loop.deferToNextTurn { [self, reference = host.reference] in
+      reference.use { _ in
+        call(slot, of: sandbox, "next_change", site) { L in L.pushNil() }
+      }
+    }
+  }
+
+  /// Calls the function in a slot of the anchor table, with one argument, and frees the slot.
+  private func call(
+    _ slot: Int, of sandbox: UInt32, _ name: String, _ site: String,
+    _ pushArgument: (LuaStack) throws(LuaError) -> Void
+  ) {
+    guard !host.isClosed else { return }
+    try? state.withStack { L throws(LuaError) in
+      host.anchors.push(slot, to: L)
+      host.anchors.release(slot, L)
+      try pushArgument(L)
+      guard host.sandboxes.isOpen(sandbox) else { return }
+      host.sandboxes.entered(sandbox) {
+        do throws(LuaError) { try state.tracedCall(arguments: 1, L) } catch {
+          host.reports.report(error, .hook, name: name, site: site)
+        }
+      }
+    }
+  }
+
   private func report(_ ending: Ending, path: [UInt8]) {
     guard !host.isClosed else { return }
     state.discharge(ending.size, from: ending.share)
@@ -109,17 +144,8 @@ final class ScriptEndings {
         LuaError("it cannot be called: there was no memory, or no room for a call, to keep it"),
         .hook, name: "on_end of \(ending.name)", site: ending.site)
     }
-    try? state.withStack { L throws(LuaError) in
-      host.anchors.push(ending.slot, to: L)
-      host.anchors.release(ending.slot, L)
-      try state.push(bytes: path, to: L)
-      guard host.sandboxes.isOpen(ending.sandbox) else { return }
-      host.sandboxes.entered(ending.sandbox) {
-        do throws(LuaError) { try state.tracedCall(arguments: 1, L) } catch {
-          host.reports.report(
-            error, .hook, name: "on_end of \(ending.name)", site: ending.site)
-        }
-      }
+    call(ending.slot, of: ending.sandbox, "on_end of \(ending.name)", ending.site) {
+      L throws(LuaError) in try state.push(bytes: path, to: L)
     }
   }
 }

@@ -72,4 +72,57 @@ extension ScriptReceiver {
     }
     return SavedChange(key: value(.key), old: value(.old), new: value(.new))
   }
+
+  /// Moves the values of a change to the observed object of a paused watcher, which may be one of
+  /// them or lie below them.
+  ///
+  /// Returns the change itself if memory is short.
+  func kept(_ saved: AnyObject, by watcher: WatcherRef, isDerived: Bool) -> AnyObject {
+    let L = state.stack
+    guard let change = saved as? SavedChange, let root = watcher.pointee.root, !root.isDead,
+      !host.isClosed, L.hasRoom(for: 16)
+    else { return saved }
+    let (key, height) = (ScriptWatcher.key(ofMissed: watcher), L.height)
+    defer { L.height = height }
+    let first = isDerived ? 4 : 1
+    do throws(LuaError) {
+      observed.pushKept(key, of: root, to: L)
+      if !L.isTable(at: -1) {
+        try state.pushTable(elements: 6, to: L)
+        for index in 1...6 {
+          L.push(false)
+          L.rawSet(index: index, at: -2)
+        }
+        L.pushCopy(at: -1)
+        try observed.keep(key, of: root, L)
+      }
+      for (index, value) in [change.key, change.old, change.new].enumerated() {
+        try state.push(value, to: L)
+        L.rawSet(index: first + index, at: -2)
+      }
+      return SavedChange.Kept(first: first)
+    } catch {
+      return saved
+    }
+  }
+
+  /// The change that `kept` has moved; nil if the object is gone.
+  func taken(_ saved: AnyObject, of watcher: WatcherRef) -> AnyObject? {
+    guard let kept = saved as? SavedChange.Kept else { return saved }
+    let L = state.stack
+    guard let root = watcher.pointee.root, !root.isDead, !host.isClosed, L.hasRoom(for: 16)
+    else { return nil }
+    let height = L.height
+    defer { L.height = height }
+    observed.pushKept(ScriptWatcher.key(ofMissed: watcher), of: root, to: L)
+    guard L.isTable(at: -1) else { return nil }
+    func value(_ index: Int) -> LuaValue {
+      L.rawGet(index: lua_Integer(kept.first + index), at: height + 1)
+      let value = (try? state.value(at: -1, of: L)) ?? .nil
+      L.push(false)
+      L.rawSet(index: kept.first + index, at: height + 1)
+      return value
+    }
+    return SavedChange(key: value(0), old: value(1), new: value(2))
+  }
 }

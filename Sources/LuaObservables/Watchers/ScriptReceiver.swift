@@ -157,6 +157,14 @@ final class ScriptReceiver: Receiver {
 
   override func save(_ change: Change) -> AnyObject? { saved(.written(change)) }
 
+  override func keep(_ saved: AnyObject, whilePaused watcher: WatcherRef, isDerived: Bool)
+    -> AnyObject
+  { kept(saved, by: watcher, isDerived: isDerived) }
+
+  override func takeKept(_ saved: AnyObject, of watcher: WatcherRef) -> AnyObject? {
+    taken(saved, of: watcher)
+  }
+
   override func isObserverAlive(_ watcher: WatcherRef) -> Bool {
     guard let root = watcher.pointee.root else { return false }
     // The callbacks of a Swift object belong to its userdata, which the collector may have given up

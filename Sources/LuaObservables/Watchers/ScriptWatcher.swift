@@ -25,6 +25,8 @@ struct ScriptWatcher {
   let isInternal: Bool
   /// Whether a task waits for its call.
   let isWait: Bool
+  /// Whether the task is told if the watcher ends before its call.
+  var isAwaited: Bool
   /// Its parts besides paths and callback.
   var parts: Parts = []
   /// Whether its next call delivers all elements as insertions.
@@ -35,7 +37,7 @@ struct ScriptWatcher {
     _ request: RegisteringFunctions.Request, _ options: ObserveOptions
   ) {
     (self.site, self.root, self.key, self.owner) = (site, root, key, owner)
-    (isInternal, isWait) = (request.isInternal, request.isWait)
+    (isInternal, isWait, isAwaited) = (request.isInternal, request.isWait, request.isWait)
     if options.hasObserver { parts.insert(.observer) }
   }
 
@@ -62,7 +64,7 @@ struct ScriptWatcher {
 
   /// The parts of a watcher that the observed object keeps.
   enum Part: Int {
-    case callback, equals, end, name, driver, keys, probed
+    case callback, equals, end, name, driver, keys, probed, missed
   }
 
   static func key(_ watcher: WatcherRef, _ part: Part) -> Int64 {
@@ -71,6 +73,10 @@ struct ScriptWatcher {
   /// The key for the object keys that a debugger's watcher keeps of its path.
   static func key(ofProbe watcher: WatcherRef) -> Int64 {
     Int64(watcher.pointee.index) * Int64(CLUA_KEY_STRIDE) + Int64(Part.probed.rawValue)
+  }
+  /// The key for the values of the changes that a paused watcher has missed.
+  static func key(ofMissed watcher: WatcherRef) -> Int64 {
+    Int64(watcher.pointee.index) * Int64(CLUA_KEY_STRIDE) + Int64(Part.missed.rawValue)
   }
   /// The key of the hook that a sandbox sets by `on_observed`.
   static func hookKey(of sandbox: UInt32) -> Int64 { -1 - Int64(sandbox) }
@@ -102,6 +108,13 @@ final class SavedChange: EventValues {
     case .old: old
     case .new: new
     }
+  }
+
+  /// Its values are kept by the observed object of a paused watcher.
+  final class Kept {
+    /// The index of the first one in the table that has them.
+    let first: Int
+    init(first: Int) { self.first = first }
   }
 
   var size: Int {

@@ -104,6 +104,14 @@ final class TableWatcher: Watcher, @unchecked Sendable {
     host?.receiver.saved(.written(change))
   }
 
+  override func keep(_ saved: AnyObject, whilePaused watcher: WatcherRef, isDerived: Bool)
+    -> AnyObject
+  { host?.receiver.kept(saved, by: watcher, isDerived: isDerived) ?? saved }
+
+  override func takeKept(_ saved: AnyObject, of watcher: WatcherRef) -> AnyObject? {
+    host?.receiver.taken(saved, of: watcher)
+  }
+
   override func dropCallback() { body = nil }
 }
 

@@ -82,9 +82,10 @@ extension KeyPathObservable {
 
   /// A stream of the net changes at or below this object, one list per turn.
   ///
-  /// The stream ends when this object is gone. Leaving the `for await` loop ends the watcher. Turns
-  /// are buffered without limit until the consumer asks for them. If `skip` names an origin,
-  /// changes whose last write is from it are left out. Call this method on the loop's thread.
+  /// The stream ends when this object is gone, or when its watchers are stopped. Leaving the
+  /// `for await` loop ends the watcher. Turns are buffered without limit until the consumer asks
+  /// for them. If `skip` names an origin, changes whose last write is from it are left out. Call
+  /// this method on the loop's thread.
   ///
   /// - Throws: ``PathError`` if another loop observes one of the objects.
   public func changes(
@@ -92,15 +93,24 @@ extension KeyPathObservable {
     line: UInt = #line
   ) throws -> AsyncStream<[DeepChange]> where Self: AnyObject {
     let (stream, continuation) = AsyncStream.makeStream(of: [DeepChange].self)
-    let options = WatcherOptions(onEnd: { _ in continuation.finish() })
-    let watcher = try changes(in: loop, skip: skip, options: options, file: file, line: line) {
-      _, changes in
+    // The watcher's callback owns the sink. Releasing the sink ends the stream.
+    let sink = ChangeSink(continuation)
+    let watcher = try changes(in: loop, skip: skip, file: file, line: line) { _, changes in
       nonisolated(unsafe) let changes = changes
-      continuation.yield(changes)
+      sink.continuation.yield(changes)
     }
     continuation.onTermination = { _ in watcher.stop() }
     return stream
   }
+}
+
+/// The sending end of a stream of changes; the stream ends when it is released.
+private final class ChangeSink {
+  let continuation: AsyncStream<[DeepChange]>.Continuation
+
+  init(_ continuation: AsyncStream<[DeepChange]>.Continuation) { self.continuation = continuation }
+
+  deinit { continuation.finish() }
 }
 
 /// The turn that delivers changes, and the origins of the writes (X2).

@@ -162,6 +162,7 @@ public final class Lazy<Value>: LazyStorage {
       invalidate()
     } else {
       attachIfHeard()
+      prepareToAssign()
       willAssign()
       overridden(keep(value))
     }

@@ -251,6 +251,10 @@ public class LazyStorage: ObservationCore.Receiver {
   }
   final func takeLoaded() -> Computation? { loadedResult }
 
+  final func prepareToAssign() {
+    if let record, let engine { engine.lazies.prepareToAssign(record) }
+  }
+
   final func willAssign() {
     if let record, let engine { engine.lazies.willAssign(record) }
   }

@@ -75,7 +75,9 @@ package struct Aggregate {
   }
 
   /// Whether the value differs from the value at the last call, or at `begin()`.
-  package mutating func takeChange() -> Bool {
+  ///
+  /// With `afterFailure`, a value after a failure differs from the value before it, too.
+  package mutating func takeChange(afterFailure: Bool = false) -> Bool {
     if let hasChanged = contributions.takeChange() { return hasChanged }
     let value = value
     if case .failure = value {
@@ -83,9 +85,8 @@ package struct Aggregate {
       defer { failure = value }
       return failure != value
     }
-    failure = nil
-    defer { delivered = value }
-    return !Aggregate.isSame(value, delivered)
+    defer { (delivered, failure) = (value, nil) }
+    return afterFailure && failure != nil || !Aggregate.isSame(value, delivered)
   }
 
   /// Whether two values are the same: NaN equals NaN, and 1 equals 1.0 (T5).

@@ -68,6 +68,18 @@ import Testing
     #expect(first == [DeepChange(path: ["title"], old: "", new: "a")])
   }
 
+  // X2
+  @Test func `as a stream end when the watchers of the object are stopped`() async throws {
+    let loop = Loop()
+    let drawing = Drawing()
+    var changes = try drawing.changes(in: loop).makeAsyncIterator()
+    drawing.title = "a"
+    loop.flush()
+    drawing.stopObserving()
+    #expect(await changes.next()?.count == 1)
+    #expect(await changes.next() == nil)
+  }
+
   // L1
   @Test func `keep nothing after their end, not even the engine's state`() throws {
     weak var engine: AnyObject?

@@ -15,6 +15,8 @@ final class LazyProperty {
   var value = Value.none
   /// Whether it has a value; whether it ever had one; whether a stored dependency was written.
   var (isValid, isKnown, isStale) = (false, false, false)
+  /// Whether a program has assigned the value.
+  var isAssigned = false
   /// The computed values on the way to the dependencies.
   var madeOf: [ModelReference.Derived] = []
   /// The reads of a tracked property.
@@ -124,11 +126,33 @@ extension ModelReference {
     let before = property.isKnown ? property.value : value
     (property.value, property.madeOf) = (value, madeOf)
     (property.isValid, property.isKnown, property.isStale) = (true, true, false)
+    property.isAssigned = false
     if before == value { return }
     // Values computed from the previous one are no longer right (Z2).
     for other in things.flatMap(\.lazies.values) where other.isValid {
       for case .lazy(let source) in other.madeOf.filter({ $0.value != value }).map(\.source)
-      where source === property { other.isStale = true }
+      where source === property {
+        other.isStale = true
+        endAssignments(dependingOn: [other])
+      }
+    }
+  }
+
+  /// Z5: an assigned value ends with the next change of something that it depends on, whatever the
+  /// values in between.
+  func endAssignments(dependingOn changed: [LazyProperty]) {
+    if changed.isEmpty { return }
+    func depends(_ property: LazyProperty, _ seen: inout [LazyProperty]) -> Bool {
+      if seen.contains(where: { $0 === property }) { return false }
+      seen.append(property)
+      for case .lazy(let source) in property.madeOf.map(\.source) {
+        if changed.contains(where: { $0 === source }) || depends(source, &seen) { return true }
+      }
+      return false
+    }
+    for property in things.flatMap(\.lazies.values) where property.isAssigned && property.isValid {
+      var seen: [LazyProperty] = []
+      if depends(property, &seen) { property.isStale = true }
     }
   }
 
@@ -149,10 +173,16 @@ extension ModelReference {
     }
   }
 
-  /// Z5: assigns a value.
+  /// Z5: assigns a value, after the dependencies were brought up to date.
   func override(_ property: LazyProperty, _ value: Value) {
+    if property.isTracked {
+      _ = self.value(of: property)
+    } else if !isValid(property) {
+      _ = dependencies(of: property)
+    }
     hear(property.thing, []) {
-      keep(value, supposing { dependencies(of: property) }, as: property)
+      keep(value, dependencies(of: property), as: property)
+      property.isAssigned = true
     }
   }
 }

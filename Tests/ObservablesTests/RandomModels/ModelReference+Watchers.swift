@@ -156,6 +156,7 @@ extension ModelReference {
     let stale = dependents(on: number, changes)
     store()
     for property in stale { property.isStale = true }
+    endAssignments(dependingOn: stale)
     var calls: [(watcher: WatcherModel, change: ToldChange?)] = []
     for (watcher, (hits, isDerived)) in heard {
       let hit = hits.first { isChange($0, for: watcher) }

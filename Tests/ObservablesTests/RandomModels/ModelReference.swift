@@ -118,7 +118,6 @@ final class ModelReference {
     case .assign(let number, let name, let value):
       let thing = things[number]
       if let property = thing.lazies[name] {
-        if Known.overridesOfInvalid { _ = self.value(of: property) }
         return override(property, value)
       }
       let change = Change(key: .name(name), old: thing.fields[.name(name)]!, new: value)
@@ -133,7 +132,10 @@ final class ModelReference {
       log.append(ModelEvent(text: "\(name) is valid", details: answer))
     case .invalidate(let number, let name):
       let property = things[number].lazies[name]!
-      hear(number, []) { property.isValid = false }
+      hear(number, []) {
+        property.isValid = false
+        endAssignments(dependingOn: [property])
+      }
     case .observe(let registration): observe(registration)
     case .tell(let id, let order): if let watcher = handles[id] { tell(watcher, order) }
     case .stopObserving(let number, let path): stop(number, path)

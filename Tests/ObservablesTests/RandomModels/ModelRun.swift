@@ -68,9 +68,6 @@ final class ModelRun {
   private func perform(_ statement: Statement) {
     switch statement {
     case .assign(let part, let name, let value):
-      if Known.overridesOfInvalid, Part.lazies.contains(name) {
-        _ = try? parts[part].value(at: Path(name))
-      }
       assign(value, to: name, of: parts[part])
     case .edit(let number, let edit):
       switch things[number] {

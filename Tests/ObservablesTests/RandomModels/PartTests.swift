@@ -107,7 +107,23 @@ import Testing
   }
 
   // Z5
-  @Test func `an assignment ends when a sum differs from its value at the assignment`() {
+  @Test func `an assignment before the first read ends with the next change`() {
+    let (a, b) = (Part(), Part())
+    (a.choice, a.total, a.load) = (100, 101, 102)
+    #expect((a.choice, a.total, a.load) == (100, 101, 102))
+    a.y = 3
+    #expect((a.choice, a.total, a.load) == (3, 101, 3))
+    (a.child, a.x) = (b, 2)
+    a.choice = 103
+    // The getter read the total of `b` before the assignment, and no longer `y`.
+    a.y = 4
+    #expect(a.choice == 103)
+    b.x = 5
+    #expect(a.choice == 5)
+  }
+
+  // Z5
+  @Test func `an assignment ends when an element of a sum changes, comes or leaves`() {
     let (a, b, c) = (Part(), Part(), Part())
     (b.x, a.items) = (1, [])
     #expect(a.load == 0)
@@ -121,8 +137,9 @@ import Testing
     #expect(a.load == 1)
     a.items![0] = c
     a.load = 101
-    a.items!.append(c)
     #expect(a.load == 101)
+    a.items!.append(c)
+    #expect(a.load == 0)
   }
 
   // Z5

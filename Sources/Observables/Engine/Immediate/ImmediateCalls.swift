@@ -369,14 +369,29 @@ package struct ImmediateCalls: Room {
       // not called.
       guard delivery.anchor(watcher, on: root) else { return }
     }
-    state.waiting[call.watcher] = saved(call, watcher)
+    state.waiting[call.watcher] = kept(call, watcher)
+  }
+
+  /// A call in the form in which it waits: if the watcher is paused, its object keeps the values.
+  private func kept(_ call: Call, _ watcher: WatcherRef, isDerived: Bool = false) -> Call {
+    let call = saved(call, watcher)
+    guard watcher.pointee.isPaused, case .saved(let saved?) = call.change else { return call }
+    let receiver = watcher.pointee.receiver.takeUnretainedValue()
+    return call.with(.saved(receiver.keep(saved, whilePaused: watcher, isDerived: isDerived)))
+  }
+
+  /// A call that `kept` has returned, with its values.
+  private func restored(_ call: Call?, _ watcher: WatcherRef) -> Call? {
+    guard let call, case .saved(let saved?) = call.change else { return call }
+    let receiver = watcher.pointee.receiver.takeUnretainedValue()
+    return call.with(.saved(receiver.takeKept(saved, of: watcher)))
   }
 
   /// Notes a write on which derived values of a watcher depend, while a batch is open or the
   /// watcher is paused.
   func noteDerived(_ call: Call, _ watcher: WatcherRef) {
     if state.derived[call.watcher] != nil { return }
-    state.derived[call.watcher] = saved(call, watcher)
+    state.derived[call.watcher] = kept(call, watcher, isDerived: true)
   }
 
   /// Keeps a call for the end of the batch, for a removed path whose derived value has changed.
@@ -389,7 +404,7 @@ package struct ImmediateCalls: Room {
     }
     if let known = state.waiting[name], known.time < noted.time { return }
     if !watcher.pointee.isPaused, !delivery.anchor(watcher, on: root) { return }
-    state.waiting[name] = noted.on(path)
+    state.waiting[name] = kept(noted.on(path), watcher)
   }
 
   /// The time of the next change: a number that grows with each change.
@@ -405,13 +420,25 @@ package struct ImmediateCalls: Room {
 
   /// Drops the calls of a watcher that has ended.
   func forget(_ watcher: WatcherRef) {
-    if !state.waiting.isEmpty { state.waiting[watcher.identity] = nil }
-    if !state.derived.isEmpty { state.derived[watcher.identity] = nil }
+    let name = watcher.identity
+    if !state.waiting.isEmpty { _ = restored(state.waiting.removeValue(forKey: name), watcher) }
+    if !state.derived.isEmpty { _ = restored(state.derived.removeValue(forKey: name), watcher) }
+  }
+
+  /// Moves the values of waiting calls to the object of a watcher that was paused.
+  func pause(_ watcher: WatcherRef) {
+    let name = watcher.identity
+    if let call = state.waiting[name] { state.waiting[name] = kept(call, watcher) }
+    if let call = state.derived[name] {
+      state.derived[name] = kept(call, watcher, isDerived: true)
+    }
   }
 
   /// Resumes a paused watcher: delivers the missed change at once, or when the batch ends.
   func resume(_ watcher: WatcherRef) {
     let name = watcher.identity
+    state.waiting[name] = restored(state.waiting[name], watcher)
+    state.derived[name] = restored(state.derived[name], watcher)
     comparisons.resume(name)
     guard let root = watcher.pointee.root else { return }
     if state.batchDepth > 0 {

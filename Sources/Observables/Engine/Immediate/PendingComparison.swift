@@ -3,8 +3,9 @@
 struct PendingComparison {
   let watcher: WatcherID
   let lazy: WatcherID
-  /// The former value of the property, as its receiver keeps it, and the version of that value.
-  let old: AnyObject?
+  /// The former value of the property, as its receiver keeps it, and the version of that value; nil
+  /// while the watcher is paused.
+  var old: AnyObject?
   let version: Int
   /// The path that watches all properties of the object; nil if the property itself is on a path.
   let every: Path?

@@ -115,10 +115,14 @@ package struct PendingComparisons: Room {
   }
 
   /// Keeps comparisons of a paused watcher until it is resumed.
+  ///
+  /// The former values are left to the objects of the properties, as they may refer to the observed
+  /// object (L6).
   private func putAside(_ comparisons: [PendingComparison]) {
-    for comparison in comparisons {
+    for var comparison in comparisons {
       let isKnown =
         state.paused[comparison.watcher]?.contains { $0.lazy == comparison.lazy } == true
+      comparison.old = nil
       if !isKnown { state.paused[comparison.watcher, default: []].append(comparison) }
     }
   }
@@ -126,8 +130,11 @@ package struct PendingComparisons: Room {
   /// Makes the comparisons of a resumed watcher pending again, for `call` or the end of a batch.
   func resume(_ name: WatcherID) {
     if state.paused.isEmpty { return }
-    if let comparisons = state.paused.removeValue(forKey: name) {
-      state.pending.append(contentsOf: comparisons)
+    for var comparison in state.paused.removeValue(forKey: name) ?? [] {
+      comparison.old = watchers[comparison.lazy].flatMap {
+        deliveredValues.value(of: $0, version: comparison.version)
+      }
+      state.pending.append(comparison)
     }
   }
 

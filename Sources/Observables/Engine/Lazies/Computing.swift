@@ -101,9 +101,11 @@ package struct Computing: Room {
       if case .failed = computation {
         noteFailure(of: lazy)
       } else {
+        let hadFailed = lazy.pointee.status == .failed
         lazies.keep(computation, of: lazy)
         lazy.lazyState.pointee.isAssigned = false
         adoptVersions(of: lazy)
+        if hadFailed { invalidation.noteRecovery(of: lazy) }
       }
       if recording.isOn { recording.recorder?.computed(lazy, computation) }
       slots.rearmQuiet()
@@ -149,6 +151,7 @@ package struct Computing: Room {
 
   private func noteFailure(of lazy: WatcherRef) {
     lazy.pointee.status = .failed
+    lazy.lazyState.pointee.seen = lazies.nextVersion()
     settling.noteFailure(of: lazy)
   }
 

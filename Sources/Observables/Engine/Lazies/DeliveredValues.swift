@@ -102,10 +102,8 @@ package struct DeliveredValues: Room {
     let isNewToSome = lazy.lazyState.pointee.base == .lagging || hasReachedAll(lazy)
     let new = isNewToSome ? lazies.nextVersion() : version
     records.forEach(from: lazy.slot?.pointee.links.first) { link in
-      guard link.pointee.version == version else { return }
-      // Dependent lazy properties became invalid by the value in between (Z5).
-      let isReader = !link.pointee.wire.pointee.watcher.needsEachChange
-      link.pointee.version = isReader ? Link.failedVersion : new
+      let isReader = link.pointee.wire.pointee.watcher.pointee.traits.contains(.lazy)
+      if !isReader, link.pointee.version == version { link.pointee.version = new }
     }
     return new
   }
@@ -123,19 +121,24 @@ package struct DeliveredValues: Room {
     guard watcher.pointee.traits.contains(.comparing), lazy.hasBase,
       let slot = lazy.slot, !slot.pointee.node.isDead
     else { return false }
+    let isKept =
+      version == lazy.lazyState.pointee.baseVersion
+      || state.former[lazy.identity]?.contains { $0.version == version } == true
+    if !isKept { return false }
     let receiver = lazy.pointee.receiver.takeUnretainedValue()
-    let known: AnyObject?
-    if version == lazy.lazyState.pointee.baseVersion {
-      known = receiver.value(of: lazy, isBase: true)
-    } else {
-      guard let other = state.former[lazy.identity]?.first(where: { $0.version == version }) else {
-        return false
-      }
-      known = other.value
-    }
-    let change = receiver.change(of: lazy, from: known)
+    let change = receiver.change(of: lazy, from: value(of: lazy, version: version))
     return watcher.pointee.receiver.takeUnretainedValue().accept(.saved(change), for: watcher)
       == nil
+  }
+
+  /// The value of `lazy` that has this version; nil if it is not kept.
+  func value(of lazy: WatcherRef, version: Int) -> AnyObject? {
+    let receiver = lazy.pointee.receiver.takeUnretainedValue()
+    if lazy.isKnown, version == lazy.version { return receiver.value(of: lazy, isBase: false) }
+    if lazy.hasBase, version == lazy.lazyState.pointee.baseVersion {
+      return receiver.value(of: lazy, isBase: true)
+    }
+    return state.former[lazy.identity]?.first { $0.version == version }?.value
   }
 
   /// Whether each link to `lazy` has the version of its present value or of its base, and `isThat`
@@ -145,7 +148,7 @@ package struct DeliveredValues: Room {
   ) -> Bool {
     let isKnown = lazy.isKnown
     let other = records.first(from: lazy.slot?.pointee.links.first) { link in
-      let isLast = link.pointee.version == lazy.version
+      let isLast = link.pointee.version == lazy.version(for: link.pointee.wire.pointee.watcher)
       let isBase = lazy.hasBase && link.pointee.version == lazy.lazyState.pointee.baseVersion
       return !(isKnown && (isLast || isBase) && isThat(!isLast))
     }

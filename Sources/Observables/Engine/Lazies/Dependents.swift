@@ -105,19 +105,23 @@ package struct Dependents: Room {
   private func update(_ lazy: WatcherRef, at link: LinkRef) {
     if lazy.pointee.traits.contains(.uncached) {
       compareDependencies(of: lazy)
-    } else {
+    } else if link.pointee.wire.pointee.watcher.needsEachChange {
       settleUnread(lazy)
+    } else {
+      // Code that reads the dependent property gets the error.
+      settling.settle(lazy)
     }
     guard let slot = link.pointee.slot, let lazy = slot.pointee.lazy else { return }
     let isFailed = lazy.isOutdated && link.isBelowOperator
-    if link.pointee.version == lazy.version, !isFailed {
+    let version = lazy.version(for: link.pointee.wire.pointee.watcher)
+    if link.pointee.version == version, !isFailed {
       // The path may have followed another value that was not delivered to its watcher.
       if !link.pointee.isTerminal, !link.isBelowOperator { wiring.markStale(link) }
       return
     }
     if link.isBelowOperator {
       // The contribution of the link has to change before the operator is computed.
-      link.pointee.version = isFailed ? Link.failedVersion : lazy.version
+      link.pointee.version = isFailed ? Link.failedVersion : version
       wiring.markStale(link)
     } else if !link.pointee.isTerminal {
       wiring.markStale(link)
@@ -139,9 +143,11 @@ package struct Dependents: Room {
   /// True if the reader has used a different value; the links below then have to follow the new
   /// one.
   func useValue(of lazy: WatcherRef, at link: LinkRef) -> Bool {
-    guard let known = link.pointee.version, known != lazy.version
-    else { return false }
-    link.pointee.version = lazy.version
+    let version =
+      lazy.isOutdated && link.isBelowOperator
+      ? Link.failedVersion : lazy.version(for: link.pointee.wire.pointee.watcher)
+    guard let known = link.pointee.version, known != version else { return false }
+    link.pointee.version = version
     if !link.pointee.isTerminal { wiring.markStale(link) }
     return true
   }
@@ -183,7 +189,8 @@ package struct Dependents: Room {
     if link.pointee.version != nil, let lazy = slot.pointee.lazy {
       // If the property fails when a watcher is registered, there is no earlier value (Z8).
       let isUnknown = lazy.isOutdated && !wire.pointee.watcher.pointee.traits.contains(.lazy)
-      link.pointee.version = isUnknown ? Link.failedVersion : lazy.version
+      link.pointee.version =
+        isUnknown ? Link.failedVersion : lazy.version(for: wire.pointee.watcher)
     }
     return true
   }
@@ -204,12 +211,13 @@ package struct Dependents: Room {
     if lazy.pointee.traits.contains(.uncached) { compareDependencies(of: lazy) }
     // Comparing may have run code of the program.
     guard !link.pointee.isDead, lazy.pointee.isActive, let known = link.pointee.version,
-      known != lazy.version
+      known != lazy.version(for: watcher)
     else { return false }
-    link.pointee.version = lazy.version
+    link.pointee.version = lazy.version(for: watcher)
     if link.isBelowOperator {
       wiring.markStale(link)
-      return false
+      // After a failure the operator may have the value that it had before.
+      return isReader && known == Link.failedVersion
     }
     if !isReader {
       guard deliveredValues.isEqual(lazy, to: known, for: watcher) else { return true }
@@ -229,6 +237,7 @@ package struct Dependents: Room {
     let known = link.pointee.version
     link.pointee.version = lazies.lastVersion
     guard let known else { return nil }
+    let watcher = link.pointee.wire.pointee.watcher.identity
     var lazies: [WatcherID] = []
     node.forEachSlot { slot in
       if let lazy = slot.pointee.lazy, lazy.lazyState.pointee.isKnown,
@@ -241,11 +250,12 @@ package struct Dependents: Room {
     for name in lazies {
       guard let lazy = watchers[name] else { continue }
       settleUnread(lazy)
-      guard let lazy = watchers[name] else { continue }
+      guard let lazy = watchers[name], let watcher = watchers[watcher] else { continue }
       // If a property was first read after the last delivery, its first value counts as the former
       // value.
       let first = lazy.lazyState.pointee.firstVersion
-      if first > known ? lazy.version != first : lazy.version > known {
+      let version = lazy.version(for: watcher)
+      if first > known ? version != first : version > known {
         changed = changed ?? name
       }
     }

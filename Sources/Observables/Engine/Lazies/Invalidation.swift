@@ -50,7 +50,8 @@ package struct Invalidation: Room {
   ) -> Bool {
     let (before, traits) = (lazy.pointee.status, lazy.pointee.traits)
     transactions.note(lazy)
-    lazy.pointee.raise(to: status)
+    // An assigned value ends, whatever the values of computed dependencies (Z5).
+    lazy.pointee.raise(to: lazy.isAssigned ? .stale : status)
     // The dependents of an invalid property were notified. The dependents of a failed one were not,
     // and have to learn that it may be computed now.
     if before == .check || before == .stale, !lazy.lazyState.pointee.isUnnotified { return false }
@@ -106,6 +107,21 @@ package struct Invalidation: Room {
     }
   }
 
+  /// Marks the dependents of a property that has a value after a failure, although nothing has
+  /// changed that it depends on; `comparisons.call` follows.
+  func noteRecovery(of lazy: WatcherRef) {
+    guard let slot = lazy.slot else { return }
+    lazy.lazyState.pointee.isNotifying = true
+    defer { lazy.lazyState.pointee.isNotifying = false }
+    forEachReader(of: lazy, at: slot) { link in
+      let watcher = link.pointee.wire.pointee.watcher
+      // Getters that are running read the value.
+      if watcher.pointee.traits.contains(.lazy), watcher.isUnderWay { return }
+      noteInvalid(link, lazy, nil)
+    }
+    spread(nil)
+  }
+
   /// Visits the links for which the value of a lazy property counts.
   @inline(__always)
   private func forEachReader(
@@ -116,8 +132,9 @@ package struct Invalidation: Room {
       guard link.isWhole else { return }
       // The property was invalid when the link was made: the value computed since then counts as
       // the former value.
-      if !link.pointee.isDirty, lazy.isOutdated, link.pointee.version ?? .min < lazy.version {
-        link.pointee.version = lazy.version
+      let version = lazy.version(for: link.pointee.wire.pointee.watcher)
+      if !link.pointee.isDirty, lazy.isOutdated, link.pointee.version ?? .min < version {
+        link.pointee.version = version
       }
       visit(link)
     }

@@ -82,7 +82,7 @@ package struct Lazies: Room {
     if link.state != nil || link.kind == .element { return }
     let wire = link.pointee.wire
     let lazy = slot.pointee.lazy
-    link.pointee.version = lazy?.version
+    link.pointee.version = lazy?.version(for: wire.pointee.watcher)
     // Below an operator the link is one step of a computation, and keeps its effect.
     if link.isBelowOperator { return }
     if lazy == nil {
@@ -124,7 +124,31 @@ package struct Lazies: Room {
     comparisons.call()
   }
 
-  /// Called before a program assigns the value of a property; `overridden` follows.
+  /// Brings everything up to date that a property depends on, before a program assigns its value:
+  /// the value ends when one of the dependencies changes, whatever was read before (Z5).
+  ///
+  /// If the property is tracked and invalid, its getter runs, because only a run shows the
+  /// dependencies. Errors are dropped. This may run code of the program, which may end the
+  /// property.
+  package func prepareToAssign(_ lazy: WatcherRef) {
+    // A valid property has valid dependencies, and the links of a failed one are known.
+    guard lazy.pointee.status == .check || lazy.pointee.status == .stale, !lazy.isUnderWay
+    else { return }
+    records.hold {
+      if lazy.pointee.traits.contains(.tracking) {
+        settling.settle(lazy)
+      } else if computing.makeWires(of: lazy) == nil {
+        // Its links have to follow all values, as if it were computed: each pass gets at least one
+        // step nearer to the end of the longest path.
+        lazy.pointee.raise(to: .stale)
+        var passes = lazy.longestPath + 1
+        while passes > 0, lazy.hasWork, dependents.follow(lazy) { passes -= 1 }
+      }
+    }
+  }
+
+  /// Called before a program assigns the value of a property, after `prepareToAssign`; `overridden`
+  /// follows.
   package func willAssign(_ lazy: WatcherRef) {
     transactions.note(lazy)
     deliveredValues.willReplaceValue(of: lazy)
@@ -153,19 +177,15 @@ package struct Lazies: Room {
     }
     defer { comparisons.endAssigning() }
     records.hold {
-      let (traits, status) = (lazy.pointee.traits, lazy.pointee.status)
+      let status = lazy.pointee.status
       let (wasKnown, wasUnnotified) = (lazy.isKnown, lazy.lazyState.pointee.isUnnotified)
       keep(computation, of: lazy, isAssigned: true)
       lazy.lazyState.pointee.isAssigned = true
       computing.adoptVersions(of: lazy)
-      // Current objects on its declared paths have to notify the property, although nothing is
-      // computed.
-      if !traits.contains(.tracking) { _ = computing.makeWires(of: lazy) }
-      guard wiring.rewire(lazy) else { return }
-      awaitInvalidation(of: lazy)
       guard lazy.pointee.isActive, let slot = lazy.slot else { return }
       slots.rearmQuiet()
-      if case .same = computation { return }
+      // The dependents of a property that has failed have used the failure.
+      if case .same = computation, status != .failed { return }
       // If the property had become invalid, its dependents were notified then; but not if it never
       // had a value.
       if status == .check || status == .stale, wasKnown,
@@ -182,28 +202,6 @@ package struct Lazies: Room {
     }
   }
 
-  /// Makes sure that `lazy`, which is valid although some of its dependencies are not, is notified
-  /// of their changes.
-  private func awaitInvalidation(of lazy: WatcherRef) {
-    var work = [lazy.identity]
-    while let name = work.popLast() {
-      guard let next = watchers[name] else { continue }
-      // A property that was never computed has no links yet.
-      if !next.pointee.traits.contains(.tracking) { _ = computing.makeWires(of: next) }
-      // If its paths lead to other objects than when it was computed, its links have to follow.
-      guard let next = watchers[name], wiring.rewire(next) else { continue }
-      wiring.forEachWire(of: next) { wire in
-        for link in wire.links {
-          guard let other = link.pointee.slot?.pointee.lazy, other.isOutdated else { continue }
-          let state = other.lazyState
-          if state.pointee.isUnnotified, other.isWired { continue }
-          other.lazyState.pointee.isUnnotified = true
-          work.append(other.identity)
-        }
-      }
-    }
-  }
-
   /// Makes a property valid, with the version for a value that was computed or assigned.
   func keep(_ computation: Computation, of lazy: WatcherRef, isAssigned: Bool = false) {
     let isFirst =
@@ -212,12 +210,21 @@ package struct Lazies: Room {
     lazy.lazyState.pointee.isUnnotified = false
     lazy.lazyState.pointee.isKnown = true
     lazy.slot?.pointee.isValid = true
+    let state = lazy.lazyState
+    var isNew = state.pointee.operation != 0
     switch computation {
-    case .changed: lazy.version = deliveredValues.version(of: lazy) ?? nextVersion()
-    case .restored: lazy.version = deliveredValues.restoredVersion(of: lazy)
+    case .changed:
+      lazy.version = deliveredValues.version(of: lazy) ?? nextVersion()
+      isNew = true
+    case .restored:
+      lazy.version = deliveredValues.restoredVersion(of: lazy)
+      isNew = true
     case .same, .failed, .waiting: break
     }
-    if isFirst { lazy.lazyState.pointee.firstVersion = lazy.version }
+    // A value that comes back differs from the value, or the failure, in between.
+    if isNew { state.pointee.seen = lazy.version == lastVersion ? lastVersion : nextVersion() }
+    state.pointee.operation = 0
+    if isFirst { state.pointee.firstVersion = lazy.version }
   }
 
   /// A new version: each value that differs from the former one gets a new number.
@@ -232,6 +239,7 @@ package struct Lazies: Room {
   func announce(_ lazy: WatcherRef) {
     transactions.noteAnnouncement(of: lazy)
     lazy.version = nextVersion()
+    lazy.lazyState.pointee.seen = lazy.version
   }
 
   // MARK: Names

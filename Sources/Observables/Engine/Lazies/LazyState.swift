@@ -10,7 +10,10 @@ struct LazyState {
   var firstVersion = 0
   /// The version of the last delivered value, while that value is kept.
   var baseVersion = 0
-  /// The number of the operation in which it last failed.
+  /// The number of what dependent properties get: a new one for each different value, for a failure
+  /// and for the value after it.
+  var seen = 0
+  /// The number of the operation in which its last computation failed; 0 if it has a value since.
   var operation: UInt64 = 0
   /// How often it is on the list of properties that are being brought up to date.
   var listings: Int32 = 0
@@ -25,7 +28,8 @@ struct LazyState {
   var isWired = false
   /// Whether it is invalid, and some of its dependents were not notified of that.
   var isUnnotified = false
-  /// Whether a program has just assigned its value, and its dependents are being notified.
+  /// Whether its dependents are being notified of a value: one that a program has just assigned, or
+  /// one after a failure.
   var isNotifying = false
 
   /// The current step in bringing it up to date.
@@ -89,6 +93,15 @@ extension WatcherRef {
   var version: Int {
     get { lazyState.pointee.version }
     nonmutating set { lazyState.pointee.version = newValue }
+  }
+
+  /// The number that stands for its state at a link of `watcher`.
+  ///
+  /// Watchers compare with the value that was delivered last, and a failure is not delivered (Z8).
+  /// A dependent property may have used the failure: to it, a failure is a value of its own.
+  @inline(__always)
+  func version(for watcher: WatcherRef) -> Int {
+    watcher.pointee.traits.contains(.lazy) ? lazyState.pointee.seen : version
   }
 
   /// Whether a lazy property ever had a value, with which a new one is compared.

@@ -48,6 +48,8 @@ package struct Settling: Room {
     computing.unnest()
     if computing.depth == 0 { tracking.notifyTrackers() }
     tracking.resume()
+    // A property that has a value after a failure may have dependents.
+    if computing.depth == 0, !delivery.hasWaitingWrites { comparisons.call() }
     guard let lazy = watchers[name] else { return false }
     return !lazy.pointee.isPending
   }

@@ -264,7 +264,10 @@ extension Members {
     switch state.role {
     case .aggregate:
       let before = state.operating!.aggregate!.delivered
-      guard state.operating!.aggregate!.takeChange(), !reportFailure(of: link),
+      // A dependent property has used the failure, of which watchers know nothing.
+      let isReader = link.pointee.wire.pointee.watcher.pointee.traits.contains(.lazy)
+      guard state.operating!.aggregate!.takeChange(afterFailure: isReader),
+        !reportFailure(of: link),
         !isSameUnion(link, state)
       else { return false }
       if case .failure = before { return true }

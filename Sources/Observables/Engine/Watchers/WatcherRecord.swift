@@ -246,6 +246,16 @@ extension ObservationCore {
     open func isEqual(_ old: Operand, _ new: Operand, for watcher: WatcherRef) -> Bool { false }
     /// The values of `change`, in a form that outlives the write and its objects.
     open func save(_ change: Change) -> AnyObject? { nil }
+    /// Moves the values of a saved change to the observed object of a paused watcher, and returns
+    /// what stands for them until `takeKept`: values that refer to the object must not keep it
+    /// alive during the pause (L6).
+    ///
+    /// There are at most two of them, one with `isDerived`.
+    open func keep(_ saved: AnyObject, whilePaused watcher: WatcherRef, isDerived: Bool)
+      -> AnyObject
+    { saved }
+    /// The saved change that `keep` has moved, when the watcher is resumed or has ended.
+    open func takeKept(_ saved: AnyObject, of watcher: WatcherRef) -> AnyObject? { saved }
     /// Makes the place in the program that is writing now the cause of the watcher's next call.
     open func noteCause(of watcher: WatcherRef) {}
     /// Called for the first write since `takeWritten` to an object that a history follows; the

@@ -65,6 +65,7 @@ package struct Watchers: Room {
   package func pause(_ watcher: WatcherRef) {
     guard let root = watcher.pointee.root else { return }
     watcher.pointee.flags.insert(.paused)
+    immediates.pause(watcher)
     if !watcher.pointee.flags.contains(.running) { delivery.releaseAnchor(of: watcher, on: root) }
   }
 

@@ -93,7 +93,7 @@ extension Wiring {
         isKnown = isFanned
         join(parent, to: link)
       } else if let parent, !isStrict, path.kinds[step] == .element,
-        awaitsFlush(parent, wire.pointee.watcher)
+        awaitsFlush(parent, wire.pointee.watcher, step, path, node)
       {
         isKnown = isFanned
       } else {

@@ -41,16 +41,29 @@ extension Wiring {
   /// Whether digits behind `link`, where there is another list now, bind to an element only in the
   /// flush: earlier writes to the list belong to the same turn.
   ///
-  /// Digits in lazy properties and in lists below a wildcard bind at once.
-  func awaitsFlush(_ link: LinkRef, _ watcher: WatcherRef) -> Bool {
+  /// Digits in lazy properties and in lists below a wildcard bind at once, and so do digits that
+  /// are a key of `node` and not a position.
+  func awaitsFlush(
+    _ link: LinkRef, _ watcher: WatcherRef, _ step: Int, _ path: Path, _ node: NodeRef
+  ) -> Bool {
     if watcher.pointee.traits.contains(.lazy) || link.pointee.state != nil
-      || operations.isFollowing(watcher)
+      || operations.isFollowing(watcher) || isKey(step, of: path, on: node)
     {
       return false
     }
     link.pointee.awaitsFlush = true
     delivery.checkInFlush(watcher, isCause: true)
     return true
+  }
+
+  /// Whether digits mean a key of an object, and not the object at a position.
+  private func isKey(_ step: Int, of path: Path, on node: NodeRef) -> Bool {
+    switch try? node.kind.element(path.steps[step], at: step, of: path, on: node) {
+    case .key: return true
+    case .object(_, let anchor): node.kind.releaseElement(anchor, of: node)
+    case nil: break
+    }
+    return false
   }
 
   /// Brings the links of a watcher up to date in the flush, where digits bind to elements.

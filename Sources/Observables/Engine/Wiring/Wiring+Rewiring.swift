@@ -106,9 +106,10 @@ extension Wiring {
   /// Makes the links of a watcher follow the current objects on its paths.
   ///
   /// A lazy property, and the first and the last element of a list, are derived values: a different
-  /// one only causes a call if it still differs in the watcher's turn (Z4). Until then the links
-  /// below stay at the last delivered one, as writes to it count if it comes back. Below an
-  /// operator they follow at once: it is the operator's value that is compared.
+  /// one only causes a call if it still differs in the watcher's turn (Z4), and a dependent
+  /// property only runs if it still differs when it is read. Until then the links below stay at the
+  /// last delivered one, as writes to it count if it comes back. Below an operator they follow at
+  /// once: it is the operator's value that is compared.
   ///
   /// If a watcher is stale only for writes that a transaction may take back (S8), all its links
   /// stay. Watchers that compare in each write are the exception: their links follow at once.
@@ -130,8 +131,8 @@ extension Wiring {
   private func rewireStale(_ watcher: WatcherRef, isItsTurn: Bool) -> Bool {
     let traits = watcher.pointee.traits
     let keepsDelivered =
-      !isItsTurn && watcher.pointee.status == .check
-      && traits.isDisjoint(with: [.immediate, .lazy])
+      !isItsTurn && watcher.pointee.status == .check && !traits.contains(.immediate)
+      && !(traits.contains(.lazy) && watcher.isUnderWay)
     var kept: [LinkRef] = []
     func follow(_ link: LinkRef) {
       if keepsDelivered, link.leadsToUndelivered {

@@ -42,6 +42,32 @@ check("inserts and removals elsewhere never call", function()
   eq(n(), 1)
   eq(w.active, false)
 end)
+check("P2, T9: digits that are a key bind at once, also in a table that has appeared", function()
+  for _, is_immediate in ipairs { true, false } do
+    local t, log = {}, {}
+    obs.observe(t, "list.7", function(t) log[#log + 1] = tostring(t.list and t.list[7]) end,
+      { immediate = is_immediate })
+    t.list = { [7] = "a" }
+    if not is_immediate then obs.flush() end
+    t.list[7] = "b"
+    obs.flush()
+    t.list = { [7] = "c" }
+    if not is_immediate then obs.flush() end
+    t.list[7] = nil
+    obs.flush()
+    eq(table.concat(log, " "), "a b c nil")
+  end
+end)
+check("P2, T9: the same in a dictionary, and below it", function()
+  local t, log = {}, {}
+  obs.observe(t, "map.7.x", function(t) log[#log + 1] = tostring(t.map[7].x) end,
+    { immediate = true })
+  t.map = obs.dictionary { [7] = { x = 1 } }
+  t.map[7].x = 2
+  t.map[7] = { x = 3 }
+  t.map[7].x = 4
+  eq(table.concat(log, " "), "1 2 3 4")
+end)
 check("replacing the element counts as leaving", function()
   local t = { new "a", new "b" }
   local n, w = counter(t, "1")

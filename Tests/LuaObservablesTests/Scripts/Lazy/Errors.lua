@@ -47,6 +47,146 @@ check("Z8: the traceback of a report shows the getter", function()
     eq(n(), 1)
   end)
 end)
+-- A failure is a value of its own to dependents. `levels` properties pass the value of `v` on, and
+-- `text` catches their errors.
+local function define(s, name, source, is_declared, get)
+  if is_declared then obs.computed(s, name, { source }, get) else obs.computed(s, name, get) end
+end
+local function guarded(get)
+  local ok, value = pcall(get)
+  return ok and "value " .. tostring(value) or "no value"
+end
+local function chain(levels, passes_declared, is_declared)
+  local s = { v = 1 }
+  local last = "v"
+  for i = 1, levels do
+    local from = last
+    last = "c" .. i
+    define(s, last, from, passes_declared, function(s)
+      if s[from] == "bad" then error("bad", 0) end
+      return s[from]
+    end)
+  end
+  define(s, "text", last, is_declared, function(s)
+    return guarded(function() return s[last] end)
+  end)
+  return s, last
+end
+local function each_chain(body)
+  for levels = 1, 3 do
+    for way = 0, 3 do
+      local s, last = chain(levels, way % 2 == 0, way < 2)
+      body(s, last)
+    end
+  end
+end
+check("Z8: a getter that caught an error runs again when the former value is back", function()
+  each_chain(function(s)
+    eq(s.text, "value 1")
+    s.v = "bad"
+    eq(s.text, "no value")
+    s.v = 1
+    eq(s.text, "value 1")
+  end)
+end)
+check("Z8: its watchers are called for both changes", function()
+  reporting(function()
+    each_chain(function(s)
+      local n = counter(s, "text")
+      s.v = "bad"
+      eq(n(), 1)
+      s.v = 1
+      eq(n(), 1)
+      eq(s.text, "value 1")
+    end)
+  end)
+end)
+check("Z8: also if the value comes back by an assignment", function()
+  each_chain(function(s, last)
+    eq(s.text, "value 1")
+    s.v = "bad"
+    eq(s.text, "no value")
+    s[last] = 1
+    eq(s.text, "value 1")
+  end)
+end)
+check("Z8: also if a reader has tried it again with success", function()
+  for _, is_declared in ipairs { true, false } do
+    local is_down = false
+    local s = {}
+    obs.lazy(s, "loaded", { loader = function(s)
+      if is_down then error("down", 0) end
+      s.loaded = "data"
+    end })
+    define(s, "text", "loaded", is_declared, function(s)
+      return guarded(function() return s.loaded end)
+    end)
+    eq(s.text, "value data")
+    is_down = true
+    obs.invalidate(s, "loaded")
+    eq(s.text, "no value")
+    is_down = false
+    eq(s.loaded, "data")
+    eq(s.text, "value data")
+  end
+end)
+check("Z8: through operators, wildcards, and properties that keep no value", function()
+  local paths = {
+    ["list.@sum.p"] = function(s) return obs.get(s, "list.@sum.p") end,
+    ["list.*.p"] = function(s) return s.list[1].p end,
+    ["list.@first.p"] = function(s) return s.list[1].p end,
+    ["list.@max.p"] = function(s) return obs.get(s, "list.@max.p") end,
+    ["list.@any.p"] = function(s) return s.list[1].p end,
+    ["o.*"] = function(s) return s.o.p end,
+    ["o.p"] = function(s) return s.o.p end,
+    ["plain"] = function(s) return s.plain end,
+  }
+  for path, get in pairs(paths) do
+    for _, is_declared in ipairs { true, false } do
+      for _, is_watched in ipairs { true, false } do
+        reporting(function()
+          local o = { v = 1 }
+          obs.computed(o, "p", { "v" }, function(o)
+            if o.v == "bad" then error("bad", 0) end
+            return o.v
+          end)
+          local s = { o = o, list = { o } }
+          obs.lazy(s, "plain",
+            { cached = false, deps = { "o.p" }, get = function(s) return s.o.p end })
+          define(s, "text", path, is_declared, function(s)
+            return guarded(function() return get(s) end)
+          end)
+          if is_watched then obs.observe(s, "text", nothing) end
+          local _ = o.p
+          local first = s.text
+          for _ = 1, 2 do
+            o.v = "bad"
+            obs.flush()
+            assert(s.text ~= first, path)
+            o.v = 1
+            obs.flush()
+            eq(s.text, first)
+          end
+        end)
+      end
+    end
+  end
+end)
+check("Z8: watchers of the failed property are not called for the value they had", function()
+  reporting(function()
+    local s, last = chain(2, true, true)
+    local n = counter(s, last)
+    local all = counter(s, "*")
+    all()
+    s.v = "bad"
+    eq(n(), 0)
+    all()
+    s.v = 1
+    eq(n(), 0)
+    s.v = 2
+    eq(n(), 1)
+  end)
+end)
 check("Z8: a failing operator is an error for readers of its dependents, and is not "
   .. "reported", function()
   reporting(function()

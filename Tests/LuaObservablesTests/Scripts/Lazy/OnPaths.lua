@@ -187,4 +187,36 @@ check("C9: an operator over one that cannot take a value has no value, and repor
     assert(obs.get(t, path))
   end
 end)
+-- A list whose first element is another one for a while, and the first one's value in the end.
+local function displaced(deps, displace)
+  local a, b = { v = 2 }, { v = 3 }
+  local s = { list = { a }, other = { { v = 1 } } }
+  obs.computed(s, "count", { "list.*.v" }, function(s) return #s.list end)
+  obs.computed(s, "first", deps, function(s) return s.list[1].v end)
+  eq(s.first, 2)
+  eq(s.count, 1)
+  displace(s, b, function()
+    table.sort(s.list, function(x, y) return x == a and y ~= a end)
+  end)
+  eq(s.list[1], a)
+  a.v = 9
+  return s.first
+end
+check("Z2: a property of the first element follows it after others were in front of it", function()
+  local function displace(s, b, sort)
+    table.insert(s.list, 1, b)
+    sort()
+  end
+  eq(displaced({ "list.@first.v" }, displace), 9)
+  eq(displaced({ "list.@first.v" }, function(s, b, sort)
+    obs.transaction({ s }, function() displace(s, b, sort) end)
+  end), 9)
+end)
+check("Z2: also if another operator on its paths was read in between", function()
+  eq(displaced({ "list.@first.v", "other.@sum.v" }, function(s, b)
+    table.insert(s.list, 1, b)
+    eq(obs.get(s, "other.@sum.v"), 1)
+    table.remove(s.list, 1)
+  end), 9)
+end)
 finish()

@@ -38,6 +38,75 @@ check("L1: keeping the handle keeps neither side alive", function()
   w:run()
   eq(w:observe("x"), w)
 end)
+check("L6: a paused watcher whose missed change refers to its object is freed with it", function()
+  local options = { {}, { immediate = true } }
+  local changes = {
+    function(t) t.a = t end, function(t) t.a = { t } end,
+    function(t) t.a = { t } t.a = nil end,
+  }
+  local ways = {
+    function(t, o) return obs.observe(t, "a", nothing, o) end,
+    function(t, o) return obs.observe(t, { "*", "a.a" }, nothing, o) end,
+    function(t, o)
+      obs.computed(t, "c", { "a" }, function(t) return { t } end)
+      return obs.observe(t, "c", nothing, o)
+    end,
+    function(t, o) t.a = {} return obs.observe(t, { "a.@count", "b" }, nothing, o) end,
+    function(t, o) return obs.observe_edits(t, nothing, o) end,
+  }
+  local weak = setmetatable({}, { __mode = "k" })
+  for i, way in ipairs(ways) do
+    for k, o in ipairs(options) do
+      for n, change in ipairs(changes) do
+        for _, is_first in ipairs { true, false } do
+          (function()
+            local t = {}
+            weak[t] = ("%d %d %d %s"):format(i, k, n, is_first)
+            local w = way(t, o)
+            obs.batch(function()
+              if is_first then w:pause() end
+              change(t)
+              w:pause()
+            end)
+          end)()
+        end
+      end
+    end
+  end
+  -- The handles of the last change are recycled when the next one is saved.
+  local other = {}
+  local w = obs.observe(other, "a", nothing, { immediate = true })
+  w:pause()
+  other.a = {}
+  obs.flush()
+  collect()
+  obs.flush()
+  collect()
+  local left = {}
+  for _, text in pairs(weak) do left[#left + 1] = text end
+  eq(table.concat(left, ", "), "")
+end)
+check("T9: a resumed immediate watcher receives the first change of the pause", function()
+  local t = {}
+  local log = {}
+  local w = obs.observe(t, "a", function(_, _, change)
+    log[#log + 1] = change
+  end, { immediate = true })
+  for _ = 1, 2 do
+    local old, new = {}, {}
+    t.a = old
+    log = {}
+    w:pause()
+    t.a = new
+    t.a = {}
+    eq(#log, 0)
+    w:resume()
+    eq(#log, 1)
+    eq(log[1].key, "a")
+    eq(log[1].old, old)
+    eq(log[1].new, new)
+  end
+end)
 check("L2: between a write and its flush the observed object lives", function()
   local calls = 0
   do

@@ -441,8 +441,8 @@ end)
 
 -- Lazy properties
 
--- The dependencies and bodies of getters. `plain`: without computed dependencies, so that the end
--- of an override is known.
+-- The dependencies and bodies of getters. `plain`: without computed dependencies and sizes, so that
+-- the end of an override is known.
 local GETTERS = {
   {plain = true, "{'a'}", "return num(self.a) + 1"},
   {plain = true, "{'a', 'b'}", "return num(self.a) + num(self.b)"},
@@ -454,7 +454,7 @@ local GETTERS = {
   {plain = true, "{'items.*.a'}",
     "local n = 0 for _, e in ipairs(obj(self.items) or {}) do n = n + num(obj(e) and e.a) end "
       .. "return n"},
-  {plain = true, "{'items.@count'}", "return obj(self.items) and obs.get(self, 'items.@count')"},
+  {"{'items.@count'}", "return obj(self.items) and obs.get(self, 'items.@count')"},
   {"{'items.@sum.a'}", "return obs.get(self, 'items.@sum.a')"},
   {"{'q1'}", "return self.q1"},
   {"{'q1', 'x.q1'}", "return num(self.q1) + num(obj(self.x) and self.x.q1)"},

@@ -310,6 +310,87 @@ check("table functions with comparators and elements that misbehave, on observed
   end)
   while obs.flush() > 0 do end
 end)
+turns("a task that waits for a change returns when the watchers of its object end", function()
+  local ways = {
+    function(t) eq(obs.stop(t), 1) end,
+    function(t) eq(obs.stop(t, "n"), 1) end,
+    function(t)
+      t.n = 1
+      obs.stop(t)
+    end,
+  }
+  for _, way in ipairs(ways) do
+    local t, results, is_closed = { n = 0 }, nil, false
+    local task = obs.task(function()
+      local guard <close> = setmetatable({}, { __close = function() is_closed = true end })
+      results = table.pack(obs.next_change(t, "n", 60))
+      return "done"
+    end)
+    way(t)
+    eq(results, nil)
+    turn()
+    turn()
+    eq(results.n, 2)
+    eq(results[1], nil)
+    eq(results[2], "stopped")
+    eq(is_closed, true)
+    eq(task:await(), "done")
+  end
+end)
+turns("a stopped wait does not disturb the next one", function()
+  local t, log = { n = 0 }, {}
+  local task = obs.task(function()
+    for _ = 1, 3 do log[#log + 1] = tostring(obs.next_change(t, "n")) end
+  end)
+  obs.stop(t)
+  turn()
+  turn()
+  t.n = 1
+  turn()
+  turn()
+  obs.stop(t)
+  turn()
+  turn()
+  eq(table.concat(log, " "), "nil true nil")
+  eq(task.done, true)
+end)
+turns("a task that stops its own scope ends when it waits, and the others end at once", function()
+  local log = {}
+  local scope, own, other
+  scope = obs.scope(function()
+    other = obs.task(function()
+      local guard <close> = setmetatable({}, { __close = function() log[#log + 1] = "other" end })
+      obs.sleep(60)
+    end)
+    own = obs.task(function()
+      local guard <close> = setmetatable({}, { __close = function() log[#log + 1] = "own" end })
+      obs.sleep(0)
+      scope:stop()
+      log[#log + 1] = "goes on"
+      obs.sleep(60)
+      log[#log + 1] = "never"
+    end)
+  end)
+  turn()
+  turn()
+  turn()
+  eq(table.concat(log, ", "), "other, goes on, own")
+  eq(other.done, true)
+  eq(own.done, true)
+end)
+turns("a task that stops its own scope can return", function()
+  local scope, result
+  scope = obs.scope(function()
+    result = obs.task(function()
+      obs.sleep(0)
+      scope:stop()
+      return "result"
+    end)
+  end)
+  turn()
+  turn()
+  eq(result:await(), "result")
+end)
 turns("tasks cancelled from everywhere", function()
   local a, b
   a = obs.task(function() obs.sleep(0.01) end)

@@ -22,6 +22,19 @@ return {
       {"write", "a", -3}, {"read", "d", -1000},
       {"write", "a", -2}, {"read", "d", -1000}, {"write", "a", 2}, {"read", "d", 2},
     }},
+  {"Z8", "a node that handles the error computes again when the former value is back",
+    nodes = {
+      {"a", 2}, {"b", "root", left = "a"}, {"c", "careful", left = "b"}, {"d", "sum", left = "c"},
+    },
+    steps = {
+      {"read", "d", 2},
+      {"write", "a", -1}, {"read", "d", -1000}, {"write", "a", 2}, {"read", "d", 2},
+      {"write", "a", -1}, {"read", "d", -1000}, {"set", "b", 2}, {"read", "d", 2},
+      {"write", "a", 2}, {"read", "d", 2},
+      {"watch", "w", "d"}, {"write", "a", -1}, {"flush", "w"}, {"read", "d", -1000},
+      {"write", "a", 2}, {"flush", "w"}, {"read", "d", 2},
+      {"write", "a", -1}, {"write", "a", 2}, {"flush", ""},
+    }},
   {"Z8", "watched, it is reported once for each change, and the watcher stays",
     nodes = {{"a", 1}, {"b", "root", left = "a"}, {"c", "sum", left = "b"}},
     steps = {

@@ -11,7 +11,10 @@ local programs = dofile(folder .. "../../Support/programs.lua")
 
 local random = {}
 local COUNT = 7
-local OPERATIONS = {"sum", "sum", "sum", "choose", "sign", "choose", "root", "careful"}
+-- `root` fails below zero, and `careful` catches the error.
+local OPERATIONS = {
+  "sum", "sum", "sum", "choose", "sign", "choose", "root", "root", "careful", "careful",
+}
 
 local Run = {}
 Run.__index = Run
@@ -48,7 +51,11 @@ function Run:lower(i, j) if i > 1 then return self.nodes[(j - 1) % (i - 1) + 1] 
 function Statements:write(i, value)
   local node = self.nodes[i]
   self.A.write(node.real, value)
-  node.source = value
+  node.former, node.source = node.source, value
+end
+function Statements:restore(i)
+  local former = self.nodes[i].former
+  if former then Statements.write(self, i, former) end
 end
 function Statements:link(i, key, j)
   local node, other = self.nodes[i], j and self:lower(i, j) or nil
@@ -83,12 +90,8 @@ function Statements:read(i)
   local node = self.nodes[i]
   self:check_read(node, self.before:result(node))
 end
--- Only if the node is valid, so that its dependencies are known.
 function Statements:override(i, value)
   local node = self.nodes[i]
-  if self.before:result(node).failure then return end
-  self:check_read(node, self.before:result(node))
-  self:check_runs({read = true}, reference.reachable(node))
   self.A.set(node.real, "value", value)
   node.read = node.override and node.read or self.before.traces[node]
   node.override = value
@@ -97,6 +100,7 @@ function Statements:invalidate(i)
   local node = self.nodes[i]
   self.A.invalidate(node.real, "value")
   node.override, node.may_run = nil, true
+  self.invalidated = node
 end
 function Statements:valid(i)
   local node = self.nodes[i]
@@ -253,36 +257,27 @@ function Run:settle()
   for _, node in ipairs(self.nodes) do look:result(node) end
   for _, node in ipairs(self.nodes) do
     local old, new = self.before.traces[node], look.traces[node]
-    if not old or not reference.same_trace(old, new) then
-      node.may_run = true
-      if node.override then
-        self.disturbed[node] = old and reference.stored_differs(old, new) and "surely" or "perhaps"
-      end
-    elseif node.override and self.touched then
-      -- Its dependencies may have been invalid in between.
-      self.disturbed[node] = self.disturbed[node] or "perhaps"
-    end
+    if not old or not reference.same_trace(old, new) then node.may_run = true end
   end
   return look
 end
 
--- An override ends with the next invalidation. If its dependencies were computed again and have not
--- changed, it may last; so the node is asked.
+-- An override ends when something changes that the node depends on, directly or not, whether the
+-- values in between change. If one of these nodes has failed, its former dependencies count, too,
+-- which the reference does not know: then the node is asked.
 function Run:resolve(look)
   for _, node in ipairs(self.nodes) do
-    local kind = self.disturbed[node]
-    if kind and node.override then
-      local ok, value = pcall(self.A.read, node.real, "value")
-      local computed = look.computed[node]
-      node.runs = self.A.runs(node.real, "value")
-      if ok and value == node.override and kind == "perhaps" then
-        node.may_run = node.may_run
-      elseif computed.failure and not ok or ok and value == computed.value then
-        node.override, node.may_run = nil, computed.failure ~= nil
+    local sources = node.override and node ~= self.assigned and self.sources[node]
+    if sources then
+      local is_over = sources.nodes[self.invalidated] or look:differs(sources.entries)
+      if not is_over and sources.has_failure and self.touched then
+        local ok, value = pcall(self.A.read, node.real, "value")
+        is_over = not (ok and value == node.override)
+        self.asked[node] = true
+      end
+      if is_over then
+        node.override, node.may_run = nil, true
         return true
-      else
-        fail("node %d is %s, neither its override %s nor %s", node.number, tostring(value),
-          kind == "surely" and "(over)" or tostring(node.override), tostring(computed.text))
       end
     end
   end
@@ -292,7 +287,11 @@ function Run:perform(statement)
   local name = statement[1]
   local is_change = Statements[name] and not ({read = 1, valid = 1, flush = 1, watch = 1, pause = 1,
     resume = 1, stop = 1, collect = 1})[name]
-  self.disturbed, self.touched = {}, is_change
+  self.touched, self.asked, self.invalidated, self.sources = is_change, {}, nil, {}
+  for _, node in ipairs(self.nodes) do
+    if node.override then self.sources[node] = self.before:sources(node) end
+  end
+  self.assigned = name == "override" and self.nodes[statement[2]] or nil
   Statements[name](self, table.unpack(statement, 2))
   local look = self:settle()
   while self:resolve(look) do look = self:settle() end
@@ -324,10 +323,12 @@ function Run:perform(statement)
   end
   for node in pairs(watched) do allowed[node] = true end
   local needed = {}
-  if name == "read" or name == "valid" then
+  if name == "read" or name == "valid" or name == "override" then
     reference.reachable(self.nodes[statement[2]], needed)
   end
-  for node in pairs(self.disturbed) do reference.reachable(node, needed) end
+  -- An assignment computes what the node depends on, and the node itself if it is tracked.
+  if self.assigned and self.assigned.way == "declared" then needed[self.assigned] = nil end
+  for node in pairs(self.asked) do reference.reachable(node, needed) end
   self:check_runs(statement, setmetatable(needed, {__index = allowed}))
 end
 
@@ -380,20 +381,33 @@ function random.program()
     if math.random(2) == 1 then program[#program + 1] = {"link", i, "right", node()} end
     if math.random(3) == 1 then program[#program + 1] = {"list", i, list()} end
   end
+  -- An error that is caught right above it.
+  if math.random(2) == 1 then
+    program.setup[3][1], program.setup[4][1] = "root", "careful"
+    program[#program + 1] = {"link", 3, "left", math.random(2)}
+    program[#program + 1] = {"link", 4, "left", 3}
+  end
   local overrides = 0
   for _ = 1, math.random(10, 50) do
-    local r = math.random(40)
+    local r = math.random(42)
     local statement
-    if r <= 10 then statement = {"write", node(), math.random(-1, 3)}
+    if r >= 41 then
+      -- A value, or a failure, that comes and goes.
+      local i = math.random(3)
+      program[#program + 1] = {"read", node()}
+      program[#program + 1] = {"write", i, math.random(-1, 0)}
+      program[#program + 1] = {pick {"read", "valid"}, node()}
+      statement = {"restore", i}
+    elseif r <= 10 then statement = {"write", node(), math.random(-1, 3)}
     elseif r <= 17 then statement = {"read", node()}
     elseif r <= 21 then statement = link()
     elseif r == 22 then statement = {"list", node(), math.random(4) > 1 and list()}
     elseif r <= 24 then statement = {"insert", node(), node(), node()}
     elseif r == 25 then statement = {"remove", node(), node()}
-    elseif r <= 27 then
+    elseif r <= 28 then
       overrides = overrides + 1
       statement = {"override", node(), 1000 * overrides}
-    elseif r == 28 then statement = {"invalidate", node()}
+    elseif r == 40 then statement = {"invalidate", node()}
     elseif r == 29 then statement = {"valid", node()}
     elseif r <= 32 then
       statement = {"watch", node(), pick(PATHS), math.random(5) == 1}

@@ -111,6 +111,30 @@ function Look:again(trace)
   return now
 end
 
+-- What a node depends on, directly or through other nodes: the entries of their traces, the nodes,
+-- and whether one of them fails.
+function Look:sources(node, found)
+  found = found or {entries = {}, nodes = {}, has_failure = false}
+  if found.nodes[node] then return found end
+  found.nodes[node] = true
+  local result = self:result(node)
+  local computed = node.override and self.computed[node] or result
+  found.has_failure = found.has_failure or computed.failure ~= nil
+  for _, entry in ipairs(self.traces[node]) do
+    found.entries[#found.entries + 1] = entry
+    if entry[2] == "value" then self:sources(entry[1], found) end
+  end
+  return found
+end
+
+-- Whether some of these entries have other values now.
+function Look:differs(entries)
+  for i, now in ipairs(self:again(entries)) do
+    if now[3] ~= entries[i][3] then return true end
+  end
+  return false
+end
+
 -- Errors are not compared: each one is a change.
 function reference.same_trace(a, b)
   if #a ~= #b then return false end
@@ -119,20 +143,6 @@ function reference.same_trace(a, b)
     for k = 1, 3 do if a[i][k] ~= b[i][k] then return false end end
   end
   return true
-end
-
--- Whether a stored value differs, not only a computed one.
-function reference.stored_differs(a, b)
-  local function stored(trace)
-    local texts = {}
-    for _, entry in ipairs(trace) do
-      if entry[2] ~= "value" then
-        texts[#texts + 1] = ("%s %s %s"):format(entry[1], entry[2], entry[3])
-      end
-    end
-    return table.concat(texts, "\n")
-  end
-  return stored(a) ~= stored(b)
 end
 
 -- All nodes that a node can reach, including itself.

@@ -96,12 +96,31 @@ return function(M)
     for _, d in next, data do for _, p in next, d.lazy do f(p) end end
   end
 
+  local function depends_on(q, p)
+    for _, entry in ipairs(q.made_of) do
+      if entry.source == p then return true end
+      if type(entry.source) ~= "function" and depends_on(entry.source, p) then return true end
+    end
+  end
+
+  -- Z5: an assigned value ends with the next change of something that it depends on, whatever the
+  -- values in between.
+  local function end_assignments(p)
+    each_property(function(q)
+      if q.is_assigned and q.valid and not q.stale and depends_on(q, p) then
+        q.stale = true
+        M.spoiled(q)
+      end
+    end)
+  end
+
   -- A property has another value: values computed from the old one are stale (Z2).
   local function spread(p)
     each_property(function(q)
       for _, entry in ipairs(q.valid and q.made_of or {}) do
         if entry.source == p and (entry.failure or not same(entry.value, p.value)) then
           q.stale = true
+          end_assignments(q)
         end
       end
     end)
@@ -110,6 +129,7 @@ return function(M)
     local before, was_known = p.value, p.known
     if was_known then p.renewed = M.flushes end
     p.value, p.valid, p.stale, p.known, p.made_of = value, true, false, true, made_of
+    p.is_assigned = false
     if was_known and not same(before, value) then spread(p) end
   end
 
@@ -117,15 +137,10 @@ return function(M)
     local tracer, own = M.tracer, p.track and {stored = {}, values = {}, routes = {}} or nil
     M.tracer, p.is_running, p.loaded = nil, true, nil
     M.running = M.running + 1
-    -- Declared dependencies are updated before the getter runs; their errors are its errors.
+    -- Declared dependencies are updated before the getter runs, which gets their errors.
     local made_of = p.track and {} or values_of(p)
-    local failure
-    for _, entry in ipairs(made_of) do failure = failure or entry.failure end
-    local ok, value = false, failure and failure[1]
-    if not failure then
-      M.tracer = own
-      ok, value = pcall(p.get, p.object, p.name)
-    end
+    M.tracer = own
+    local ok, value = pcall(p.get, p.object, p.name)
     M.running = M.running - 1
     M.tracer, p.is_running = tracer, false
     if ok and p.is_loading then value = p.loaded and p.loaded[1] end
@@ -257,6 +272,7 @@ return function(M)
       for _, hit in ipairs(hits) do
         if not hit[2].same then
           hit[1].stale = true
+          end_assignments(hit[1])
           let_go(hit[1])
           M.spoiled(hit[1])
         end
@@ -342,14 +358,18 @@ return function(M)
     if not p.cached then error("keeps no value", 0) end
     if not M.is_valid(p) and not (p.is_created and value == nil) then M.expose(p) end
     M.has_assigned = true
+    -- The dependencies are brought up to date; only a run of a tracked getter shows them.
+    if not (p.is_created and value == nil) then
+      if p.track then M.attempt(p) else values_of(p) end
+    end
     M.hear(p.object, {}, function()
       if p.is_created and value == nil then
         p.valid = false
         let_go(p)
         M.spoiled(p)
       else
-        local _, made_of = M.supposing(function() return values_of(p, p.tracer) end)
-        keep(p, value, made_of)
+        keep(p, value, values_of(p, p.tracer))
+        p.is_assigned = true
         M.overridden(p)
       end
     end)
@@ -369,6 +389,7 @@ return function(M)
       if not p then error("no lazy property", 0) end
       M.hear(object, {}, function()
         p.valid = false
+        end_assignments(p)
         let_go(p)
         M.spoiled(p)
       end)
