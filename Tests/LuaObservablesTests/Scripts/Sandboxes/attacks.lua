@@ -251,7 +251,7 @@ function attacks.limits()
 end
 
 function attacks.native() refused(obs.native, { luv = false }) end
-function attacks.stats() storm(obs.stats) end
+function attacks.stats() storm(function() obs.stats() end) end
 function attacks.raw() storm(function() obs.raw(shared, { computed = true }) end) end
 
 -- Changes ----------------------------------------------------------------------------------------
@@ -337,7 +337,7 @@ function attacks.next_turn()
   again()
 end
 
-function attacks.now() storm(obs.now) end
+function attacks.now() storm(function() obs.now() end) end
 function attacks.on_readable() refused(obs.on_readable, 0, endless) end
 function attacks.on_writable() refused(obs.on_writable, 1, endless) end
 
