@@ -175,9 +175,9 @@ package final class MirrorSession {
   /// Takes a turn's changes of the tree, which take about so many bytes.
   func wrote(_ operations: [MirrorOperation], size: Int) {
     if operations.isEmpty || state == .stopped { return }
-    let batch = MirrorBatch(operations)
-    batch.base = version + document.pending.count
-    document.add(batch)
+    let base = version + document.pending.count
+    let batch = document.add(operations)
+    batch.base = base
     lastNumber += 1
     batch.number = lastNumber
     batch.size = size
@@ -234,7 +234,7 @@ package final class MirrorSession {
             + "\(options.limit)")
       }
       sent = batch.number
-      let base = options.check ? "\(batch.base)" : ""
+      let base = options.check && !batch.commutes ? "\(batch.base)" : ""
       run(
         .append,
         [epoch.bytes, writer.bytes, "\(batch.number)".bytes, base.bytes, bytes]
@@ -297,7 +297,8 @@ package final class MirrorSession {
     }
     lastNumber = number - 1
     sent = min(sent, lastNumber)
-    let rejections = document.rejections(of: refused.flatMap(\.operations))
+    let rejections = document.rejections(
+      of: refused.flatMap { $0.changes(at: $0.operations.indices) })
     let step = document.withdraw(from: number)
     keepAll()
     perform(step)
@@ -706,7 +707,7 @@ package final class MirrorSession {
     pendingBytes -= batch.size
     acknowledge(upTo: batch.number)
     if !batch.dropped.isEmpty {
-      tree?.rejected(document.rejections(of: batch.dropped.map { batch.operations[$0] }))
+      tree?.rejected(document.rejections(of: batch.changes(at: batch.dropped)))
     }
   }
 
