@@ -4,13 +4,17 @@ package import Observables
 private struct Link {
   let commands: RedisConnection
   let follower: RedisConnection
-  /// The names of the scripts that the server has.
-  var scripts: [ServerScript: [UInt8]] = [:]
-  /// Whether the server has all of them.
-  var isReady: Bool { scripts.count == ServerScript.allCases.count }
+  /// Whether the server has all scripts.
+  var isReady = false
   var isJoining = false
   var isFollowing = false
   var isSnapshotUnderWay = false
+  /// The number of batches whose replies have not come.
+  var underWay = 0
+  /// Whether the server is full, or its disk is: it takes no writes until there is room.
+  var isFull = false
+  /// Whether the answer to a look has not come: on a slow link, others may be in front of it.
+  var isLooking = false
   /// Whether a batch was missing in the stream.
   var hasGap = false
   /// The version that the server had when this process joined.
@@ -67,6 +71,29 @@ package final class MirrorSession {
   private var pendingBytes = 0
   /// The number of batches that may be under way at once.
   private static let mostSent = 256
+
+  /// The names of the scripts, which a server keeps while it runs.
+  private var scripts: [ServerScript: [UInt8]] = [:]
+  /// A snapshot that is under way: what has come of it stays when the connection is lost.
+  private var download: Download?
+  /// The version of a snapshot behind which batches were missing.
+  private var gapBehind: Int?
+  /// The beginning of the next batch, from a connection that was lost.
+  private var begun: StreamEntry?
+
+  private struct Download {
+    let epoch: String
+    /// The version and the size of the snapshot.
+    let at: Int, size: Int
+    /// The version of the server, and the number of this writer's last batch there.
+    var newest = 0, last = 0
+    /// The writer and the number of the last batch that the snapshot has.
+    let lastEntry: (writer: String, number: Int)
+    var bytes: [UInt8] = []
+    /// The batches behind the snapshot, and the beginning of the next one.
+    var entries: [StreamEntry] = []
+    var begun: StreamEntry?
+  }
 
   private var link: Link?
   private var delay: Double
@@ -140,11 +167,11 @@ package final class MirrorSession {
     if pending > 0 {
       tree?.warn("the mirror '\(name)' was stopped with \(pending) batches not acknowledged")
     }
+    state = .stopped
     disconnect()
     looking?.stop()
     retry?.stop()
     (looking, retry) = (nil, nil)
-    state = .stopped
     journal?.close()
     document.end()
     tree?.statusDidChange()
@@ -220,7 +247,8 @@ package final class MirrorSession {
       return
     }
     var isSent = false
-    while sent < lastNumber, sent - acknowledged < MirrorSession.mostSent {
+    // At a full server, one batch at a time finds out whether there is room again.
+    while sent < lastNumber, sent - acknowledged < (link.isFull ? 1 : MirrorSession.mostSent) {
       let index = sent + 1 - first
       guard document.pending.indices.contains(index) else {
         return lost("it has forgotten batches of this process")
@@ -234,6 +262,7 @@ package final class MirrorSession {
             + "\(options.limit)")
       }
       sent = batch.number
+      self.link?.underWay += 1
       let base = options.check && !batch.commutes ? "\(batch.base)" : ""
       run(
         .append,
@@ -247,10 +276,15 @@ package final class MirrorSession {
   }
 
   private func appended(_ batch: MirrorBatch, _ reply: Reply) {
+    link?.underWay -= 1
     if batch.isWithdrawn { return }
     let list = reply.list
     switch (list.first?.text, reply) {
+    case (_, .error(let text)) where isFull(text): break
+    // The batch before was refused by a full server.
+    case ("gap"?, _) where link?.isFull == true: break
     case ("ok"?, _), ("known"?, _):
+      link?.isFull = false
       acknowledge(upTo: batch.number)
       if list.count == 3, let newest = list[1].integer, let at = list[2].integer {
         publish(newest, at)
@@ -262,6 +296,19 @@ package final class MirrorSession {
     case (_, .lost): break
     default: lost(Self.notRedis)
     }
+  }
+
+  /// Whether the server takes no writes now, which a look tries again. It can still be read.
+  private func isFull(_ error: [UInt8]) -> Bool {
+    let text = String(decoding: error, as: UTF8.self)
+    guard text.contains("OOM command not allowed") || text.contains("MISCONF") else { return false }
+    if link?.isFull == false {
+      tree?.warn(
+        "mirror '\(name)', server \(address.name): it takes no writes until it has room again: "
+          + address.quoted(error))
+    }
+    link?.isFull = true
+    return true
   }
 
   private func acknowledge(upTo number: Int) {
@@ -318,7 +365,12 @@ package final class MirrorSession {
       link = Link(commands: commands, follower: follower)
       logIn(commands)
       logIn(follower)
-      prepare(commands)
+      if scripts.count == ServerScript.allCases.count {
+        link?.isReady = true
+        join()
+      } else {
+        prepare(commands)
+      }
     } catch let failure as ConnectionFailure {
       ended(failure)
     } catch {
@@ -349,8 +401,9 @@ package final class MirrorSession {
       connection.send(["SCRIPT".bytes, "LOAD".bytes, script.rawValue.bytes]) { [weak self] reply in
         guard let self, check(reply) else { return }
         guard let name = reply.bytes else { return lost(Self.notRedis) }
-        link?.scripts[script] = name
-        if link?.isReady == true { join() }
+        scripts[script] = name
+        link?.isReady = scripts.count == ServerScript.allCases.count
+        join()
       }
     }
   }
@@ -366,11 +419,12 @@ package final class MirrorSession {
 
   /// Runs a script that the server has.
   private func run(
-    _ script: ServerScript, _ arguments: [[UInt8]],
+    _ script: ServerScript, _ arguments: [[UInt8]], on connection: RedisConnection? = nil,
     _ replied: @escaping (Reply) -> Void
   ) {
-    guard let link, let name = link.scripts[script] else { return }
-    link.commands.send(["EVALSHA".bytes, name, "5".bytes] + keys + arguments, replied)
+    guard let link, let name = scripts[script] else { return }
+    (connection ?? link.commands).send(
+      ["EVALSHA".bytes, name, "5".bytes] + keys + arguments, replied)
   }
 
   private lazy var keys = ["s", "m", "w", "d", "p"].map { "obs:{\(name)}:\($0)".bytes }
@@ -413,7 +467,7 @@ package final class MirrorSession {
       if link?.hasGap == true { throw strange("its stream has a gap behind batch \(version)") }
       try goOn(after: last)
       becomeLive(newest: newest)
-    case "state": try takeState(reply)
+    case "state" where reply.count == 8: try beginDownload(reply)
     case "empty" where journal?.writer != nil:
       throw MirrorError(
         "the journal '\(options.journal ?? "")' belongs to a state that the server does not have")
@@ -488,12 +542,17 @@ package final class MirrorSession {
   }
 
   private func look() {
-    guard let link, link.isReady, !epoch.isEmpty else { return }
+    guard let link, link.isReady, !epoch.isEmpty, !link.isJoining, !link.isLooking else { return }
+    if link.isFull, link.underWay == 0 {
+      sent = acknowledged
+      send()
+    }
+    self.link?.isLooking = true
     let version = version
     run(.look, [writer.bytes]) { [weak self] reply in
+      self?.link?.isLooking = false
       guard let self, let link = self.link else { return }
       switch reply {
-      // A full server refuses this command, but can still be read.
       case .lost, .error: return
       default: break
       }
@@ -505,7 +564,9 @@ package final class MirrorSession {
         tree?.statusDidChange()
       }
       // If the stream was deleted or replaced, XREAD waits without an error.
-      let isStuck = list[1].integer != self.version && link.looks.version == self.version
+      let isStuck =
+        list[1].integer != self.version && link.looks.version == self.version
+        && !link.follower.isReceiving
       let count = isStuck ? link.looks.count + 1 : 0
       self.link?.looks = (self.version, count)
       if list[0].text != epoch || list[1].integer ?? 0 < version || count > 2 {
@@ -531,6 +592,8 @@ package final class MirrorSession {
   /// Handles an error of the server.
   private func refuse(_ error: [UInt8]) {
     let (text, shown) = (String(decoding: error, as: UTF8.self), address.quoted(error))
+    // The server was started again.
+    if text.hasPrefix("NOSCRIPT") { scripts = [:] }
     let fatal = [
       "WRONGPASS", "NOAUTH", "NOPERM", "ERR AUTH", "ERR invalid", "ERR unknown command", "ERR DB",
     ]
@@ -546,11 +609,15 @@ package final class MirrorSession {
   /// Handles the end of a connection.
   private func ended(_ failure: ConnectionFailure, whileReading: Bool = false) {
     switch failure.kind {
-    case .tooLarge where whileReading && readAtOnce > 1:
+    case .tooLarge where (whileReading || link?.isJoining == true) && readAtOnce > 1:
       // Each batch alone may be small enough.
       readAtOnce = 1
       lost(failure.reason)
     case .tooLarge: fail("server \(address.name): \(failure.reason)")
+    case .malformed:
+      // Nothing that it has said is used on the next connection.
+      scripts = [:]
+      lost(failure.reason)
     case .broken: lost(failure.reason)
     case .silent: lost(failure.reason, isShort: false)
     }
@@ -601,11 +668,15 @@ package final class MirrorSession {
   private func follow() {
     guard let follower = link?.follower, link?.isFollowing == false else { return }
     link?.isFollowing = true
+    if let begun, begun.version == version + 1 { return finish(begun, on: follower) }
+    begun = nil
     follower.send(
       ["XREAD", "COUNT", "\(readAtOnce)", "BLOCK", "5000", "STREAMS"].map(\.bytes)
         + [keys[0], "\(version)-1".bytes]
     ) { [weak self, weak follower] reply in
-      guard let self, link?.follower === follower else { return }
+      guard let self else { return }
+      if case .lost(let part?) = reply { return keep(part) }
+      guard link?.follower === follower else { return }
       link?.isFollowing = false
       guard check(reply) else { return }
       switch reply {
@@ -622,6 +693,57 @@ package final class MirrorSession {
         fail("\(error)")
       }
     }
+  }
+
+  /// Reads the rest of a batch that has begun to arrive on another connection.
+  private func finish(_ begun: StreamEntry, on follower: RedisConnection) {
+    readRest(of: begun, on: follower) { [weak self, weak follower] reply in
+      guard let self else { return }
+      if case .lost(.part(let more)?) = reply {
+        self.begun?.bytes += more
+        return
+      }
+      guard link?.follower === follower else { return }
+      link?.isFollowing = false
+      guard check(reply) else { return }
+      self.begun = nil
+      do {
+        // The stream may have been cut meanwhile.
+        if let rest = reply.bytes, try !take([begun.adding(rest)]) { return }
+        if link?.follower === follower { follow() }
+      } catch {
+        fail("\(error)")
+      }
+    }
+  }
+
+  private func readRest(
+    of begun: StreamEntry, on connection: RedisConnection?, _ replied: @escaping (Reply) -> Void
+  ) {
+    let place = [begun.version, begun.number, begun.bytes.count].map { "\($0)".bytes }
+    run(.batch, [place[0], begun.writer.bytes, place[1], place[2]], on: connection, replied)
+  }
+
+  /// Keeps the batches that have come when a connection is lost, and what has come of the next one.
+  private func keep(_ part: Reply) {
+    if isOver { return }
+    let (whole, begun) = arrived(in: part.list.first?.list.last)
+    do {
+      if try take(whole) { self.begun = begun }
+    } catch {
+      fail("\(error)")
+    }
+  }
+
+  /// The batches that have come of a lost reply, and the beginning of the next one.
+  private func arrived(in reply: Reply?) -> (whole: [StreamEntry], begun: StreamEntry?) {
+    var whole: [StreamEntry] = []
+    for reply in reply?.list ?? [] {
+      guard let entry = try? StreamEntry(reply, after: version) else { break }
+      if reply.isCut { return (whole, entry) }
+      whole.append(entry)
+    }
+    return (whole, nil)
   }
 
   private func entries(in reply: Reply?, after last: Int) throws -> [StreamEntry] {
@@ -744,14 +866,118 @@ package final class MirrorSession {
 
   // MARK: Snapshots
 
-  private func takeState(_ reply: [Reply]) throws {
-    guard reply.count == 7, let newEpoch = reply[1].text, let last = reply[4].integer,
-      let at = reply[3].integer, let bytes = reply[5].bytes
+  /// Reads the snapshot that the server has; goes on if a part of it has come before.
+  private func beginDownload(_ reply: [Reply]) throws {
+    let numbers = reply[2...5].compactMap(\.integer)
+    guard let epoch = reply[1].text, numbers.count == 4, numbers[1] <= numbers[0],
+      let writer = reply[6].text
     else { throw strange("its answer is incomplete") }
+    let size = numbers[3]
+    if gapBehind == numbers[1] { throw gap }
+    gapBehind = nil
+    guard size <= options.limit else {
+      throw MirrorError(
+        "the snapshot of the mirror '\(name)' has \(size) bytes, and the option 'limit' allows "
+          + "\(options.limit)")
+    }
+    var download = Download(
+      epoch: epoch, at: numbers[1], size: size, newest: numbers[0], last: numbers[2],
+      lastEntry: (writer, reply[7].integer ?? 0))
+    if let former = self.download, former.epoch == epoch, former.at == download.at,
+      former.size == size
+    {
+      download.bytes = former.bytes
+      download.entries = former.entries
+      // If the server still has the last one, it has all before it.
+      download.begun = former.begun ?? download.entries.popLast()
+    }
+    self.download = download
+    link?.isJoining = true
+    goOnDownloading()
+  }
+
+  private func goOnDownloading() {
+    guard let download, let commands = link?.commands else { return }
+    let next = download.at + download.entries.count + 1
+    if download.bytes.count < download.size {
+      run(
+        .state,
+        [download.epoch.bytes, "\(download.at)".bytes, "\(download.bytes.count)".bytes],
+        received { [unowned self] part in
+          if let bytes = part.beginning { self.download?.bytes += bytes }
+        } whole: { [unowned self] reply in
+          guard let rest = reply.bytes else { return false }
+          self.download?.bytes += rest
+          return download.bytes.count + rest.count == download.size
+        })
+    } else if let begun = download.begun, next <= download.newest {
+      readRest(
+        of: begun, on: commands,
+        received { [unowned self] part in
+          if let bytes = part.beginning { self.download?.begun?.bytes += bytes }
+        } whole: { [unowned self] reply in
+          guard let rest = reply.bytes else { return false }
+          self.download?.entries.append(begun.adding(rest))
+          self.download?.begun = nil
+          return begun.version == next
+        })
+    } else if next <= download.newest {
+      commands.send(
+        ["XRANGE".bytes, keys[0]]
+          + ["\(next)-1", "\(download.newest)-1", "COUNT", "\(readAtOnce)"].map(\.bytes),
+        received { [unowned self] part in
+          let (whole, begun) = arrived(in: part)
+          self.download?.entries += whole
+          self.download?.begun = begun
+        } whole: { [unowned self] reply in
+          let entries = try entries(in: reply, after: next - 1)
+          chooseReading(after: entries)
+          self.download?.entries += entries
+          // With a newer snapshot, the stream may have been cut.
+          if entries.first?.version != next { gapBehind = download.at }
+          return gapBehind == nil
+        })
+    } else {
+      self.download = nil
+      link?.isJoining = false
+      do { try take(download) } catch {
+        fail("\(error)")
+      }
+    }
+  }
+
+  /// What is done with a reply to a part of a download: with what has come of it before the
+  /// connection was lost, or with the whole, after which the next part is read. If `whole` returns
+  /// false, the server has another snapshot.
+  private func received(
+    part: @escaping (Reply) -> Void, whole: @escaping (Reply) throws -> Bool
+  ) -> (Reply) -> Void {
+    { [weak self, weak commands = link?.commands] reply in
+      guard let self else { return }
+      if case .lost(let arrived?) = reply { return part(arrived) }
+      guard let commands, link?.commands === commands, check(reply) else { return }
+      do {
+        if try whole(reply) { return goOnDownloading() }
+        download = nil
+        link?.isJoining = false
+        join()
+      } catch {
+        fail("\(error)")
+      }
+    }
+  }
+
+  private var gap: MirrorError {
+    MirrorError("the stream of the mirror '\(name)' has a gap behind its snapshot")
+  }
+
+  /// Takes on a snapshot, and the batches behind it.
+  private func take(_ download: Download) throws {
+    let (newEpoch, last, entries) = (download.epoch, download.last, download.entries)
     tree?.collect()
-    let entries = try entries(in: reply[6], after: at)
     let snapshot: MirrorSnapshot
-    do { snapshot = try MirrorSnapshot(from: bytes) } catch let error as MirrorFormatError {
+    do { snapshot = try MirrorSnapshot(from: download.bytes) } catch let error as MirrorFormatError
+    {
       throw MirrorError(
         "the snapshot of the mirror '\(name)' is malformed at byte \(error.place): "
           + "\(error.expected) expected")
@@ -782,7 +1008,7 @@ package final class MirrorSession {
     }
     if state == .stopped { return }
     epoch = newEpoch
-    let present = try folded(snapshot, entries, from: at)
+    let present = try folded(snapshot, entries, from: download.at)
     let step = document.change { step in
       // The server has these.
       document.dropPending(document.pending.prefix { $0.number <= last }.count)
@@ -791,8 +1017,9 @@ package final class MirrorSession {
       if !isSame { for batch in document.pending { batch.bytes = nil } }
       if let journal { restore(journal, after: last) }
     }
-    version = at + entries.count
-    lastEntry = entries.last.map { ($0.writer, $0.number) } ?? ("", 0)
+    version = download.at + entries.count
+    lastEntry = entries.last.map { ($0.writer, $0.number) } ?? download.lastEntry
+    begun = nil
     // Numbers go on from what the server knows.
     if hasLost { renameWriter() }
     renumber(after: hasLost ? 0 : last)
@@ -810,9 +1037,7 @@ package final class MirrorSession {
     defer { scratch.end() }
     scratch.begin(with: snapshot)
     for (place, entry) in entries.enumerated() {
-      guard entry.version == at + place + 1 else {
-        throw MirrorError("the stream of the mirror '\(name)' has a gap behind its snapshot")
-      }
+      guard entry.version == at + place + 1 else { throw gap }
       do { scratch.apply(try scratch.batch(from: entry.bytes)) } catch {
         throw malformed(entry, error)
       }
@@ -842,6 +1067,7 @@ package final class MirrorSession {
     ) { [weak self] reply in
       guard let self else { return }
       link?.isSnapshotUnderWay = false
+      if case .error(let text) = reply, isFull(text) { return }
       check(reply)
     }
   }

@@ -8,8 +8,7 @@
 /// - `d`: the snapshot;
 /// - `p`: the processes that were heard of lately.
 enum ServerScript: String, CaseIterable {
-  /// Goes on from a version, or gives the snapshot with all batches behind it; publishes a state if
-  /// there is none.
+  /// Goes on from a version, or says which snapshot to take; publishes a state if there is none.
   case join = """
     local epoch, version = ARGV[2], tonumber(ARGV[3])
     local m = redis.call('HMGET', KEYS[2], 'epoch', 'v', 'at', 'format')
@@ -36,10 +35,23 @@ enum ServerScript: String, CaseIterable {
         return {'resume', m[1], v, at, last}
       end
     end
-    local state = redis.call('GET', KEYS[4])
-    if not state then return {'lost'} end
-    local entries = redis.call('XRANGE', KEYS[1], string.format('%d-1', at + 1), '+')
-    return {'state', m[1], v, at, last, state, entries}
+    if redis.call('EXISTS', KEYS[4]) == 0 then return {'lost'} end
+    local newest = at > 0 and entry(at)
+    return {'state', m[1], v, at, last, redis.call('STRLEN', KEYS[4]),
+      newest and newest[2][2] or '', newest and newest[2][4] or '0'}
+    """
+  /// The rest of the snapshot of a version, from a byte on.
+  case state = """
+    local m = redis.call('HMGET', KEYS[2], 'epoch', 'at')
+    if m[1] ~= ARGV[1] or m[2] ~= ARGV[2] then return false end
+    return redis.call('GETRANGE', KEYS[4], ARGV[3], -1)
+    """
+  /// The rest of a batch, from a byte on, if it is still the one of this writer and number.
+  case batch = """
+    local id = ARGV[1] .. '-1'
+    local entry = redis.call('XRANGE', KEYS[1], id, id)[1]
+    if not entry or entry[2][2] ~= ARGV[2] or entry[2][4] ~= ARGV[3] then return false end
+    return string.sub(entry[2][6], ARGV[4] + 1)
     """
   /// Appends a batch, once, in the order of its writer's numbers.
   case append = """
@@ -68,13 +80,13 @@ enum ServerScript: String, CaseIterable {
     if first > 0 then redis.call('XTRIM', KEYS[1], 'MINID', '~', string.format('%d-1', first)) end
     return 'ok'
     """
-  /// Tells the version, and counts the processes.
+  /// Tells the version, and counts the processes. A server that takes no writes still answers.
   case look = """
     local m = redis.call('HMGET', KEYS[2], 'epoch', 'v')
     local now = tonumber(redis.call('TIME')[1])
     if m[1] then
-      redis.call('ZADD', KEYS[5], now, ARGV[1])
-      redis.call('ZREMRANGEBYSCORE', KEYS[5], '-inf', now - 10)
+      redis.pcall('ZREMRANGEBYSCORE', KEYS[5], '-inf', now - 10)
+      redis.pcall('ZADD', KEYS[5], now, ARGV[1])
     end
     return {m[1] or '', tonumber(m[2] or '0'), redis.call('ZCARD', KEYS[5])}
     """
