@@ -4,6 +4,14 @@ package import Observables
 private struct Link {
   let commands: RedisConnection
   let follower: RedisConnection
+  /// Whether the server has taken a piece of a text.
+  var hasTaken = false
+  /// How much the server has of what it gets in pieces, by the names, as far as it was asked.
+  var uploaded: [String: Int] = [:]
+  /// Whether it is being asked how much it has of a batch.
+  var isAsking = false
+  /// Whether something is on its way to the server.
+  var isSending: Bool { underWay > 0 || isJoining || isSnapshotUnderWay || isAsking }
   /// Whether the server has all scripts.
   var isReady = false
   var isJoining = false
@@ -76,6 +84,20 @@ package final class MirrorSession {
   private var scripts: [ServerScript: [UInt8]] = [:]
   /// A snapshot that is under way: what has come of it stays when the connection is lost.
   private var download: Download?
+  /// The state to publish and the snapshot to write, until the server has taken it.
+  private var firstState: Upload?
+  private var snapshot: (version: Int, upload: Upload)?
+  /// Longer texts are sent in pieces of this size: smaller ones if none passed before a connection
+  /// was lost.
+  private var piece = MirrorSession.largestPiece
+  private static let (smallestPiece, largestPiece) = (256, 64 << 10)
+
+  /// A text for the server.
+  private struct Upload {
+    var name = MirrorSession.newName()
+    let bytes: [UInt8]
+  }
+
   /// The version of a snapshot behind which batches were missing.
   private var gapBehind: Int?
   /// The beginning of the next batch, from a connection that was lost.
@@ -261,12 +283,18 @@ package final class MirrorSession {
           "the changes of a turn take \(bytes.count) bytes, and the option 'limit' allows "
             + "\(options.limit)")
       }
+      let upload = Upload(name: batch.upload ?? MirrorSession.newName(), bytes: bytes)
+      batch.upload = upload.name
+      if bytes.count > piece, link.uploaded[upload.name] == nil {
+        // Later batches come behind it.
+        askAbout(upload)
+        break
+      }
       sent = batch.number
       self.link?.underWay += 1
       let base = options.check && !batch.commutes ? "\(batch.base)" : ""
       run(
-        .append,
-        [epoch.bytes, writer.bytes, "\(batch.number)".bytes, base.bytes, bytes]
+        .append, [epoch.bytes, writer.bytes, "\(batch.number)".bytes, base.bytes], with: upload
       ) { [weak self] reply in
         self?.appended(batch, reply)
       }
@@ -275,14 +303,26 @@ package final class MirrorSession {
     if isSent { loop.whenTurnEnds { [weak commands = link.commands] in commands?.write() } }
   }
 
+  private func askAbout(_ upload: Upload) {
+    guard link?.isAsking == false else { return }
+    link?.isAsking = true
+    ask(about: upload) { [weak self] reply in
+      guard let self, reply?.isLost != true else { return }
+      link?.isAsking = false
+      if let reply { check(reply) } else { send() }
+    }
+  }
+
   private func appended(_ batch: MirrorBatch, _ reply: Reply) {
+    // What was on its way stays noted until the connection is forgotten.
+    if reply.isLost { return }
     link?.underWay -= 1
     if batch.isWithdrawn { return }
     let list = reply.list
     switch (list.first?.text, reply) {
     case (_, .error(let text)) where isFull(text): break
     // The batch before was refused by a full server.
-    case ("gap"?, _) where link?.isFull == true: break
+    case ("gap"?, _) where link?.isFull == true, ("again"?, _) where link?.isFull == true: break
     case ("ok"?, _), ("known"?, _):
       link?.isFull = false
       acknowledge(upTo: batch.number)
@@ -292,13 +332,15 @@ package final class MirrorSession {
     case ("base"?, _): giveBack(from: batch.number)
     case ("gap"?, _), ("lost"?, _):
       lost("it has forgotten batches of this process")
+    case ("again"?, _): lost(Self.forgotten)
     case (_, .error(let text)): refuse(text)
-    case (_, .lost): break
     default: lost(Self.notRedis)
     }
   }
 
-  /// Whether the server takes no writes now, which a look tries again. It can still be read.
+  /// Whether the server takes no writes now, which a look tries again.
+  ///
+  /// It can still be read.
   private func isFull(_ error: [UInt8]) -> Bool {
     let text = String(decoding: error, as: UTF8.self)
     guard text.contains("OOM command not allowed") || text.contains("MISCONF") else { return false }
@@ -419,30 +461,77 @@ package final class MirrorSession {
 
   /// Runs a script that the server has.
   private func run(
-    _ script: ServerScript, _ arguments: [[UInt8]], on connection: RedisConnection? = nil,
-    _ replied: @escaping (Reply) -> Void
+    _ script: ServerScript, _ arguments: [[UInt8]], key: [UInt8]? = nil,
+    on connection: RedisConnection? = nil, _ replied: @escaping (Reply) -> Void
   ) {
     guard let link, let name = scripts[script] else { return }
+    let keys = keys + (key.map { [$0] } ?? [])
     (connection ?? link.commands).send(
-      ["EVALSHA".bytes, name, "5".bytes] + keys + arguments, replied)
+      ["EVALSHA".bytes, name, "\(keys.count)".bytes] + keys + arguments, replied)
+  }
+
+  /// Runs a script that takes a text, which goes before it in pieces if it is long.
+  ///
+  /// The server keeps pieces when a connection is lost.
+  private func run(
+    _ script: ServerScript, _ arguments: [[UInt8]], with upload: Upload,
+    _ replied: @escaping (Reply) -> Void
+  ) {
+    let bytes = upload.bytes
+    let count = "\(bytes.count)".bytes
+    guard bytes.count > piece else { return run(script, arguments + [bytes, count], replied) }
+    guard let held = link?.uploaded[upload.name] else {
+      return ask(about: upload) { [weak self] reply in
+        if let reply { replied(reply) } else { self?.run(script, arguments, with: upload, replied) }
+      }
+    }
+    for place in stride(from: held, to: bytes.count, by: piece) {
+      let part = Array(bytes[place..<min(place + piece, bytes.count)])
+      run(.upload, ["\(place)".bytes, part], key: key(of: upload)) { [weak self] reply in
+        switch reply {
+        case .integer:
+          self?.link?.hasTaken = true
+          self?.noteSuccess()
+        case .error(let text): _ = self?.isFull(text)
+        default: break
+        }
+      }
+    }
+    run(script, arguments + [[], count], key: key(of: upload)) { [weak self] reply in
+      // If a piece was refused, the next attempt asks again.
+      self?.link?.uploaded[upload.name] = nil
+      if let self, !reply.isLost { piece = min(2 * piece, MirrorSession.largestPiece) }
+      replied(reply)
+    }
+  }
+
+  private func key(of upload: Upload) -> [UInt8] { "obs:{\(name)}:u:\(upload.name)".bytes }
+
+  /// Asks how much the server has of a text; `replied` gets a reply that is no answer to this.
+  private func ask(about upload: Upload, _ replied: @escaping (Reply?) -> Void) {
+    run(.upload, ["-1".bytes, []], key: key(of: upload)) { [weak self] reply in
+      guard case .integer(let held) = reply else { return replied(reply) }
+      self?.link?.uploaded[upload.name] = min(max(0, held), upload.bytes.count)
+      replied(nil)
+    }
   }
 
   private lazy var keys = ["s", "m", "w", "d", "p"].map { "obs:{\(name)}:\($0)".bytes }
 
-  private func join() {
+  private func join() { join(publishing: Upload(bytes: []), as: "") }
+
+  /// Goes on from the version of the server's tree, or takes it; publishes a state without one.
+  private func join(publishing state: Upload, as newEpoch: String) {
     guard let link, link.isReady, !link.isJoining else { return }
     self.link?.isJoining = true
-    let mayPublish = options.writes && epoch.isEmpty && journal?.writer == nil
-    let state = mayPublish ? document.stateBytes() : []
     run(
       .join,
       [
         writer.bytes, epoch.bytes, "\(version)".bytes, lastEntry.writer.bytes,
-        "\(lastEntry.number)".bytes, mayPublish ? MirrorSession.newName().bytes : [], state,
-        "\(mirrorFormat)".bytes,
-      ]
+        "\(lastEntry.number)".bytes, newEpoch.bytes, "\(mirrorFormat)".bytes,
+      ], with: state
     ) { [weak self] reply in
-      guard let self else { return }
+      guard let self, !reply.isLost else { return }
       self.link?.isJoining = false
       guard check(reply) else { return }
       do { try joined(reply.list) } catch let error as MirrorError {
@@ -471,6 +560,11 @@ package final class MirrorSession {
     case "empty" where journal?.writer != nil:
       throw MirrorError(
         "the journal '\(options.journal ?? "")' belongs to a state that the server does not have")
+    case "empty" where options.writes && epoch.isEmpty:
+      let state = firstState ?? Upload(bytes: document.stateBytes())
+      firstState = state
+      join(publishing: state, as: MirrorSession.newName())
+    case "again": lost(Self.forgotten)
     case "empty":
       retry = loop.after(options.delays.1 / 4) { [weak self] in self?.join() }
     case "format":
@@ -526,6 +620,7 @@ package final class MirrorSession {
     if state == .stopped || link == nil { return }
     link?.hasGap = false
     link?.newest = newest
+    firstState = nil
     set(newest > version ? .behind : .live)
     send()
     follow()
@@ -587,6 +682,7 @@ package final class MirrorSession {
     }
   }
 
+  private static let forgotten = "it has forgotten a part of what was sent"
   private static let notRedis = "it does not answer as Redis does"
 
   /// Handles an error of the server.
@@ -625,6 +721,9 @@ package final class MirrorSession {
 
   /// The connection was lost.
   private func lost(_ reason: String, isShort: Bool = true) {
+    if let link, !link.hasTaken, link.isSending {
+      piece = max(MirrorSession.smallestPiece, piece / 4)
+    }
     disconnect()
     if isOver { return }
     failures += 1
@@ -701,7 +800,7 @@ package final class MirrorSession {
       guard let self else { return }
       if case .lost(.part(let more)?) = reply {
         self.begun?.bytes += more
-        return
+        return noteSuccess()
       }
       guard link?.follower === follower else { return }
       link?.isFollowing = false
@@ -728,6 +827,7 @@ package final class MirrorSession {
   private func keep(_ part: Reply) {
     if isOver { return }
     let (whole, begun) = arrived(in: part.list.first?.list.last)
+    if !whole.isEmpty || begun != nil { noteSuccess() }
     do {
       if try take(whole) { self.begun = begun }
     } catch {
@@ -946,15 +1046,19 @@ package final class MirrorSession {
     }
   }
 
-  /// What is done with a reply to a part of a download: with what has come of it before the
-  /// connection was lost, or with the whole, after which the next part is read. If `whole` returns
-  /// false, the server has another snapshot.
+  /// Returns a handler of the replies to a part of a download.
+  ///
+  /// `part` gets the beginning of a reply if the connection was lost, and `whole` the whole reply,
+  /// after which the next part is read. If `whole` returns false, the server has another snapshot.
   private func received(
     part: @escaping (Reply) -> Void, whole: @escaping (Reply) throws -> Bool
   ) -> (Reply) -> Void {
     { [weak self, weak commands = link?.commands] reply in
       guard let self else { return }
-      if case .lost(let arrived?) = reply { return part(arrived) }
+      if case .lost(let arrived?) = reply {
+        part(arrived)
+        return noteSuccess()
+      }
       guard let commands, link?.commands === commands, check(reply) else { return }
       do {
         if try whole(reply) { return goOnDownloading() }
@@ -1061,12 +1165,16 @@ package final class MirrorSession {
       link?.isSnapshotUnderWay == false
     else { return }
     link?.isSnapshotUnderWay = true
+    let known = snapshot.flatMap { $0.version > at ? $0 : nil }
+    let snapshot = known ?? (version, Upload(bytes: document.stateBytes()))
+    self.snapshot = snapshot
     run(
-      .snapshot,
-      [epoch.bytes, "\(version)".bytes, document.stateBytes(), "\(options.keep)".bytes]
+      .snapshot, [epoch.bytes, "\(snapshot.version)".bytes, "\(options.keep)".bytes],
+      with: snapshot.upload
     ) { [weak self] reply in
-      guard let self else { return }
+      guard let self, !reply.isLost else { return }
       link?.isSnapshotUnderWay = false
+      self.snapshot = nil
       if case .error(let text) = reply, isFull(text) { return }
       check(reply)
     }

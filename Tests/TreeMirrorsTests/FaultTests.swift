@@ -225,6 +225,42 @@ import Testing
     for replica in replicas { #expect(replica.errors == []) }
   }
 
+  // A6
+  @Test func `what has gone before a connection is cut does not go again`() throws {
+    let server = try RedisServer()
+    // The first ones load the scripts.
+    let proxy = try CuttingProxy(to: server.port, clientLimit: { $0 <= 2 ? 10_000 : 3000 })
+    defer { proxy.close() }
+    let loop = Loop()
+    // The first state is too large for a connection, too.
+    let replicas = try [
+      Replica(
+        on: loop, at: proxy.url, "{ snapshot = 10, root = { text = ('x'):rep(20000) } }",
+        delays: (0.001, 0.002)),
+      Replica(on: loop, seed: 2, at: server.url, "{ root = {}, write = false }"),
+    ]
+    try run(loop) { try replicas[1].text("#(root.text or '')") == "20000" }
+    try replicas[0].run(Self.counting + " root.b = {}")
+    for number in 1...60 {
+      try replicas[0].run("count('r0-')")
+      if number == 20 { try replicas[0].run("root.text = ('y'):rep(20000)") }
+    }
+    // A snapshot arrives, too; it is continued after each acknowledgement.
+    try run(loop) {
+      if try replicas[0].state.pending == 0 { try replicas[0].run("count('r0-')") }
+      return try server.command("HGET", "obs:{tree}:m", "at") != "0"
+    }
+    try run(loop) {
+      try replicas[0].state.pending == 0
+        && replicas[0].state.version == replicas[1].state.version
+    }
+    expectSame(try replicas[0].text("dump()"), try replicas[1].text("dump()"))
+    let count = try #require(Int(replicas[1].text("root.b['r0-']")))
+    try expectCounts(count, in: [replicas[0]])
+    #expect(proxy.connections > 20)
+    for replica in replicas { #expect(replica.errors == []) }
+  }
+
   @Test func `a server that is not there at first is found later`() throws {
     let server = try RedisServer()
     server.kill()

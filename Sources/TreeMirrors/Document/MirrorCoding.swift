@@ -306,8 +306,9 @@ struct MirrorReader {
   }
 }
 
-/// The format that processes with the same version understand. Format 1 had neither moves nor
-/// sums.
+/// The format that processes with the same version understand.
+///
+/// Format 1 had neither moves nor sums.
 let mirrorFormat = 2
 
 extension MirrorDocument {

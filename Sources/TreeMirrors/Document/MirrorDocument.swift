@@ -176,7 +176,8 @@ final class MirrorDocument {
     var dropped: [Int] = []
     for (index, operation) in operations.enumerated() {
       var fits = isThere(operation.target)
-      if case .contents = operation {} else {
+      // Contents leave objects out that do not fit.
+      if !operation.isContents {
         operation.forEachStored {
           fits = fits && (operation.isMove ? isThere($0) : mayStore($0))
         }

@@ -4,7 +4,7 @@
 /// may not fit any more where others have changed the list first. If an element that stays in the
 /// tree were taken out by one of them and put back by another, it could be lost or doubled. So:
 /// - An object that stays in its list is moved by one operation, which finds it by identity.
-/// - An object that goes to another list is removed and inserted, and never replaces or is replaced:
+/// - An object that goes to another list is removed and inserted, and not replaced:
 ///   `MirrorDocument` makes both or neither.
 /// - Values have no identity, so edits that reorder them are made together, or not at all.
 struct MirrorMoves {

@@ -30,6 +30,7 @@ enum MirrorOperation {
     }
   }
 
+  var isContents: Bool { if case .contents = self { true } else { false } }
   /// Whether the change moves an element inside its list.
   var isMove: Bool { if case .move = self { true } else { false } }
 
@@ -89,7 +90,9 @@ final class MirrorBatch {
   /// The operations that did not fit when the batch was last applied, by their indices.
   var dropped: [Int] = []
   /// What is sent, once it was made.
-  var bytes: [UInt8]?
+  var bytes: [UInt8]? { didSet { upload = nil } }
+  /// The name of the bytes at the server, if they are sent in pieces.
+  var upload: String?
   /// Whether it was given back.
   var isWithdrawn = false
 

@@ -35,7 +35,7 @@ struct ReplyReader {
 
   init(limit: Int) { self.limit = limit }
 
-  /// What has come of an incomplete reply. Its last text may be a part.
+  /// The beginning of an incomplete reply, whose last text may be a part.
   var incomplete: Reply? {
     // The end of a line is no part of the text.
     var reply = missing.map { Reply.part(Array(begun.dropLast(max(0, 2 - $0)))) }
@@ -150,6 +150,7 @@ extension Reply {
     return number.flatMap { (0...1 << 53).contains($0) ? $0 : nil }
   }
 
+  var isLost: Bool { if case .lost = self { true } else { false } }
   var bytes: [UInt8]? { if case .bytes(let bytes) = self { bytes } else { nil } }
   var text: String? { bytes.map { String(decoding: $0, as: UTF8.self) } }
   var list: [Reply] { if case .list(let list) = self { list } else { [] } }

@@ -68,7 +68,9 @@ local function objects()
     local keys = {}
     do
       for key, value in pairs(found[i]) do
-        if type(value) == "table" and not seen[value] and value ~= root.lists then keys[#keys + 1] = key end
+        if type(value) == "table" and not seen[value] and value ~= root.lists then
+          keys[#keys + 1] = key
+        end
       end
     end
     table.sort(keys, function(a, b)
