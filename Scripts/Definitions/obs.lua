@@ -1430,8 +1430,8 @@ function obs.history(target, options) end
 ---An own change that did not fit what other processes have made of the tree, and was dropped (A4).
 ---@class (exact) obs.RejectedChange
 ---@field path any[]  the keys from the root to the changed key
----@field kind "set"|"insert"|"remove"
----@field old? any  the element before, if the change removes or replaces one in a list
+---@field kind "set"|"insert"|"remove"|"move"
+---@field old? any  the value before
 ---@field new? any  the value that the change stores
 
 ---Options of `obs.mirror`.
@@ -1468,6 +1468,21 @@ local Mirror = {}
 ---@return boolean? synced
 ---@return string? message
 function Mirror:synced(timeout) end
+
+---Adds a number to the one under a key of a table of the tree. Each process adds it to what it has
+---by then, so the additions of all processes count (A4). If the same turn also assigns to the key,
+---its value is sent instead.
+---```lua
+---local t = { n = 1 }
+---local m = obs.mirror(t, "numbers", { url = "redis://127.0.0.1:1" })
+---m:add(t, "n", 2)
+---print(t.n)                                --> 3
+---m:stop()
+---```
+---@param object table
+---@param key any
+---@param n number
+function Mirror:add(object, key, n) end
 
 ---Ends the mirror. The tree stays as it is. It does not wait: call `synced` first. A warning is
 ---printed if the server has not acknowledged all batches.

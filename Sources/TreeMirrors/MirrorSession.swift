@@ -4,13 +4,25 @@ package import Observables
 private struct Link {
   let commands: RedisConnection
   let follower: RedisConnection
-  /// The names of the scripts that the server has.
-  var scripts: [ServerScript: [UInt8]] = [:]
-  /// Whether the server has all of them.
-  var isReady: Bool { scripts.count == ServerScript.allCases.count }
+  /// Whether the server has taken a piece of a text.
+  var hasTaken = false
+  /// How much the server has of what it gets in pieces, by the names, as far as it was asked.
+  var uploaded: [String: Int] = [:]
+  /// Whether it is being asked how much it has of a batch.
+  var isAsking = false
+  /// Whether something is on its way to the server.
+  var isSending: Bool { underWay > 0 || isJoining || isSnapshotUnderWay || isAsking }
+  /// Whether the server has all scripts.
+  var isReady = false
   var isJoining = false
   var isFollowing = false
   var isSnapshotUnderWay = false
+  /// The number of batches whose replies have not come.
+  var underWay = 0
+  /// Whether the server is full, or its disk is: it takes no writes until there is room.
+  var isFull = false
+  /// Whether the answer to a look has not come: on a slow link, others may be in front of it.
+  var isLooking = false
   /// Whether a batch was missing in the stream.
   var hasGap = false
   /// The version that the server had when this process joined.
@@ -67,6 +79,43 @@ package final class MirrorSession {
   private var pendingBytes = 0
   /// The number of batches that may be under way at once.
   private static let mostSent = 256
+
+  /// The names of the scripts, which a server keeps while it runs.
+  private var scripts: [ServerScript: [UInt8]] = [:]
+  /// A snapshot that is under way: what has come of it stays when the connection is lost.
+  private var download: Download?
+  /// The state to publish and the snapshot to write, until the server has taken it.
+  private var firstState: Upload?
+  private var snapshot: (version: Int, upload: Upload)?
+  /// Longer texts are sent in pieces of this size: smaller ones if none passed before a connection
+  /// was lost.
+  private var piece = MirrorSession.largestPiece
+  private static let (smallestPiece, largestPiece) = (256, 64 << 10)
+
+  /// A text for the server.
+  private struct Upload {
+    var name = MirrorSession.newName()
+    let bytes: [UInt8]
+  }
+
+  /// The version of a snapshot behind which batches were missing.
+  private var gapBehind: Int?
+  /// The beginning of the next batch, from a connection that was lost.
+  private var begun: StreamEntry?
+
+  private struct Download {
+    let epoch: String
+    /// The version and the size of the snapshot.
+    let at: Int, size: Int
+    /// The version of the server, and the number of this writer's last batch there.
+    var newest = 0, last = 0
+    /// The writer and the number of the last batch that the snapshot has.
+    let lastEntry: (writer: String, number: Int)
+    var bytes: [UInt8] = []
+    /// The batches behind the snapshot, and the beginning of the next one.
+    var entries: [StreamEntry] = []
+    var begun: StreamEntry?
+  }
 
   private var link: Link?
   private var delay: Double
@@ -140,11 +189,11 @@ package final class MirrorSession {
     if pending > 0 {
       tree?.warn("the mirror '\(name)' was stopped with \(pending) batches not acknowledged")
     }
+    state = .stopped
     disconnect()
     looking?.stop()
     retry?.stop()
     (looking, retry) = (nil, nil)
-    state = .stopped
     journal?.close()
     document.end()
     tree?.statusDidChange()
@@ -175,9 +224,9 @@ package final class MirrorSession {
   /// Takes a turn's changes of the tree, which take about so many bytes.
   func wrote(_ operations: [MirrorOperation], size: Int) {
     if operations.isEmpty || state == .stopped { return }
-    let batch = MirrorBatch(operations)
-    batch.base = version + document.pending.count
-    document.add(batch)
+    let base = version + document.pending.count
+    let batch = document.add(operations)
+    batch.base = base
     lastNumber += 1
     batch.number = lastNumber
     batch.size = size
@@ -220,7 +269,8 @@ package final class MirrorSession {
       return
     }
     var isSent = false
-    while sent < lastNumber, sent - acknowledged < MirrorSession.mostSent {
+    // At a full server, one batch at a time finds out whether there is room again.
+    while sent < lastNumber, sent - acknowledged < (link.isFull ? 1 : MirrorSession.mostSent) {
       let index = sent + 1 - first
       guard document.pending.indices.contains(index) else {
         return lost("it has forgotten batches of this process")
@@ -233,11 +283,18 @@ package final class MirrorSession {
           "the changes of a turn take \(bytes.count) bytes, and the option 'limit' allows "
             + "\(options.limit)")
       }
+      let upload = Upload(name: batch.upload ?? MirrorSession.newName(), bytes: bytes)
+      batch.upload = upload.name
+      if bytes.count > piece, link.uploaded[upload.name] == nil {
+        // Later batches come behind it.
+        askAbout(upload)
+        break
+      }
       sent = batch.number
-      let base = options.check ? "\(batch.base)" : ""
+      self.link?.underWay += 1
+      let base = options.check && !batch.commutes ? "\(batch.base)" : ""
       run(
-        .append,
-        [epoch.bytes, writer.bytes, "\(batch.number)".bytes, base.bytes, bytes]
+        .append, [epoch.bytes, writer.bytes, "\(batch.number)".bytes, base.bytes], with: upload
       ) { [weak self] reply in
         self?.appended(batch, reply)
       }
@@ -246,11 +303,28 @@ package final class MirrorSession {
     if isSent { loop.whenTurnEnds { [weak commands = link.commands] in commands?.write() } }
   }
 
+  private func askAbout(_ upload: Upload) {
+    guard link?.isAsking == false else { return }
+    link?.isAsking = true
+    ask(about: upload) { [weak self] reply in
+      guard let self, reply?.isLost != true else { return }
+      link?.isAsking = false
+      if let reply { check(reply) } else { send() }
+    }
+  }
+
   private func appended(_ batch: MirrorBatch, _ reply: Reply) {
+    // What was on its way stays noted until the connection is forgotten.
+    if reply.isLost { return }
+    link?.underWay -= 1
     if batch.isWithdrawn { return }
     let list = reply.list
     switch (list.first?.text, reply) {
+    case (_, .error(let text)) where isFull(text): break
+    // The batch before was refused by a full server.
+    case ("gap"?, _) where link?.isFull == true, ("again"?, _) where link?.isFull == true: break
     case ("ok"?, _), ("known"?, _):
+      link?.isFull = false
       acknowledge(upTo: batch.number)
       if list.count == 3, let newest = list[1].integer, let at = list[2].integer {
         publish(newest, at)
@@ -258,10 +332,25 @@ package final class MirrorSession {
     case ("base"?, _): giveBack(from: batch.number)
     case ("gap"?, _), ("lost"?, _):
       lost("it has forgotten batches of this process")
+    case ("again"?, _): lost(Self.forgotten)
     case (_, .error(let text)): refuse(text)
-    case (_, .lost): break
     default: lost(Self.notRedis)
     }
+  }
+
+  /// Whether the server takes no writes now, which a look tries again.
+  ///
+  /// It can still be read.
+  private func isFull(_ error: [UInt8]) -> Bool {
+    let text = String(decoding: error, as: UTF8.self)
+    guard text.contains("OOM command not allowed") || text.contains("MISCONF") else { return false }
+    if link?.isFull == false {
+      tree?.warn(
+        "mirror '\(name)', server \(address.name): it takes no writes until it has room again: "
+          + address.quoted(error))
+    }
+    link?.isFull = true
+    return true
   }
 
   private func acknowledge(upTo number: Int) {
@@ -297,7 +386,8 @@ package final class MirrorSession {
     }
     lastNumber = number - 1
     sent = min(sent, lastNumber)
-    let rejections = document.rejections(of: refused.flatMap(\.operations))
+    let rejections = document.rejections(
+      of: refused.flatMap { $0.changes(at: $0.operations.indices) })
     let step = document.withdraw(from: number)
     keepAll()
     perform(step)
@@ -317,7 +407,12 @@ package final class MirrorSession {
       link = Link(commands: commands, follower: follower)
       logIn(commands)
       logIn(follower)
-      prepare(commands)
+      if scripts.count == ServerScript.allCases.count {
+        link?.isReady = true
+        join()
+      } else {
+        prepare(commands)
+      }
     } catch let failure as ConnectionFailure {
       ended(failure)
     } catch {
@@ -348,8 +443,9 @@ package final class MirrorSession {
       connection.send(["SCRIPT".bytes, "LOAD".bytes, script.rawValue.bytes]) { [weak self] reply in
         guard let self, check(reply) else { return }
         guard let name = reply.bytes else { return lost(Self.notRedis) }
-        link?.scripts[script] = name
-        if link?.isReady == true { join() }
+        scripts[script] = name
+        link?.isReady = scripts.count == ServerScript.allCases.count
+        join()
       }
     }
   }
@@ -365,29 +461,77 @@ package final class MirrorSession {
 
   /// Runs a script that the server has.
   private func run(
-    _ script: ServerScript, _ arguments: [[UInt8]],
+    _ script: ServerScript, _ arguments: [[UInt8]], key: [UInt8]? = nil,
+    on connection: RedisConnection? = nil, _ replied: @escaping (Reply) -> Void
+  ) {
+    guard let link, let name = scripts[script] else { return }
+    let keys = keys + (key.map { [$0] } ?? [])
+    (connection ?? link.commands).send(
+      ["EVALSHA".bytes, name, "\(keys.count)".bytes] + keys + arguments, replied)
+  }
+
+  /// Runs a script that takes a text, which goes before it in pieces if it is long.
+  ///
+  /// The server keeps pieces when a connection is lost.
+  private func run(
+    _ script: ServerScript, _ arguments: [[UInt8]], with upload: Upload,
     _ replied: @escaping (Reply) -> Void
   ) {
-    guard let link, let name = link.scripts[script] else { return }
-    link.commands.send(["EVALSHA".bytes, name, "5".bytes] + keys + arguments, replied)
+    let bytes = upload.bytes
+    let count = "\(bytes.count)".bytes
+    guard bytes.count > piece else { return run(script, arguments + [bytes, count], replied) }
+    guard let held = link?.uploaded[upload.name] else {
+      return ask(about: upload) { [weak self] reply in
+        if let reply { replied(reply) } else { self?.run(script, arguments, with: upload, replied) }
+      }
+    }
+    for place in stride(from: held, to: bytes.count, by: piece) {
+      let part = Array(bytes[place..<min(place + piece, bytes.count)])
+      run(.upload, ["\(place)".bytes, part], key: key(of: upload)) { [weak self] reply in
+        switch reply {
+        case .integer:
+          self?.link?.hasTaken = true
+          self?.noteSuccess()
+        case .error(let text): _ = self?.isFull(text)
+        default: break
+        }
+      }
+    }
+    run(script, arguments + [[], count], key: key(of: upload)) { [weak self] reply in
+      // If a piece was refused, the next attempt asks again.
+      self?.link?.uploaded[upload.name] = nil
+      if let self, !reply.isLost { piece = min(2 * piece, MirrorSession.largestPiece) }
+      replied(reply)
+    }
+  }
+
+  private func key(of upload: Upload) -> [UInt8] { "obs:{\(name)}:u:\(upload.name)".bytes }
+
+  /// Asks how much the server has of a text; `replied` gets a reply that is no answer to this.
+  private func ask(about upload: Upload, _ replied: @escaping (Reply?) -> Void) {
+    run(.upload, ["-1".bytes, []], key: key(of: upload)) { [weak self] reply in
+      guard case .integer(let held) = reply else { return replied(reply) }
+      self?.link?.uploaded[upload.name] = min(max(0, held), upload.bytes.count)
+      replied(nil)
+    }
   }
 
   private lazy var keys = ["s", "m", "w", "d", "p"].map { "obs:{\(name)}:\($0)".bytes }
 
-  private func join() {
+  private func join() { join(publishing: Upload(bytes: []), as: "") }
+
+  /// Goes on from the version of the server's tree, or takes it; publishes a state without one.
+  private func join(publishing state: Upload, as newEpoch: String) {
     guard let link, link.isReady, !link.isJoining else { return }
     self.link?.isJoining = true
-    let mayPublish = options.writes && epoch.isEmpty && journal?.writer == nil
-    let state = mayPublish ? document.stateBytes() : []
     run(
       .join,
       [
         writer.bytes, epoch.bytes, "\(version)".bytes, lastEntry.writer.bytes,
-        "\(lastEntry.number)".bytes, mayPublish ? MirrorSession.newName().bytes : [], state,
-        "\(mirrorFormat)".bytes,
-      ]
+        "\(lastEntry.number)".bytes, newEpoch.bytes, "\(mirrorFormat)".bytes,
+      ], with: state
     ) { [weak self] reply in
-      guard let self else { return }
+      guard let self, !reply.isLost else { return }
       self.link?.isJoining = false
       guard check(reply) else { return }
       do { try joined(reply.list) } catch let error as MirrorError {
@@ -412,10 +556,15 @@ package final class MirrorSession {
       if link?.hasGap == true { throw strange("its stream has a gap behind batch \(version)") }
       try goOn(after: last)
       becomeLive(newest: newest)
-    case "state": try takeState(reply)
+    case "state" where reply.count == 8: try beginDownload(reply)
     case "empty" where journal?.writer != nil:
       throw MirrorError(
         "the journal '\(options.journal ?? "")' belongs to a state that the server does not have")
+    case "empty" where options.writes && epoch.isEmpty:
+      let state = firstState ?? Upload(bytes: document.stateBytes())
+      firstState = state
+      join(publishing: state, as: MirrorSession.newName())
+    case "again": lost(Self.forgotten)
     case "empty":
       retry = loop.after(options.delays.1 / 4) { [weak self] in self?.join() }
     case "format":
@@ -471,6 +620,7 @@ package final class MirrorSession {
     if state == .stopped || link == nil { return }
     link?.hasGap = false
     link?.newest = newest
+    firstState = nil
     set(newest > version ? .behind : .live)
     send()
     follow()
@@ -487,12 +637,17 @@ package final class MirrorSession {
   }
 
   private func look() {
-    guard let link, link.isReady, !epoch.isEmpty else { return }
+    guard let link, link.isReady, !epoch.isEmpty, !link.isJoining, !link.isLooking else { return }
+    if link.isFull, link.underWay == 0 {
+      sent = acknowledged
+      send()
+    }
+    self.link?.isLooking = true
     let version = version
     run(.look, [writer.bytes]) { [weak self] reply in
+      self?.link?.isLooking = false
       guard let self, let link = self.link else { return }
       switch reply {
-      // A full server refuses this command, but can still be read.
       case .lost, .error: return
       default: break
       }
@@ -504,7 +659,9 @@ package final class MirrorSession {
         tree?.statusDidChange()
       }
       // If the stream was deleted or replaced, XREAD waits without an error.
-      let isStuck = list[1].integer != self.version && link.looks.version == self.version
+      let isStuck =
+        list[1].integer != self.version && link.looks.version == self.version
+        && !link.follower.isReceiving
       let count = isStuck ? link.looks.count + 1 : 0
       self.link?.looks = (self.version, count)
       if list[0].text != epoch || list[1].integer ?? 0 < version || count > 2 {
@@ -525,11 +682,14 @@ package final class MirrorSession {
     }
   }
 
+  private static let forgotten = "it has forgotten a part of what was sent"
   private static let notRedis = "it does not answer as Redis does"
 
   /// Handles an error of the server.
   private func refuse(_ error: [UInt8]) {
     let (text, shown) = (String(decoding: error, as: UTF8.self), address.quoted(error))
+    // The server was started again.
+    if text.hasPrefix("NOSCRIPT") { scripts = [:] }
     let fatal = [
       "WRONGPASS", "NOAUTH", "NOPERM", "ERR AUTH", "ERR invalid", "ERR unknown command", "ERR DB",
     ]
@@ -545,11 +705,15 @@ package final class MirrorSession {
   /// Handles the end of a connection.
   private func ended(_ failure: ConnectionFailure, whileReading: Bool = false) {
     switch failure.kind {
-    case .tooLarge where whileReading && readAtOnce > 1:
+    case .tooLarge where (whileReading || link?.isJoining == true) && readAtOnce > 1:
       // Each batch alone may be small enough.
       readAtOnce = 1
       lost(failure.reason)
     case .tooLarge: fail("server \(address.name): \(failure.reason)")
+    case .malformed:
+      // Nothing that it has said is used on the next connection.
+      scripts = [:]
+      lost(failure.reason)
     case .broken: lost(failure.reason)
     case .silent: lost(failure.reason, isShort: false)
     }
@@ -557,6 +721,9 @@ package final class MirrorSession {
 
   /// The connection was lost.
   private func lost(_ reason: String, isShort: Bool = true) {
+    if let link, !link.hasTaken, link.isSending {
+      piece = max(MirrorSession.smallestPiece, piece / 4)
+    }
     disconnect()
     if isOver { return }
     failures += 1
@@ -600,11 +767,15 @@ package final class MirrorSession {
   private func follow() {
     guard let follower = link?.follower, link?.isFollowing == false else { return }
     link?.isFollowing = true
+    if let begun, begun.version == version + 1 { return finish(begun, on: follower) }
+    begun = nil
     follower.send(
       ["XREAD", "COUNT", "\(readAtOnce)", "BLOCK", "5000", "STREAMS"].map(\.bytes)
         + [keys[0], "\(version)-1".bytes]
     ) { [weak self, weak follower] reply in
-      guard let self, link?.follower === follower else { return }
+      guard let self else { return }
+      if case .lost(let part?) = reply { return keep(part) }
+      guard link?.follower === follower else { return }
       link?.isFollowing = false
       guard check(reply) else { return }
       switch reply {
@@ -621,6 +792,58 @@ package final class MirrorSession {
         fail("\(error)")
       }
     }
+  }
+
+  /// Reads the rest of a batch that has begun to arrive on another connection.
+  private func finish(_ begun: StreamEntry, on follower: RedisConnection) {
+    readRest(of: begun, on: follower) { [weak self, weak follower] reply in
+      guard let self else { return }
+      if case .lost(.part(let more)?) = reply {
+        self.begun?.bytes += more
+        return noteSuccess()
+      }
+      guard link?.follower === follower else { return }
+      link?.isFollowing = false
+      guard check(reply) else { return }
+      self.begun = nil
+      do {
+        // The stream may have been cut meanwhile.
+        if let rest = reply.bytes, try !take([begun.adding(rest)]) { return }
+        if link?.follower === follower { follow() }
+      } catch {
+        fail("\(error)")
+      }
+    }
+  }
+
+  private func readRest(
+    of begun: StreamEntry, on connection: RedisConnection?, _ replied: @escaping (Reply) -> Void
+  ) {
+    let place = [begun.version, begun.number, begun.bytes.count].map { "\($0)".bytes }
+    run(.batch, [place[0], begun.writer.bytes, place[1], place[2]], on: connection, replied)
+  }
+
+  /// Keeps the batches that have come when a connection is lost, and what has come of the next one.
+  private func keep(_ part: Reply) {
+    if isOver { return }
+    let (whole, begun) = arrived(in: part.list.first?.list.last)
+    if !whole.isEmpty || begun != nil { noteSuccess() }
+    do {
+      if try take(whole) { self.begun = begun }
+    } catch {
+      fail("\(error)")
+    }
+  }
+
+  /// The batches that have come of a lost reply, and the beginning of the next one.
+  private func arrived(in reply: Reply?) -> (whole: [StreamEntry], begun: StreamEntry?) {
+    var whole: [StreamEntry] = []
+    for reply in reply?.list ?? [] {
+      guard let entry = try? StreamEntry(reply, after: version) else { break }
+      if reply.isCut { return (whole, entry) }
+      whole.append(entry)
+    }
+    return (whole, nil)
   }
 
   private func entries(in reply: Reply?, after last: Int) throws -> [StreamEntry] {
@@ -706,7 +929,7 @@ package final class MirrorSession {
     pendingBytes -= batch.size
     acknowledge(upTo: batch.number)
     if !batch.dropped.isEmpty {
-      tree?.rejected(document.rejections(of: batch.dropped.map { batch.operations[$0] }))
+      tree?.rejected(document.rejections(of: batch.changes(at: batch.dropped)))
     }
   }
 
@@ -743,14 +966,122 @@ package final class MirrorSession {
 
   // MARK: Snapshots
 
-  private func takeState(_ reply: [Reply]) throws {
-    guard reply.count == 7, let newEpoch = reply[1].text, let last = reply[4].integer,
-      let at = reply[3].integer, let bytes = reply[5].bytes
+  /// Reads the snapshot that the server has; goes on if a part of it has come before.
+  private func beginDownload(_ reply: [Reply]) throws {
+    let numbers = reply[2...5].compactMap(\.integer)
+    guard let epoch = reply[1].text, numbers.count == 4, numbers[1] <= numbers[0],
+      let writer = reply[6].text
     else { throw strange("its answer is incomplete") }
+    let size = numbers[3]
+    if gapBehind == numbers[1] { throw gap }
+    gapBehind = nil
+    guard size <= options.limit else {
+      throw MirrorError(
+        "the snapshot of the mirror '\(name)' has \(size) bytes, and the option 'limit' allows "
+          + "\(options.limit)")
+    }
+    var download = Download(
+      epoch: epoch, at: numbers[1], size: size, newest: numbers[0], last: numbers[2],
+      lastEntry: (writer, reply[7].integer ?? 0))
+    if let former = self.download, former.epoch == epoch, former.at == download.at,
+      former.size == size
+    {
+      download.bytes = former.bytes
+      download.entries = former.entries
+      // If the server still has the last one, it has all before it.
+      download.begun = former.begun ?? download.entries.popLast()
+    }
+    self.download = download
+    link?.isJoining = true
+    goOnDownloading()
+  }
+
+  private func goOnDownloading() {
+    guard let download, let commands = link?.commands else { return }
+    let next = download.at + download.entries.count + 1
+    if download.bytes.count < download.size {
+      run(
+        .state,
+        [download.epoch.bytes, "\(download.at)".bytes, "\(download.bytes.count)".bytes],
+        received { [unowned self] part in
+          if let bytes = part.beginning { self.download?.bytes += bytes }
+        } whole: { [unowned self] reply in
+          guard let rest = reply.bytes else { return false }
+          self.download?.bytes += rest
+          return download.bytes.count + rest.count == download.size
+        })
+    } else if let begun = download.begun, next <= download.newest {
+      readRest(
+        of: begun, on: commands,
+        received { [unowned self] part in
+          if let bytes = part.beginning { self.download?.begun?.bytes += bytes }
+        } whole: { [unowned self] reply in
+          guard let rest = reply.bytes else { return false }
+          self.download?.entries.append(begun.adding(rest))
+          self.download?.begun = nil
+          return begun.version == next
+        })
+    } else if next <= download.newest {
+      commands.send(
+        ["XRANGE".bytes, keys[0]]
+          + ["\(next)-1", "\(download.newest)-1", "COUNT", "\(readAtOnce)"].map(\.bytes),
+        received { [unowned self] part in
+          let (whole, begun) = arrived(in: part)
+          self.download?.entries += whole
+          self.download?.begun = begun
+        } whole: { [unowned self] reply in
+          let entries = try entries(in: reply, after: next - 1)
+          chooseReading(after: entries)
+          self.download?.entries += entries
+          // With a newer snapshot, the stream may have been cut.
+          if entries.first?.version != next { gapBehind = download.at }
+          return gapBehind == nil
+        })
+    } else {
+      self.download = nil
+      link?.isJoining = false
+      do { try take(download) } catch {
+        fail("\(error)")
+      }
+    }
+  }
+
+  /// Returns a handler of the replies to a part of a download.
+  ///
+  /// `part` gets the beginning of a reply if the connection was lost, and `whole` the whole reply,
+  /// after which the next part is read. If `whole` returns false, the server has another snapshot.
+  private func received(
+    part: @escaping (Reply) -> Void, whole: @escaping (Reply) throws -> Bool
+  ) -> (Reply) -> Void {
+    { [weak self, weak commands = link?.commands] reply in
+      guard let self else { return }
+      if case .lost(let arrived?) = reply {
+        part(arrived)
+        return noteSuccess()
+      }
+      guard let commands, link?.commands === commands, check(reply) else { return }
+      do {
+        if try whole(reply) { return goOnDownloading() }
+        download = nil
+        link?.isJoining = false
+        join()
+      } catch {
+        fail("\(error)")
+      }
+    }
+  }
+
+  private var gap: MirrorError {
+    MirrorError("the stream of the mirror '\(name)' has a gap behind its snapshot")
+  }
+
+  /// Takes on a snapshot, and the batches behind it.
+  private func take(_ download: Download) throws {
+    let (newEpoch, last, entries) = (download.epoch, download.last, download.entries)
     tree?.collect()
-    let entries = try entries(in: reply[6], after: at)
     let snapshot: MirrorSnapshot
-    do { snapshot = try MirrorSnapshot(from: bytes) } catch let error as MirrorFormatError {
+    do { snapshot = try MirrorSnapshot(from: download.bytes) } catch let error as MirrorFormatError
+    {
       throw MirrorError(
         "the snapshot of the mirror '\(name)' is malformed at byte \(error.place): "
           + "\(error.expected) expected")
@@ -781,7 +1112,7 @@ package final class MirrorSession {
     }
     if state == .stopped { return }
     epoch = newEpoch
-    let present = try folded(snapshot, entries, from: at)
+    let present = try folded(snapshot, entries, from: download.at)
     let step = document.change { step in
       // The server has these.
       document.dropPending(document.pending.prefix { $0.number <= last }.count)
@@ -790,8 +1121,9 @@ package final class MirrorSession {
       if !isSame { for batch in document.pending { batch.bytes = nil } }
       if let journal { restore(journal, after: last) }
     }
-    version = at + entries.count
-    lastEntry = entries.last.map { ($0.writer, $0.number) } ?? ("", 0)
+    version = download.at + entries.count
+    lastEntry = entries.last.map { ($0.writer, $0.number) } ?? download.lastEntry
+    begun = nil
     // Numbers go on from what the server knows.
     if hasLost { renameWriter() }
     renumber(after: hasLost ? 0 : last)
@@ -809,9 +1141,7 @@ package final class MirrorSession {
     defer { scratch.end() }
     scratch.begin(with: snapshot)
     for (place, entry) in entries.enumerated() {
-      guard entry.version == at + place + 1 else {
-        throw MirrorError("the stream of the mirror '\(name)' has a gap behind its snapshot")
-      }
+      guard entry.version == at + place + 1 else { throw gap }
       do { scratch.apply(try scratch.batch(from: entry.bytes)) } catch {
         throw malformed(entry, error)
       }
@@ -835,12 +1165,17 @@ package final class MirrorSession {
       link?.isSnapshotUnderWay == false
     else { return }
     link?.isSnapshotUnderWay = true
+    let known = snapshot.flatMap { $0.version > at ? $0 : nil }
+    let snapshot = known ?? (version, Upload(bytes: document.stateBytes()))
+    self.snapshot = snapshot
     run(
-      .snapshot,
-      [epoch.bytes, "\(version)".bytes, document.stateBytes(), "\(options.keep)".bytes]
+      .snapshot, [epoch.bytes, "\(snapshot.version)".bytes, "\(options.keep)".bytes],
+      with: snapshot.upload
     ) { [weak self] reply in
-      guard let self else { return }
+      guard let self, !reply.isLost else { return }
       link?.isSnapshotUnderWay = false
+      self.snapshot = nil
+      if case .error(let text) = reply, isFull(text) { return }
       check(reply)
     }
   }

@@ -19,6 +19,15 @@ final class ObjectTree: MirroredTree {
   /// The handles of objects that `perform` has made.
   private var made: [ObjectIdentifier: Int] = [:]
 
+  /// What `add` has added since the last batch, by objects and keys.
+  private var sums: [ObjectIdentifier: [DeepChange.Key: Sum]] = [:]
+
+  private struct Sum {
+    let first: MirrorValue
+    var last: MirrorValue
+    var amounts: [MirrorValue] = []
+  }
+
   var onStatus: () -> Void = {}
   var onRejected: ([RejectedChange]) -> Void = { _ in }
   var onError: (MirrorError) -> Void = { _ in }
@@ -55,7 +64,25 @@ final class ObjectTree: MirroredTree {
     session.begin(with: operations.all)
   }
 
+  /// Adds a number to the one under a key, so that it is also added to what others write there.
+  func add(_ amount: MirrorValue, to key: DeepChange.Key, of object: AnyObject) throws {
+    let writing = TreeWriting(object)
+    guard let first = writing.value(key).flatMap({ MirrorValue(number: ChangeValue($0)) }),
+      let last = first.adding(amount)
+    else { throw MirrorError("'\(key)' of \(type(of: object)) is no number") }
+    do { try writing.store(ChangeValue(last), under: key) } catch {
+      throw MirrorError("'\(key)' of \(type(of: object)) cannot be \(last): \(error)")
+    }
+    var sum = sums[ObjectIdentifier(object)]?[key] ?? Sum(first: first, last: first)
+    // The key was also written otherwise, or the addition was taken back.
+    if sum.last != first { sum = Sum(first: first, last: first) }
+    sum.last = last
+    sum.amounts.append(amount)
+    sums[ObjectIdentifier(object), default: [:]][key] = sum
+  }
+
   func collect() {
+    defer { sums = [:] }
     guard let written = follower.take() else { return }
     if let refusal = session.refusal {
       restore(written)
@@ -176,7 +203,16 @@ final class ObjectTree: MirroredTree {
 
     mutating func change(_ entry: TreeEntry, from old: TreeContents, to new: TreeContents) {
       guard let node = node(of: entry) else { return }
+      let sums = entry.object.flatMap { tree.sums[ObjectIdentifier($0)] }
       for key in TreeContents.differingKeys(old, new) {
+        func number(_ contents: TreeContents) -> MirrorValue? {
+          guard case .plain(let value)? = contents.fields[key] else { return nil }
+          return MirrorValue(number: value)
+        }
+        if let sum = sums?[key], sum.first == number(old), sum.last == number(new) {
+          all += sum.amounts.map { .add(node, MirrorKey(key), $0) }
+          continue
+        }
         var stored: MirrorValue?
         if let field = new.fields[key] { stored = value(field, of: new, "\(key)") }
         all.append(.set(node, MirrorKey(key), stored))
@@ -493,6 +529,7 @@ final class ObjectTree: MirroredTree {
           case .set: .set
           case .insert: .insert
           case .remove: .remove
+          case .move: .move
           }
         let now = objects[rejection.node.handle].flatMap {
           TreeWriting($0).value(DeepChange.Key(rejection.key))
@@ -510,6 +547,17 @@ final class ObjectTree: MirroredTree {
 
   func report(_ error: MirrorError) { onError(error) }
   func warn(_ text: String) { onWarning(text) }
+}
+
+extension MirrorValue {
+  /// The number that data is; nil for other data.
+  fileprivate init?(number value: ChangeValue) {
+    switch value {
+    case .integer(let value): self = .integer(Int64(value))
+    case .number(let value): self = .number(value)
+    default: return nil
+    }
+  }
 }
 
 extension MirrorKey {

@@ -83,8 +83,8 @@ public final class TreeMirror: ObservableModel {
     public var check = false
     /// The most bytes that the server may send as the snapshot, or as a batch; by default 64 MB.
     ///
-    /// The snapshot together with the batches behind it may have four times as many. The mirror
-    /// fails before it sends larger changes of a turn. The limit is at least 1,024 bytes.
+    /// An answer with several batches may have four times as many. The mirror fails before it sends
+    /// larger changes of a turn. The limit is at least 1,024 bytes.
     public var limit = 64 << 20
     /// The path of a file that keeps the batches that the server has not acknowledged.
     public var journal: String?
@@ -178,6 +178,24 @@ public final class TreeMirror: ObservableModel {
     if isDone { return }
     if let problem { throw problem }
     try await withCheckedThrowingContinuation { waiting.append($0) }
+  }
+
+  /// Adds a number to a property of an object of the tree, or to a value of a dictionary.
+  ///
+  /// The value changes at once. Others add the same number to what they have by then, so additions
+  /// of several processes all count, in whatever order they come (A4). If the same turn also
+  /// assigns to the key, the value is sent instead, as after any assignment.
+  ///
+  /// - Throws: ``MirrorError`` if there is no number under the key, or the sum cannot be stored.
+  public func add(_ amount: Int, to key: String, of object: some KeyPathObservable) throws {
+    try tree.add(.integer(Int64(amount)), to: .name(key), of: object as AnyObject)
+  }
+
+  /// Adds a number as ``add(_:to:of:)-(Int,_,_)`` does.
+  ///
+  /// - Throws: ``MirrorError`` if there is no number under the key, or the sum cannot be stored.
+  public func add(_ amount: Double, to key: String, of object: some KeyPathObservable) throws {
+    try tree.add(.number(amount), to: .name(key), of: object as AnyObject)
   }
 
   private static func write(_ warning: String) {

@@ -7,6 +7,8 @@ final class CuttingProxy: @unchecked Sendable {
   /// How many bytes of the server a connection passes before it is cut, by its number; nil to pass
   /// all.
   private let limit: @Sendable (_ connection: Int) -> Int?
+  /// The same for bytes of the client.
+  private let clientLimit: @Sendable (_ connection: Int) -> Int?
   /// How many bytes are passed at once.
   private let portion: Int
   private let listener: Int32
@@ -45,9 +47,11 @@ final class CuttingProxy: @unchecked Sendable {
 
   init(
     to server: Int, portion: Int = 1 << 16,
+    clientLimit: @escaping @Sendable (_ connection: Int) -> Int? = { _ in nil },
     limit: @escaping @Sendable (_ connection: Int) -> Int? = { _ in nil }
   ) throws {
-    (current, self.portion, self.limit) = ((server, false), portion, limit)
+    (current, self.portion) = ((server, false), portion)
+    (self.limit, self.clientLimit) = (limit, clientLimit)
     port = try freePort()
     listener = socket(AF_INET, streamSocket, 0)
     var yes: Int32 = 1
@@ -81,8 +85,8 @@ final class CuttingProxy: @unchecked Sendable {
       }
       let greeting = lock.withLock { lies.greeting }
       send(client, greeting, greeting.count, Int32(MSG_NOSIGNAL))
-      let limit = limit(number)
-      Thread.detachNewThread { [self] in pass(from: client, to: other, limit: nil) }
+      let (limit, clientLimit) = (limit(number), clientLimit(number))
+      Thread.detachNewThread { [self] in pass(from: client, to: other, limit: clientLimit) }
       Thread.detachNewThread { [self] in
         pass(from: other, to: client, isFromServer: true, limit: limit)
         Foundation.close(client)

@@ -167,19 +167,98 @@ import Testing
     try replica.run("count('r0-')")
     #expect(try replica.text("log()") == "r0-1")
     #expect(replica.errors.last?.contains("the write was taken back") == true)
+    // A new mirror publishes the tree again.
+    try replica.run(
+      "mirror:stop() mirror = require 'obs'.mirror(root, 'tree', { url = '\(server.url)' })")
+    try settle([replica])
+    let other = try Replica(on: loop, seed: 2, at: server.url, "{ root = {} }")
+    try settle([replica, other])
+    #expect(try other.text("root.log[1]") == "r0-1")
   }
 
-  @Test func `a server that is full is tried again`() throws {
+  // A6
+  @Test func `a server that is full is followed, and is written when it has room`() throws {
     let server = try RedisServer(["--maxmemory-policy", "noeviction"])
+    let proxy = try CuttingProxy(to: server.port)
+    defer { proxy.close() }
     let loop = Loop()
-    let replica = try replicas(1, on: loop, at: server.url)[0]
+    let replicas = try replicas(2, on: loop, at: proxy.url)
+    let connections = proxy.connections
     try server.command("CONFIG", "SET", "maxmemory", "1")
-    try replica.run("count('r0-')")
-    try run(loop) { try replica.state.state == "offline" }
+    for _ in 1...3 { try count(in: replicas) }
+    // Both look at it again and again, and try one batch each time.
+    try run(loop) {
+      let statistics = try server.command("INFO", "errorstats")
+      let count = statistics.split(separator: "OOM:count=").last?.prefix { $0.isNumber } ?? ""
+      return Int(count) ?? 0 >= 8
+    }
+    for replica in replicas { #expect(try replica.state.state == "live") }
+    #expect(proxy.connections == connections)
     try server.command("CONFIG", "SET", "maxmemory", "0")
-    try settle([replica])
-    #expect(try replica.text("log()") == "r0-1")
-    #expect(replica.errors == [])
+    try settle(replicas)
+    try expectCounts(3, in: replicas)
+    for replica in replicas { #expect(replica.errors == []) }
+  }
+
+  // A6
+  @Test func `what has come before a connection is cut does not come again`() throws {
+    let server = try RedisServer()
+    // The first ones tell the settings of the server.
+    let proxy = try CuttingProxy(to: server.port) { $0 <= 2 ? 8000 : 700 }
+    defer { proxy.close() }
+    let loop = Loop()
+    let replicas = try [
+      Replica(on: loop, at: server.url),
+      Replica(on: loop, seed: 2, at: proxy.url, "{ root = {} }", delays: (0.001, 0.002)),
+    ]
+    try settle([replicas[0]])
+    try replicas[0].run(Self.counting + " root.text = ('x'):rep(20000)")
+    try run(loop) { try replicas[1].text("#(root.text or '')") == "20000" }
+    try replicas[1].run(Self.counting)
+    for number in 1...260 {
+      try count(in: replicas)
+      if number == 100 { try replicas[0].run("root.text = ('y'):rep(10000)") }
+    }
+    try settle(replicas)
+    try expectCounts(260, in: replicas)
+    #expect(proxy.connections > 20)
+    for replica in replicas { #expect(replica.errors == []) }
+  }
+
+  // A6
+  @Test func `what has gone before a connection is cut does not go again`() throws {
+    let server = try RedisServer()
+    // The first ones load the scripts.
+    let proxy = try CuttingProxy(to: server.port, clientLimit: { $0 <= 2 ? 10_000 : 3000 })
+    defer { proxy.close() }
+    let loop = Loop()
+    // The first state is too large for a connection, too.
+    let replicas = try [
+      Replica(
+        on: loop, at: proxy.url, "{ snapshot = 10, root = { text = ('x'):rep(20000) } }",
+        delays: (0.001, 0.002)),
+      Replica(on: loop, seed: 2, at: server.url, "{ root = {}, write = false }"),
+    ]
+    try run(loop) { try replicas[1].text("#(root.text or '')") == "20000" }
+    try replicas[0].run(Self.counting + " root.b = {}")
+    for number in 1...60 {
+      try replicas[0].run("count('r0-')")
+      if number == 20 { try replicas[0].run("root.text = ('y'):rep(20000)") }
+    }
+    // A snapshot arrives, too; it is continued after each acknowledgement.
+    try run(loop) {
+      if try replicas[0].state.pending == 0 { try replicas[0].run("count('r0-')") }
+      return try server.command("HGET", "obs:{tree}:m", "at") != "0"
+    }
+    try run(loop) {
+      try replicas[0].state.pending == 0
+        && replicas[0].state.version == replicas[1].state.version
+    }
+    expectSame(try replicas[0].text("dump()"), try replicas[1].text("dump()"))
+    let count = try #require(Int(replicas[1].text("root.b['r0-']")))
+    try expectCounts(count, in: [replicas[0]])
+    #expect(proxy.connections > 20)
+    for replica in replicas { #expect(replica.errors == []) }
   }
 
   @Test func `a server that is not there at first is found later`() throws {
@@ -334,7 +413,8 @@ import Testing
     try replica.run("root.text = ('x'):rep(10000) count('r0-')")
     try run(loop) { try replica.state.pending == 0 }
     try replica.run("count('r0-')")
-    try run(loop) { try replica.state.state == "offline" }
+    try run(loop) { try server.command("INFO", "errorstats").contains("MISCONF") }
+    #expect(try replica.state.state == "live")
     try FileManager.default.removeItem(at: filler)
     try settle([replica])
     try expectCounts(2, in: [replica])

@@ -113,6 +113,13 @@ import Testing
     for listener in [writer, reader] { listener.mirror.stop() }
   }
 
+  // A7
+  @Test func `a server that loads its data is not warned of`() throws {
+    let address = try RedisAddress("redis://127.0.0.1")
+    #expect(ServerSettings("aof_enabled:0\r\n", of: address).risks.count == 1)
+    #expect(ServerSettings("loading:1\r\naof_enabled:0\r\n", of: address).risks == [])
+  }
+
   // A10
   @Test func `changes that are too large for others are not sent`() throws {
     let server = try RedisServer()
@@ -298,11 +305,18 @@ import Testing
         for _ in 0..<Int.random(in: 1...5, using: &random) {
           let target = (objects + [root]).randomElement(using: &random)!
           let index = Int.random(in: 0...4, using: &random)
-          switch Int.random(in: 0..<5, using: &random) {
+          switch Int.random(in: 0..<8, using: &random) {
           case 0: writer.add(.set(target, key(), Bool.random(using: &random) ? nil : value()))
           case 1: writer.add(.insert(target, at: index, value()))
           case 2: writer.add(.remove(target, at: index, old: value()))
           case 3: writer.add(.replace(target, at: index, old: value(), with: value()))
+          case 4: writer.add(.move(target, at: index, value(), to: 9 - index))
+          case 5:
+            let edits: [MirrorOperation] = [
+              .remove(target, at: index, old: value()), .insert(target, at: 0, value()),
+            ]
+            writer.add(.reorder(target, edits))
+          case 6: writer.add(.add(target, key(), value()))
           default: writer.add(.contents(target, [value(), value()], [key(): value()]))
           }
         }

@@ -66,6 +66,8 @@ final class Document: ObservableModel {
     Property("byName", get: { $0.byName })
     Property("numbers", get: { $0.numbers })
     Property("best", get: { $0.best }, set: { $0.best = $1 })
+    Property("left", get: { $0.left })
+    Property("right", get: { $0.right })
   }
   let observation = ModelObservation()
   var title = "" { didSet { observation.didSet(0, from: oldValue, to: title) } }
@@ -74,6 +76,10 @@ final class Document: ObservableModel {
   let byName = ObservableDictionary<String, Item>()
   let numbers = ObservableSet<Int>()
   var best: Item? { didSet { observation.didSet(5, from: oldValue, to: best) } }
+
+  /// Lists whose items are in no others.
+  let left = ObservableArray<Item>()
+  let right = ObservableArray<Item>()
 
   /// The text of the tree, with all sharing.
   var dump: String {
@@ -85,6 +91,7 @@ final class Document: ObservableModel {
       return "(\(item.name) \(item.tags) \(text(item.link)) \(item.parts.map(text)))"
     }
     let entries = byName.keys.sorted().map { "\($0): \(text(byName[$0]))" }
-    return "\(title) \(count) \(items.map(text)) \(entries) \(numbers.sorted()) \(text(best))"
+    return "\(title) \(count) \(items.map(text)) \(entries) \(numbers.sorted()) \(text(best)) "
+      + "\(left.map(text)) \(right.map(text))"
   }
 }

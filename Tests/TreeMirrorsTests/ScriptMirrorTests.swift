@@ -59,6 +59,57 @@ import Testing
     #expect(try Int(one.text("rejected()"))! + Int(two.text("rejected()"))! > 0)
   }
 
+  // A4
+  @Test(arguments: ["", ", check = true"]) func `what all processes add to a number is added`(
+    options: String
+  ) throws {
+    let (one, two) = try pair("{ n = 1, x = 0.5, b = { n = 1 } }", options)
+    for _ in 1...20 {
+      try one.run("mirror:add(root, 'n', 2) mirror:add(root, 'n', 3) mirror:add(root, 'x', 0.25)")
+      try two.run("mirror:add(root, 'n', -1) mirror:add(root, 'x', 1) mirror:add(root.b, 'n', 1)")
+      loop.step()
+    }
+    try settle([one, two])
+    for replica in [one, two] {
+      #expect(try replica.text("root.n .. ' ' .. root.x .. ' ' .. root.b.n") == "81 25.5 21")
+      #expect(try replica.text("rejected()") == "0")
+      #expect(replica.errors == [])
+    }
+  }
+
+  // A4
+  @Test func `an addition that is rolled back is not sent, and an assignment beside it is one`()
+    throws
+  {
+    let (one, two) = try pair("{ n = 1, k = 1 }")
+    try one.run(
+      """
+      require 'obs'.transaction({ root }, function() mirror:add(root, 'n', 5) error 'no' end)
+      mirror:add(root, 'n', 2)
+      mirror:add(root, 'k', 2)
+      root.k = 10
+      """)
+    try settle([one, two])
+    expectSame(try one.text("dump()"), try two.text("dump()"))
+    #expect(try two.text("root.n .. ' ' .. root.k") == "3 10")
+  }
+
+  // A4
+  @Test func `with the old and the new value, a handler can make a refused change again`() throws {
+    let (one, two) = try pair(
+      "{ n = 0 }",
+      ", check = true, on_rejected = function(c, now) root.n = now + c.new - c.old end")
+    for _ in 1...30 {
+      for replica in [one, two] {
+        try replica.run("root.n = root.n + 1 root.n = root.n + 1")
+        try replica.run("root.n = root.n + 1")
+      }
+      loop.step()
+    }
+    try settle([one, two])
+    for replica in [one, two] { #expect(try replica.text("root.n") == "180") }
+  }
+
   // A8
   @Test(arguments: [
     ("root.f = print", "'f' holds a function"),
@@ -192,6 +243,9 @@ import Testing
     ("obs.mirror(root, 'a', { url = url })", "the table is mirrored by 'tree' already"),
     ("obs.mirror({ x = root }, 'a', { url = url })", "mirrored by 'tree' already"),
     ("obs.mirror({}, 'tree', { url = url })", "'tree' is mirrored in this process already"),
+    ("mirror:add(1, 'n', 1)", "bad argument #1 to 'add' (table expected, got number)"),
+    ("mirror:add(root, 'b', 1)", "bad argument #2 to 'add' (the value of 'b' is"),
+    ("mirror:add(root.b, 'n', '1')", "bad argument #3 to 'add' (number expected, got string)"),
   ])
   func `bad input is a clear error`(code: String, text: String) throws {
     let one = try replica()

@@ -156,6 +156,32 @@ private func settle(_ copies: [Copy], on loop: Loop) throws {
     for copy in copies { copy.mirror.stop() }
   }
 
+  // A4
+  @Test func `what all processes add to a number is added`() throws {
+    let server = try RedisServer()
+    let loop = Loop()
+    let copies = try (1...2).map { _ in try Copy(on: loop, at: server.url) }
+    try settle(copies, on: loop)
+    for _ in 1...20 {
+      for copy in copies {
+        loop.turn {
+          #expect(throws: Never.self) {
+            try copy.mirror.add(2, to: "count", of: copy.document)
+            try copy.mirror.add(1, to: "count", of: copy.document)
+          }
+        }
+      }
+      loop.step()
+    }
+    try settle(copies, on: loop)
+    for copy in copies { #expect(copy.document.count == 120) }
+    let error = #expect(throws: MirrorError.self) {
+      try copies[0].mirror.add(1, to: "title", of: copies[0].document)
+    }
+    #expect(error?.description == "'title' of Document is no number")
+    for copy in copies { copy.mirror.stop() }
+  }
+
   // A5
   @Test func `a tree with two mirrors passes on what it receives`() throws {
     defer { Item.endAll() }
@@ -266,6 +292,30 @@ private func settle(_ copies: [Copy], on loop: Loop) throws {
       visit(document.best)
       return found
     }
+    // What nobody has removed from the lists is in them, once (A4).
+    var (made, removed): ([String], Set<String>) = ([], [])
+    func changeLists(_ document: Document) {
+      let lists = [document.left, document.right].shuffled(using: &random)
+      let (list, other) = (lists[0], lists[1])
+      func index(_ count: Int) -> Int { Int.random(in: 0..<count, using: &random) }
+      switch list.isEmpty ? 1 : Int.random(in: 1...7, using: &random) {
+      case 1:
+        made.append("e\(made.count)")
+        list.insert(Item(made.last!), at: index(list.count + 1))
+      case 2: removed.insert(list.remove(at: index(list.count)).name)
+      case 3: list.swapAt(index(list.count), index(list.count))
+      case 4: list.sort { $0.name < $1.name }
+      case 5: list.replaceSubrange(0..<list.count, with: list.reversed())
+      case 6 where !other.isEmpty:
+        let (i, j) = (index(list.count), index(other.count))
+        let item = list[i]
+        list[i] = other[j]
+        other[j] = item
+      default:
+        let item = list.remove(at: index(list.count))
+        other.insert(item, at: index(other.count + 1))
+      }
+    }
     func change(_ document: Document) {
       let all = items(document)
       func item() -> Item {
@@ -302,7 +352,12 @@ private func settle(_ copies: [Copy], on loop: Loop) throws {
     }
     for _ in 1...60 {
       let copy = copies.randomElement(using: &random)!
-      loop.turn { for _ in 1...Int.random(in: 1...3, using: &random) { change(copy.document) } }
+      let ofLists = copy.mirror.state == .live && Int.random(in: 1...3, using: &random) == 1
+      loop.turn {
+        for _ in 1...Int.random(in: 1...3, using: &random) {
+          if ofLists { changeLists(copy.document) } else { change(copy.document) }
+        }
+      }
       if let mismatch = copy.mirror.tree.mismatch {
         Issue.record("after a write: \(mismatch)")
         return
@@ -317,6 +372,9 @@ private func settle(_ copies: [Copy], on loop: Loop) throws {
       if Int.random(in: 1...15, using: &random) == 1 { try settle(copies, on: loop) }
     }
     try settle(copies, on: loop)
+    let names = (Array(copies[0].document.left) + copies[0].document.right).map(\.name)
+    #expect(Set(names).count == names.count)
+    #expect(Set(made).subtracting(removed).subtracting(names) == [])
     copies.append(try Copy(on: loop, at: server.url))
     try settle(copies, on: loop)
     for copy in copies {

@@ -13,7 +13,8 @@ local array, bad_argument, dictionary, identical, kind_of, is_opaque, model_of, 
 local Shadow, are_lists, contents, differing_keys, edit_script, in_batch, is_element, path_text =
   trees.Shadow, trees.are_lists, trees.contents, trees.differing_keys, trees.edit_script,
   trees.in_batch, trees.is_element, trees.path_text
-local has_list, tools, written = trees.has_list, trees.tools, trees.written
+local has_list, number_type, tools, written =
+  trees.has_list, trees.number_type, trees.tools, trees.written
 
 -- The states of the mirrors that have not ended, by the servers' and their names.
 local running = {}
@@ -22,7 +23,8 @@ local states = setmetatable({}, { __mode = "k" })
 
 -- The numbers of the format ----------------------------------------------------------------------
 
-local MAKE, CONTENTS, SET, INSERT, REMOVE, REPLACE, LIST, LEFT = 1, 2, 3, 4, 5, 6, 7, 8
+local MAKE, CONTENTS, SET, INSERT, REMOVE, REPLACE, LIST, LEFT, MOVE, ADD =
+  1, 2, 3, 4, 5, 6, 7, 8, 9, 11
 -- The position behind the last element, however many there are.
 local END = 0xffffffff
 local edits = { insert = INSERT, remove = REMOVE, replace = REPLACE }
@@ -143,11 +145,20 @@ function Mirroring:add_differences(parts, object, old, new)
     end)
   end
   local keys = differing_keys(old.map, new.map, length)
+  local sums = self.sums[object]
   for i = 1, #keys do
     local key = keys[i]
-    local is_there = new.map[key] ~= nil and is_carried(new, key)
-    parts[#parts + 1] = pack("<Bi8", SET, handle) .. self:bytes_of(key)
-      .. (is_there and self:bytes_of(new.map[key]) or "\0")
+    local sum = sums and sums[key]
+    if sum and identical(sum.first, old.map[key]) and identical(sum.last, new.map[key]) then
+      for j = 1, #sum do
+        parts[#parts + 1] =
+          pack("<Bi8", ADD, handle) .. self:bytes_of(key) .. self:bytes_of(sum[j])
+      end
+    else
+      local is_there = new.map[key] ~= nil and is_carried(new, key)
+      parts[#parts + 1] = pack("<Bi8", SET, handle) .. self:bytes_of(key)
+        .. (is_there and self:bytes_of(new.map[key]) or "\0")
+    end
   end
 end
 
@@ -288,6 +299,7 @@ local function collect(self)
     local is_sent, failure = pcall(core.mirror_wrote, self.number, bytes)
     if not is_sent then core.fail_mirror(self.number, tostring(failure)) end
   end
+  self.sums = {}
   core.end_exempt()
   if message then
     core.report(message .. "; the write was taken back", "", "handler", "obs.mirror", self.site)
@@ -460,14 +472,24 @@ local function perform(self, bytes)
   -- These writes are known.
   self.shadow:take(function() end)
   if failures and failures > 0 then
-    core.fail_change(self.number, tostring(failure), self.handles[write.object],
-      write.kind ~= "contents" and write.key ~= nil and tostring(write.key) or nil)
+    return failure, self.handles[write.object],
+      write.kind ~= "contents" and write.key ~= nil and tostring(write.key) or nil
   end
+end
+
+-- Makes the changes of others. A signal may stop this halfway. The changes say what objects are to
+-- have, so making them again makes the rest.
+local function perform_whole(self, bytes)
+  local ok, first = pcall(perform, self, bytes)
+  if ok and first == nil then return end
+  local again, failure, handle, key = pcall(perform, self, bytes)
+  if again and failure == nil then error(first, 0) end
+  core.fail_change(self.number, tostring(failure), again and handle or nil, again and key or nil)
 end
 
 -- Rejections -------------------------------------------------------------------------------------
 
-local names = { [SET] = "set", [INSERT] = "insert", [REMOVE] = "remove" }
+local names = { [SET] = "set", [INSERT] = "insert", [REMOVE] = "remove", [MOVE] = "move" }
 
 local function rejected(self, bytes)
   local number, value, next_place =
@@ -563,6 +585,44 @@ function methods:synced(timeout)
   if status == "failed" then return nil, failure end
   if status == "live" and pending == 0 then return true end
   return obs.await(function(done) state.waiting[#state.waiting + 1] = done end, timeout)
+end
+
+--- Adds a number to the one under a key, so that it is also added to what others write there.
+--- What was added since the last batch is one sum, unless the key was also written otherwise.
+function methods:add(object, key, n)
+  local state = state_of(self, "add")
+  if type(object) ~= "table" then
+    bad_argument(1, "add", "table expected, got " .. (object == nil and "no value" or type(object)))
+  end
+  if type(n) ~= "number" then
+    bad_argument(3, "add", "number expected, got " .. (n == nil and "no value" or type(n)))
+  end
+  local first = object[key]
+  if type(first) ~= "number" then
+    bad_argument(2, "add", format("the value of '%s' is %s, and no number", tostring(key),
+      trees.shown(first)))
+  end
+  object[key] = first + n
+  local sums = state.sums[object]
+  if not sums then
+    sums = {}
+    state.sums[object] = sums
+  end
+  local sum = sums[key]
+  if not (sum and identical(sum.last, first)) then
+    sum = { first = first }
+    sums[key] = sum
+  end
+  local before = sum[#sum]
+  -- Floats are added one by one everywhere: another order has another result.
+  if number_type(before) == "integer" and number_type(n) == "integer"
+    and number_type(first) == "integer"
+  then
+    sum[#sum] = before + n
+  else
+    sum[#sum + 1] = n
+  end
+  sum.last = first + n
 end
 
 --- Ends the mirror; the tree stays as it is.
@@ -697,7 +757,7 @@ function obs.mirror(root, name, options)
   local self = setmetatable({
     root = root, name = name, place = place, on_rejected = on_rejected, site = core.site(),
     objects = setmetatable({}, { __mode = "v" }), handles = setmetatable({}, { __mode = "k" }),
-    departed = {}, last_handle = 0, waiting = {}, origin = trees.remote_origin(name),
+    departed = {}, sums = {}, last_handle = 0, waiting = {}, origin = trees.remote_origin(name),
   }, Mirroring)
   local watcher = core.register(root, {
     "*", kind = "history", driver = function()
@@ -718,9 +778,9 @@ function obs.mirror(root, name, options)
       function(bytes)
         collect(self)
         core.begin_exempt()
-        local is_made, failure = pcall(perform, self, bytes)
+        local is_made, failure = pcall(perform_whole, self, bytes)
         core.end_exempt()
-        if not is_made then core.fail_change(self.number, tostring(failure)) end
+        if not is_made then error(failure, 0) end
       end,
       function(bytes) rejected(self, bytes) end, function() update(self) end)
     running[place], states[mirror], tools[mirror] = self, self, true

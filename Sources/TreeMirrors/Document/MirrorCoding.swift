@@ -103,6 +103,22 @@ struct MirrorWriter {
       add(index(at))
       add(old)
       add(value)
+    case .move(let node, let at, let value, let to):
+      add(byte: Code.move)
+      add(node)
+      add(index(at))
+      add(value)
+      add(index(to))
+    case .reorder(let node, let edits):
+      add(byte: Code.reorder)
+      add(node)
+      add(UInt32(edits.count))
+      for edit in edits { add(edit) }
+    case .add(let node, let key, let amount):
+      add(byte: Code.add)
+      add(node)
+      add(key)
+      add(amount)
     }
   }
 
@@ -139,6 +155,9 @@ struct MirrorWriter {
     // These two are for the tree of this process only.
     static let list: UInt8 = 7
     static let left: UInt8 = 8
+    static let move: UInt8 = 9
+    static let reorder: UInt8 = 10
+    static let add: UInt8 = 11
   }
 }
 
@@ -238,9 +257,6 @@ struct MirrorReader {
     make: (inout MirrorReader) throws -> MirrorNode
   ) throws -> [MirrorOperation] {
     var operations: [MirrorOperation] = []
-    func index(_ reader: inout MirrorReader) throws -> Int {
-      Int(try reader.number(UInt32.self))
-    }
     while !isAtEnd {
       let code = try byte()
       if code == MirrorWriter.Code.make {
@@ -253,17 +269,35 @@ struct MirrorReader {
         let (list, fields) = try contents()
         operations.append(.contents(target, list, fields))
       case MirrorWriter.Code.set: operations.append(.set(target, try key(), try value()))
-      case MirrorWriter.Code.insert:
-        operations.append(.insert(target, at: try index(&self), try present()))
-      case MirrorWriter.Code.remove:
-        operations.append(.remove(target, at: try index(&self), old: try present()))
-      case MirrorWriter.Code.replace:
+      case MirrorWriter.Code.add: operations.append(.add(target, try key(), try present()))
+      case MirrorWriter.Code.reorder:
         operations.append(
-          .replace(target, at: try index(&self), old: try present(), with: try present()))
-      default: throw failure("an operation")
+          .reorder(
+            target,
+            try (0..<(try count())).map { _ in
+              let code = try byte()
+              guard try node(&self) === target else { throw failure("the same list") }
+              return try edit(code, of: target)
+            }))
+      default: operations.append(try edit(code, of: target))
       }
     }
     return operations
+  }
+
+  private mutating func edit(_ code: UInt8, of list: MirrorNode) throws -> MirrorOperation {
+    func index(_ reader: inout MirrorReader) throws -> Int {
+      Int(try reader.number(UInt32.self))
+    }
+    let at = try index(&self)
+    switch code {
+    case MirrorWriter.Code.insert: return .insert(list, at: at, try present())
+    case MirrorWriter.Code.remove: return .remove(list, at: at, old: try present())
+    case MirrorWriter.Code.replace:
+      return .replace(list, at: at, old: try present(), with: try present())
+    case MirrorWriter.Code.move: return .move(list, at: at, try present(), to: try index(&self))
+    default: throw failure("an operation")
+    }
   }
 
   mutating func kindAndModel() throws -> (MirrorNode.Kind, [UInt8]) {
@@ -273,7 +307,9 @@ struct MirrorReader {
 }
 
 /// The format that processes with the same version understand.
-let mirrorFormat = 1
+///
+/// Format 1 had neither moves nor sums.
+let mirrorFormat = 2
 
 extension MirrorDocument {
   /// What the tree of this process has written, by handles.

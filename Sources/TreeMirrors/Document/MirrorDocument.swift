@@ -78,7 +78,9 @@ final class MirrorDocument {
 
   /// Makes the changes of a batch, in order, and returns the indices of those that do not fit (A4).
   ///
-  /// An object that had left when the batch came takes part in nothing: what removed it has won.
+  /// An object that had left when the batch came takes part in nothing: what removed it has won. An
+  /// object that the batch takes from its place and stores elsewhere is never lost by that: if the
+  /// change that stores it does not fit, the object goes back.
   private func apply(
     _ operations: [MirrorOperation], _ undo: inout [MirrorNode.Undo], in step: MirrorStep? = nil
   ) -> [Int] {
@@ -93,18 +95,36 @@ final class MirrorDocument {
       known[ObjectIdentifier(node)] = isThere
       return isThere
     }
-    // Before anything is moved.
-    var dropped: [Int] = []
-    for (index, operation) in operations.enumerated() {
-      if !isThere(operation.target) || operation.stored.map({ !isThere($0) }) == true {
-        dropped.append(index)
+    // Before anything is changed.
+    var stored: Set<ObjectIdentifier> = []
+    for operation in operations {
+      _ = isThere(operation.target)
+      operation.forEachStored {
+        _ = isThere($0)
+        if !operation.isMove { stored.insert(ObjectIdentifier($0)) }
       }
-      operation.forEachStored { _ = isThere($0) }
     }
-    func fits(_ value: MirrorValue) -> Bool { value.node.map { isThere($0) } ?? true }
-    let unfit = Set(dropped)
-    for (index, operation) in operations.enumerated() where !unfit.contains(index) {
-      step?.willApply(operation)
+    // Objects that the batch moves from a list where they are no longer: they stay where they are.
+    var gone: Set<ObjectIdentifier> = []
+    for operation in operations {
+      if let node = operation.taken, stored.contains(ObjectIdentifier(node)),
+        isThere(operation.target), !node.isHeld(by: operation.target)
+      {
+        gone.insert(ObjectIdentifier(node))
+      }
+    }
+    func mayStore(_ node: MirrorNode) -> Bool {
+      isThere(node) && !gone.contains(ObjectIdentifier(node))
+    }
+    func fits(_ value: MirrorValue) -> Bool { value.node.map { mayStore($0) } ?? true }
+    // Objects that the batch moves, and the change that puts each back.
+    var taken: [(node: MirrorNode, back: MirrorOperation)] = []
+    func take(_ value: MirrorValue?, _ back: (MirrorValue) -> MirrorOperation) {
+      if let value, let node = value.node, stored.contains(ObjectIdentifier(node)) {
+        taken.append((node, back(value)))
+      }
+    }
+    func make(_ operation: MirrorOperation) -> Bool {
       switch operation {
       case .make(let node):
         // The object is left over from before a snapshot was taken.
@@ -112,18 +132,64 @@ final class MirrorDocument {
       case .contents(let node, let list, let fields):
         undo.append(node.setContents(list.filter(fits), fields.filter { fits($0.value) }))
         node.absorb(&undo)
-      case .set(let node, let key, let value): node.store(value, under: key, &undo)
+      case .set(let node, let key, let value):
+        if let index = node.index(of: key), node.list.indices.contains(index) {
+          take(node.list[index]) { .insert(node, at: index, $0) }
+        } else {
+          take(node.fields[key]) { .set(node, key, $0) }
+        }
+        node.store(value, under: key, &undo)
+      case .add(let node, let key, let amount):
+        guard let sum = node.value(under: key)?.adding(amount) else { return false }
+        node.store(sum, under: key, &undo)
       case .insert(let node, let at, let value):
         undo.append(node.insert(value, at: min(at, node.list.count)))
         node.absorb(&undo)
       case .remove(let node, let at, let old):
-        guard let index = node.index(of: old, near: at) else { dropped.append(index); continue }
+        guard let index = node.index(of: old, near: at) else { return false }
+        take(old) { .insert(node, at: index, $0) }
         undo.append(node.remove(at: index))
       case .replace(let node, let at, let old, let value):
-        guard let index = node.index(of: old, near: at) else { dropped.append(index); continue }
+        guard let index = node.index(of: old, near: at) else {
+          // An object that has gone needs no removal, and an insertion always fits.
+          return old.node != nil && make(.insert(node, at: at, value))
+        }
+        take(old) { .insert(node, at: index, $0) }
         undo.append(node.remove(at: index))
         undo.append(node.insert(value, at: index))
+      case .move(let node, let at, let value, let to):
+        guard let index = node.index(of: value, near: at) else { return false }
+        undo.append(node.remove(at: index))
+        undo.append(node.insert(value, at: min(to, node.list.count)))
+      case .reorder(_, let edits):
+        let start = (undo.count, taken.count)
+        for edit in edits {
+          if make(edit) { continue }
+          takeBack(Array(undo[start.0...]), in: nil)
+          undo.removeSubrange(start.0...)
+          taken.removeSubrange(start.1...)
+          return false
+        }
       }
+      return true
+    }
+    var dropped: [Int] = []
+    for (index, operation) in operations.enumerated() {
+      var fits = isThere(operation.target)
+      // Contents leave objects out that do not fit.
+      if !operation.isContents {
+        operation.forEachStored {
+          fits = fits && (operation.isMove ? isThere($0) : mayStore($0))
+        }
+      }
+      if fits { step?.willApply(operation) }
+      if !fits || !make(operation) { dropped.append(index) }
+    }
+    // What a dropped change was to store elsewhere goes back.
+    for (node, back) in taken where !node.isReachable && back.target.isReachable {
+      if case .set(let owner, let key, _) = back, owner.fields[key] != nil { continue }
+      step?.willApply(back)
+      _ = make(back)
     }
     return dropped
   }
@@ -154,11 +220,14 @@ final class MirrorDocument {
   // MARK: Batches
 
   /// Adds a batch of changes that the tree of this process has made.
-  func add(_ batch: MirrorBatch) {
+  func add(_ operations: [MirrorOperation]) -> MirrorBatch {
+    let batch = MirrorBatch(MirrorMoves(in: operations).operations)
+    batch.former = batch.operations.map(\.former)
     let step = MirrorStep()
     batch.dropped = apply(batch.operations, &batch.undo, in: step)
     pending.append(batch)
     settle(step)
+    return batch
   }
 
   /// Notes that the stream has the oldest own batch, which all others then come after.
@@ -426,6 +495,8 @@ package final class MirrorStep {
     case .make(let node): if !node.isEmpty { noteContents(node, [], [:]) }
     case .contents(let node, let list, let fields): noteContents(node, list, fields)
     case .set(let node, let key, let value): noteStore(node, key, to: value)
+    case .add(let node, let key, let amount):
+      noteStore(node, key, to: node.value(under: key)?.adding(amount))
     case .insert(let node, _, let value):
       noteList(node)
       gain(value)
@@ -436,6 +507,8 @@ package final class MirrorStep {
       noteList(node)
       release(old)
       gain(value)
+    case .move(let node, _, _, _): noteList(node)
+    case .reorder(_, let edits): for edit in edits { willApply(edit) }
     }
   }
 

@@ -10,6 +10,12 @@ enum MirrorOperation {
   case insert(MirrorNode, at: Int, MirrorValue)
   case remove(MirrorNode, at: Int, old: MirrorValue)
   case replace(MirrorNode, at: Int, old: MirrorValue, with: MirrorValue)
+  /// A number that is added to the one under a key, whatever it is by then.
+  case add(MirrorNode, MirrorKey, MirrorValue)
+  /// Another place for an element of a list, which counts the elements without it.
+  case move(MirrorNode, at: Int, MirrorValue, to: Int)
+  /// Edits of a list that are made together, or not at all.
+  case reorder(MirrorNode, [MirrorOperation])
 
   /// The index behind the last element, however many there are: what is added at the end stays
   /// behind what others add there first.
@@ -18,27 +24,48 @@ enum MirrorOperation {
   var target: MirrorNode {
     switch self {
     case .make(let node), .contents(let node, _, _), .set(let node, _, _),
-      .insert(let node, _, _), .remove(let node, _, _), .replace(let node, _, _, _):
+      .insert(let node, _, _), .remove(let node, _, _), .replace(let node, _, _, _),
+      .move(let node, _, _, _), .reorder(let node, _), .add(let node, _, _):
       node
     }
   }
 
-  /// The object that the change stores, if it is one.
-  var stored: MirrorNode? {
+  var isContents: Bool { if case .contents = self { true } else { false } }
+  /// Whether the change moves an element inside its list.
+  var isMove: Bool { if case .move = self { true } else { false } }
+
+  /// The object that the change takes from a list, if it is one.
+  var taken: MirrorNode? {
     switch self {
-    case .set(_, _, let value): value?.node
-    case .insert(_, _, let value), .replace(_, _, _, let value): value.node
-    case .make, .contents, .remove: nil
+    case .remove(_, _, let old), .replace(_, _, let old, _): old.node
+    default: nil
     }
   }
 
   /// Calls `body` with each object that the change stores.
   func forEachStored(_ body: (MirrorNode) -> Void) {
-    if case .contents(_, let list, let fields) = self {
+    switch self {
+    case .make, .remove, .add: break
+    case .contents(_, let list, let fields):
       for value in list { value.node.map(body) }
       for value in fields.values { value.node.map(body) }
-    } else {
-      stored.map(body)
+    case .set(_, _, let value): value?.node.map(body)
+    case .insert(_, _, let value), .replace(_, _, _, let value), .move(_, _, let value, _):
+      value.node.map(body)
+    case .reorder(_, let edits): for edit in edits { edit.forEachStored(body) }
+    }
+  }
+}
+
+extension MirrorValue {
+  /// The sum of two numbers, as scripts add them; nil for other values.
+  func adding(_ other: MirrorValue) -> MirrorValue? {
+    switch (self, other) {
+    case (.integer(let a), .integer(let b)): .integer(a &+ b)
+    case (.integer(let a), .number(let b)): .number(Double(a) + b)
+    case (.number(let a), .integer(let b)): .number(a + Double(b))
+    case (.number(let a), .number(let b)): .number(a + b)
+    default: nil
     }
   }
 }
@@ -54,10 +81,18 @@ final class MirrorBatch {
   var size = 0
   /// Takes the batch back, while it is applied to the tree but not confirmed.
   var undo: [MirrorNode.Undo] = []
+  /// The values that the operations replaced when the batch was made.
+  var former: [MirrorValue?] = []
+  /// Whether others may come before: the batch has the same effect then.
+  var commutes: Bool {
+    operations.allSatisfy { if case .add = $0 { true } else { false } }
+  }
   /// The operations that did not fit when the batch was last applied, by their indices.
   var dropped: [Int] = []
   /// What is sent, once it was made.
-  var bytes: [UInt8]?
+  var bytes: [UInt8]? { didSet { upload = nil } }
+  /// The name of the bytes at the server, if they are sent in pieces.
+  var upload: String?
   /// Whether it was given back.
   var isWithdrawn = false
 

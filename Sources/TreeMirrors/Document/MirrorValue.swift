@@ -132,6 +132,10 @@ private struct Owners {
 
   var isEmpty: Bool { count == 0 && others.isEmpty }
 
+  func contains(_ owner: MirrorNode) -> Bool {
+    count > 0 && first === owner || others[ObjectIdentifier(owner)] != nil
+  }
+
   mutating func add(_ owner: MirrorNode) {
     if count == 0 || first === owner {
       first = owner
@@ -187,6 +191,8 @@ extension MirrorNode {
     }
     return false
   }
+
+  func isHeld(by owner: MirrorNode) -> Bool { owners.contains(owner) }
 
   /// The object that holds it, and the key there; for an object that nothing holds, those that it
   /// was held by last.
@@ -271,11 +277,22 @@ extension MirrorNode {
 
 /// Changes that keep the elements 1…n in the list, whichever way they came there.
 extension MirrorNode {
-  func store(_ value: MirrorValue?, under key: MirrorKey, _ undo: inout [Undo]) {
+  /// The index that a key is in the list; that behind the last element counts.
+  func index(of key: MirrorKey) -> Int? {
     guard hasList, case .integer(let position) = key, position >= 1,
       position <= Int64(list.count) + 1
-    else { return undo.append(set(key, to: value)) }
-    let index = Int(position) - 1
+    else { return nil }
+    return Int(position) - 1
+  }
+
+  /// The element or field that a key has.
+  func value(under key: MirrorKey) -> MirrorValue? {
+    if let index = index(of: key), index < list.count { return list[index] }
+    return fields[key]
+  }
+
+  func store(_ value: MirrorValue?, under key: MirrorKey, _ undo: inout [Undo]) {
+    guard let index = index(of: key) else { return undo.append(set(key, to: value)) }
     if index == list.count {
       guard let value else { return }
       undo.append(insert(value, at: index))

@@ -12,6 +12,8 @@ final class RedisConnection {
   private var reader: DescriptorHandler?
   private var writer: DescriptorHandler?
   private(set) var isConnected = false
+  /// Whether a part of an answer has come, and more of it is on its way.
+  var isReceiving: Bool { !replies.isAtStart }
   private var replies: ReplyReader
   /// The callbacks for replies that have not come, in the order of the commands.
   private var waiting: [(Reply) -> Void] = []
@@ -82,7 +84,7 @@ final class RedisConnection {
 
   deinit { close() }
 
-  /// Ends the connection; outstanding replies are `lost`.
+  /// Ends the connection; outstanding replies are `lost`, the first one with what has come of it.
   func close() {
     ended = nil
     guard let context else { return }
@@ -93,9 +95,9 @@ final class RedisConnection {
     alarm?.stop()
     (reader, writer, alarm) = (nil, nil, nil)
     credis_free(context)
-    let waiting = waiting
+    let (waiting, incomplete) = (waiting, replies.incomplete)
     self.waiting = []
-    for body in waiting { body(.lost) }
+    for (index, body) in waiting.enumerated() { body(.lost(index == 0 ? incomplete : nil)) }
   }
 
   private func end(_ failure: ConnectionFailure) {
@@ -128,7 +130,8 @@ final class RedisConnection {
         while !rest.isEmpty {
           // A server may refuse a client before the client has sent a command.
           guard !waiting.isEmpty || !replies.isAtStart || rest.first == UInt8(ascii: "-") else {
-            throw ConnectionFailure(reason: "it sends an answer that no command asked for")
+            throw ConnectionFailure(
+              kind: .malformed, reason: "it sends an answer that no command asked for")
           }
           guard let reply = try replies.next(&rest) else { break }
           if waiting.isEmpty, case .error(let text) = reply {
@@ -136,9 +139,13 @@ final class RedisConnection {
           }
           ready.append((waiting.removeFirst(), reply))
         }
-      } catch { failure = error }
+      } catch {
+        failure = error
+        // Nothing of such an answer is used.
+        replies = ReplyReader(limit: 0)
+      }
       // A callback may close the connection.
-      for (body, reply) in ready { body(self.context == nil ? .lost : reply) }
+      for (body, reply) in ready { body(self.context == nil ? .lost(nil) : reply) }
       if let failure { end(failure) }
     }
   }
@@ -202,7 +209,7 @@ final class RedisConnection {
 
   /// Sends a command; `replied` is called once, in a later turn or when the connection ends.
   func send(_ arguments: [[UInt8]], _ replied: @escaping (Reply) -> Void) {
-    guard let context, add(arguments, to: context) else { return replied(.lost) }
+    guard let context, add(arguments, to: context) else { return replied(.lost(nil)) }
     if waiting.isEmpty { heard = loop.now }
     waiting.append(replied)
     expect()

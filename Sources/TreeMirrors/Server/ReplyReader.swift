@@ -6,8 +6,10 @@ enum Reply {
   case list([Reply])
   /// The text of an error. Messages show it as `RedisAddress.quoted(_:)` returns it.
   case error([UInt8])
-  /// The connection ended before the reply came.
-  case lost
+  /// The connection ended before the whole reply came, and what has come of it.
+  indirect case lost(Reply?)
+  /// The beginning of a text, as the last part of a lost reply.
+  case part([UInt8])
 }
 
 /// Reads replies (RESP2) from bytes as they come.
@@ -32,6 +34,14 @@ struct ReplyReader {
   private static let deepest = 8
 
   init(limit: Int) { self.limit = limit }
+
+  /// The beginning of an incomplete reply, whose last text may be a part.
+  var incomplete: Reply? {
+    // The end of a line is no part of the text.
+    var reply = missing.map { Reply.part(Array(begun.dropLast(max(0, 2 - $0)))) }
+    for list in lists.reversed() { reply = .list(list.elements + (reply.map { [$0] } ?? [])) }
+    return reply
+  }
 
   /// Whether the next byte begins a reply.
   var isAtStart: Bool { begun.isEmpty && missing == nil && lists.isEmpty }
@@ -140,6 +150,7 @@ extension Reply {
     return number.flatMap { (0...1 << 53).contains($0) ? $0 : nil }
   }
 
+  var isLost: Bool { if case .lost = self { true } else { false } }
   var bytes: [UInt8]? { if case .bytes(let bytes) = self { bytes } else { nil } }
   var text: String? { bytes.map { String(decoding: $0, as: UTF8.self) } }
   var list: [Reply] { if case .list(let list) = self { list } else { [] } }
@@ -150,6 +161,8 @@ struct ConnectionFailure: Error {
   enum Kind {
     /// The network or the server failed. A short break is not reported.
     case broken
+    /// The server sent something that Redis would not send.
+    case malformed
     /// The server did not send or take anything for a long time.
     case silent
     /// An answer is larger than allowed.
@@ -160,7 +173,8 @@ struct ConnectionFailure: Error {
   let reason: String
 
   static func malformed(_ what: String) -> ConnectionFailure {
-    ConnectionFailure(reason: "it does not speak the protocol of Redis: it sends \(what)")
+    ConnectionFailure(
+      kind: .malformed, reason: "it does not speak the protocol of Redis: it sends \(what)")
   }
 
   static func tooLarge(_ reason: String) -> ConnectionFailure {

@@ -6,22 +6,25 @@
 ///   the snapshot; `format`;
 /// - `w`: the last number of each writer;
 /// - `d`: the snapshot;
-/// - `p`: the processes that were heard of lately.
+/// - `p`: the processes that were heard of lately;
+/// - `u:…`: a text that arrives in pieces. A script that takes a text has it as an argument, or as
+///   the text under its sixth key, and next the number of its bytes.
 enum ServerScript: String, CaseIterable {
-  /// Goes on from a version, or gives the snapshot with all batches behind it; publishes a state if
-  /// there is none.
+  /// Goes on from a version, or says which snapshot to take; publishes a state if there is none.
   case join = """
     local epoch, version = ARGV[2], tonumber(ARGV[3])
     local m = redis.call('HMGET', KEYS[2], 'epoch', 'v', 'at', 'format')
     if not m[1] then
       if epoch ~= '' then return {'lost'} end
       if ARGV[6] == '' then return {'empty'} end
+      local state = KEYS[6] and (redis.call('GET', KEYS[6]) or '') or ARGV[8]
+      if #state ~= tonumber(ARGV[9]) then return {'again'} end
       redis.call('DEL', KEYS[1], KEYS[3], KEYS[5])
-      redis.call('SET', KEYS[4], ARGV[7])
-      redis.call('HSET', KEYS[2], 'epoch', ARGV[6], 'v', '0', 'at', '0', 'format', ARGV[8])
+      redis.call('SET', KEYS[4], state)
+      redis.call('HSET', KEYS[2], 'epoch', ARGV[6], 'v', '0', 'at', '0', 'format', ARGV[7])
       return {'published', ARGV[6]}
     end
-    if m[4] ~= ARGV[8] then return {'format', m[4]} end
+    if m[4] ~= ARGV[7] then return {'format', m[4]} end
     local v, at = tonumber(m[2]), tonumber(m[3])
     local last = redis.call('HGET', KEYS[3], ARGV[1]) or '0'
     local function entry(n)
@@ -36,10 +39,23 @@ enum ServerScript: String, CaseIterable {
         return {'resume', m[1], v, at, last}
       end
     end
-    local state = redis.call('GET', KEYS[4])
-    if not state then return {'lost'} end
-    local entries = redis.call('XRANGE', KEYS[1], string.format('%d-1', at + 1), '+')
-    return {'state', m[1], v, at, last, state, entries}
+    if redis.call('EXISTS', KEYS[4]) == 0 then return {'lost'} end
+    local newest = at > 0 and entry(at)
+    return {'state', m[1], v, at, last, redis.call('STRLEN', KEYS[4]),
+      newest and newest[2][2] or '', newest and newest[2][4] or '0'}
+    """
+  /// The rest of the snapshot of a version, from a byte on.
+  case state = """
+    local m = redis.call('HMGET', KEYS[2], 'epoch', 'at')
+    if m[1] ~= ARGV[1] or m[2] ~= ARGV[2] then return false end
+    return redis.call('GETRANGE', KEYS[4], ARGV[3], -1)
+    """
+  /// The rest of a batch, from a byte on, if it is still the one of this writer and number.
+  case batch = """
+    local id = ARGV[1] .. '-1'
+    local entry = redis.call('XRANGE', KEYS[1], id, id)[1]
+    if not entry or entry[2][2] ~= ARGV[2] or entry[2][4] ~= ARGV[3] then return false end
+    return string.sub(entry[2][6], ARGV[4] + 1)
     """
   /// Appends a batch, once, in the order of its writer's numbers.
   case append = """
@@ -50,10 +66,13 @@ enum ServerScript: String, CaseIterable {
     if number <= last then return {'known', v, tonumber(m[3])} end
     if number ~= last + 1 then return {'gap', last} end
     if ARGV[4] ~= '' and tonumber(ARGV[4]) ~= v then return {'base', v} end
+    local bytes = KEYS[6] and (redis.call('GET', KEYS[6]) or '') or ARGV[5]
+    if #bytes ~= tonumber(ARGV[6]) then return {'again'} end
     v = v + 1
-    redis.call('XADD', KEYS[1], string.format('%d-1', v), 'w', ARGV[2], 'n', ARGV[3], 'b', ARGV[5])
+    redis.call('XADD', KEYS[1], string.format('%d-1', v), 'w', ARGV[2], 'n', ARGV[3], 'b', bytes)
     redis.call('HSET', KEYS[2], 'v', string.format('%d', v))
     redis.call('HSET', KEYS[3], ARGV[2], ARGV[3])
+    if KEYS[6] then redis.call('DEL', KEYS[6]) end
     return {'ok', v, tonumber(m[3])}
     """
   /// Replaces the snapshot by a newer one, and trims the stream behind it.
@@ -62,19 +81,31 @@ enum ServerScript: String, CaseIterable {
     local at = tonumber(ARGV[2])
     if m[1] ~= ARGV[1] then return 'lost' end
     if at <= tonumber(m[3]) or at > tonumber(m[2]) then return 'old' end
-    redis.call('SET', KEYS[4], ARGV[3])
+    local state = KEYS[6] and (redis.call('GET', KEYS[6]) or '') or ARGV[4]
+    if #state ~= tonumber(ARGV[5]) then return 'again' end
+    redis.call('SET', KEYS[4], state)
     redis.call('HSET', KEYS[2], 'at', ARGV[2])
-    local first = at - tonumber(ARGV[4])
+    if KEYS[6] then redis.call('DEL', KEYS[6]) end
+    local first = at - tonumber(ARGV[3])
     if first > 0 then redis.call('XTRIM', KEYS[1], 'MINID', '~', string.format('%d-1', first)) end
     return 'ok'
     """
-  /// Tells the version, and counts the processes.
+  /// Keeps a piece of a text, from a byte on, for an hour; tells the number of bytes that it has.
+  case upload = """
+    local place, held = tonumber(ARGV[1]), redis.call('STRLEN', KEYS[6])
+    if place <= held and place + #ARGV[2] > held then
+      held = redis.call('APPEND', KEYS[6], string.sub(ARGV[2], held - place + 1))
+      redis.call('EXPIRE', KEYS[6], 3600)
+    end
+    return held
+    """
+  /// Tells the version, and counts the processes. A server that takes no writes still answers.
   case look = """
     local m = redis.call('HMGET', KEYS[2], 'epoch', 'v')
     local now = tonumber(redis.call('TIME')[1])
     if m[1] then
-      redis.call('ZADD', KEYS[5], now, ARGV[1])
-      redis.call('ZREMRANGEBYSCORE', KEYS[5], '-inf', now - 10)
+      redis.pcall('ZREMRANGEBYSCORE', KEYS[5], '-inf', now - 10)
+      redis.pcall('ZADD', KEYS[5], now, ARGV[1])
     end
     return {m[1] or '', tonumber(m[2] or '0'), redis.call('ZCARD', KEYS[5])}
     """

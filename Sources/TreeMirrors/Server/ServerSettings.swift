@@ -20,6 +20,8 @@ struct ServerSettings {
         obstacle = "has version \(version); a mirror needs Redis 6.2 or later"
       }
     }
+    // A server that loads its data shows its settings later.
+    if facts["loading"] == "1" { return }
     if facts["aof_enabled"] == "0" {
       risks.append("without an append-only file, it forgets acknowledged writes when it ends")
     }

@@ -13,8 +13,15 @@ end
 local Point = obs.model("Point", { x = 0, y = 0, next = obs.none })
 
 root = options.root or { a = { 1, 2, 3 }, b = { n = 0 } }
+-- Lists whose elements are only inserted, removed and moved: each is there exactly once, unless a
+-- process has removed it (A4).
+local lists = options.lists and { {}, {}, obs.array {}, { 1, 2, 3, 4, 1, 2 } }
+local made, removed, last_made, is_joined = {}, {}, 0, false
+if lists then root.lists = lists end
 local has_history, has_watchers = options.history, options.watchers
+local first_seed = seed
 options.url, options.root, options.history, options.watchers = url, nil, nil, nil
+options.lists = nil
 local rejections = 0
 options.on_rejected = options.on_rejected or function(change)
   rejections, last_rejected = rejections + 1, change
@@ -61,7 +68,9 @@ local function objects()
     local keys = {}
     do
       for key, value in pairs(found[i]) do
-        if type(value) == "table" and not seen[value] then keys[#keys + 1] = key end
+        if type(value) == "table" and not seen[value] and value ~= root.lists then
+          keys[#keys + 1] = key
+        end
       end
     end
     table.sort(keys, function(a, b)
@@ -148,22 +157,95 @@ local function step()
   end
 end
 
-function act(count)
-  for _ = 1, count do
-    local what = random(20)
-    if what == 1 then
-      obs.transaction({ root }, function()
-        step()
-        step()
-        error "no"
-      end)
-    elseif what == 2 and history then
-      history:undo()
-    elseif what == 3 and history then
-      history:redo()
-    else
+local function any_step()
+  local what = random(20)
+  if what == 1 then
+    obs.transaction({ root }, function()
       step()
+      step()
+      error "no"
+    end)
+  elseif what == 2 and history then
+    history:undo()
+  elseif what == 3 and history then
+    history:redo()
+  else
+    step()
+  end
+end
+
+-- The elements of the lists, and how often each is there: an object by its name, a value as it is.
+local function elements()
+  local counts = {}
+  for _, list in ipairs(root.lists or {}) do
+    for _, element in ipairs(list) do
+      local name = type(element) == "table" and element.name or element
+      counts[name] = (counts[name] or 0) + 1
     end
+  end
+  return counts
+end
+
+-- Edits of lists and arrays.
+local function insert(list, i, element)
+  if kind_of(list) then list:insert(i, element) else table.insert(list, i, element) end
+end
+local function remove(list, i)
+  if kind_of(list) then return list:remove(i) end
+  return table.remove(list, i)
+end
+
+-- The last list has values, which do not leave it.
+local function list_step()
+  local number = random(4)
+  local list = root.lists[number]
+  local other = number == 4 and list or root.lists[random(3)]
+  local what, n = random(8), #list
+  if n == 0 or what == 1 then
+    last_made = last_made + 1
+    insert(list, random(n + 1),
+      number == 4 and random(4) or { name = ("e%d-%d"):format(first_seed, last_made) })
+  elseif what == 2 then
+    remove(list, random(n))
+  elseif what == 3 then
+    local i, j = random(n), random(n)
+    list[i], list[j] = list[j], list[i]
+  elseif what == 4 then
+    table.sort(list, function(a, b)
+      if number == 4 then return a < b end
+      return a.name < b.name
+    end)
+  elseif what == 5 then
+    for i = 1, n // 2 do list[i], list[n + 1 - i] = list[n + 1 - i], list[i] end
+  elseif what == 6 and #other > 0 and list ~= other then
+    local i, j = random(n), random(#other)
+    list[i], other[j] = other[j], list[i]
+  else
+    local element = remove(list, random(n))
+    insert(other, random(#other + 1), element)
+  end
+end
+
+-- The elements in the lists, or that this process has made or removed, each with its number.
+function elements_in(which)
+  local parts = {}
+  local all = which == "made" and made or which == "removed" and removed or elements()
+  for name, n in pairs(all) do parts[#parts + 1] = name .. "=" .. n end
+  return table.concat(parts, " ")
+end
+
+function act(count)
+  is_joined = is_joined or mirror.state == "live"
+  local of_lists, before = lists and is_joined and random(3) == 1, elements()
+  for _ = 1, count do (of_lists and list_step or any_step)() end
+  local after = elements()
+  for name, n in pairs(before) do
+    removed[name] = (removed[name] or 0) + math.max(0, n - (after[name] or 0))
+  end
+  -- A value in the place of another one is dropped if that one has gone.
+  if not of_lists then return end
+  for name in pairs(after) do
+    if type(name) == "string" and not before[name] then made[name] = 1 end
   end
 end
 
