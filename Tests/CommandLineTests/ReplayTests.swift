@@ -174,11 +174,33 @@ struct ReplayTests {
     "$L --record=r $(printf -- '-eprint[[\\377]]')",
     "$L --record=r none.lua",
     "$L --record=r --timeout=0.3 -l obs -e 'obs.every(0.05, function() print(obs.now()) end)'",
+    "$L --record=r --max-memory=64M --turn-time=20s -e 'print(collectgarbage [[count]])'",
   ])
   func `the command line and the environment are those of the recorded run`(run: String) throws {
     let outcome = try differences(
       run, before: script("print(1)", named: "b.lua"), meanwhile: "rm b.lua")
     #expect(outcome == "")
+  }
+
+  // D5: the program starts itself again, which neither its script nor its processes see.
+  @Test(arguments: [
+    ("A=1", "nil\tnil\t1"), ("SWIFT_DETERMINISTIC_HASHING=0", "0\tnil\tnil"),
+    ("SWIFT_DETERMINISTIC_HASHING=1", "1\tnil\tnil"),
+  ])
+  func `the environment, arguments and input are those of the user`(
+    setting: String, variables: String
+  ) throws {
+    let program = """
+      local hashing, again = "SWIFT_DETERMINISTIC_HASHING", "OBS_LUA_STARTED_AGAIN"
+      print(os.getenv(hashing), os.getenv(again), os.getenv "A")
+      for line in io.popen "env | grep -E '^(SWIFT_|OBS_|A=)'":lines() do print(line) end
+      print(arg[-2], arg[-1], arg[0], io.read())
+      """
+    let outcome = try Command(
+      script(program) + "echo in | env \(setting) $L --record=r a.lua; A=3 $L --replay=r"
+    ).run()
+    let run = "\(variables)\n\(setting)\nnil\t./lua\ta.lua\tin\n"
+    #expect(outcome == .init(output: run + run, errors: "", status: 0))
   }
 
   // D5
@@ -450,8 +472,11 @@ struct ReplayTests {
   @Test(arguments: [
     ("s/\"remove\",\"no\",-1,2/\"remove\",\"no\",-1,4294967296/", ""),
     ("s/\"read\",\"#2\",[0-9]*,/\"read\",\"#2\",600000,/", ""),
-    ("1s/\"command\":\\[/\"command\":[\"x\",\"--record=stolen\",/", "is damaged"),
-    ("1s/\"command\":\\[/\"command\":[\"x\",\"--nothing\",/", "is damaged"),
+    ("1s/\"command\":\\[/\"command\":[\"x\",\"--record=stolen\",/", "damaged: it has '--record'"),
+    (
+      "1s/\"command\":\\[/\"command\":[\"x\",\"--nothing\",/",
+      "damaged: unrecognized option '--nothing'"
+    ),
     ("1s/\"command\":\\[/\"command\":5,\"x\":[/", "no valid 'command'"),
     ("1s/\"command\":\\[/\"command\":[[300],/", "no valid 'command'"),
     ("1s/\"seed\":\"[0-9]*\"/\"seed\":\"x\"/", "it has no inputs"),
