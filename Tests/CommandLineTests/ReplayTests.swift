@@ -621,6 +621,21 @@ struct ReplayTests {
     #expect(outcome.errors.contains("bisect:1: attempt to index a nil value (field 'x')"))
   }
 
+  // D5
+  @Test func `a copy that evaluates an expression for ever ends with its process`() throws {
+    let outcome = try Command(
+      """
+      $L --record=r -e 'print(1)' >out; mkfifo p
+      $L --replay=r --bisect='(function() while true do end end)()' >p & P=$!
+      exec 3<p
+      while [ -z "$(cat /proc/$P/task/$P/children)" ]; do :; done
+      kill -9 $P
+      timeout 60 cat <&3; echo $?
+      """
+    ).run()
+    #expect(outcome.output == "0\n", "\(outcome)")
+  }
+
   // D8
   @Test(arguments: [
     ("cart.total >= 0", true), ("collectgarbage() == 0", true),
