@@ -171,7 +171,7 @@ struct ReplayTests {
     "$L --record=r --error=continue -l obs -e 'obs.next_turn(error) obs.after(0.01, print)'",
     "$L --record=r $(printf -- '-eprint[[\\377]]')",
     "$L --record=r none.lua",
-    "$L --record=r --timeout=0.3 -l obs -e 'obs.every(0.05, function() print(obs.now()) end)'",
+    "$L --record=r --timeout=2 -l obs -e 'obs.after(9, print) obs.on_exit(print)'",
     "$L --record=r --max-memory=64M --turn-time=20s -e 'print(collectgarbage [[count]])'",
   ])
   func `the command line and the environment are those of the recorded run`(run: String) throws {
