@@ -170,6 +170,8 @@ struct WatchTests {
       END
       run \(use.options) s.lua
       until_lines 1 'value 1'
+      inode=$(stat -L -c %i d | xargs printf %x)
+      until grep -q "^inotify .* ino:$inode " /proc/$P/fdinfo/*; do sleep 0.05; done
       \(step.then)
       until_lines 1 'value 2'
       echo 'return 3' >d/m.lua
