@@ -93,7 +93,9 @@ static const rule INSPECTOR_RULES[] = {
 /// For copies of the process: `fork` of the C library, and the wait for them.
 static const rule COPY_RULES[] = {
     {SYS_clone, EQUAL, 0, CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID | SIGCHLD},
-    CALL(wait4), CALL(set_robust_list),
+    CALL(wait4), CALL(set_robust_list), CALL(getppid),
+    // A copy ends with the process.
+    {SYS_prctl, EQUAL, 0, PR_SET_PDEATHSIG},
 };
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))

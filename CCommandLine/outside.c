@@ -417,6 +417,7 @@ static int out_close(int descriptor) {
 }
 
 static void watch_new_images(void);
+static bool refuses_bytecode;
 
 /* The modules that a replay may use: they were loaded before the process was locked. */
 typedef struct module {
@@ -443,8 +444,9 @@ static void *find_module(const char *path, int flags) {
   if (each && each->library) return dlopen(each->path, flags | RTLD_NOLOAD);
   char what[PATH_MAX + 200];
   snprintf(what, sizeof what, "the C module '%s'%s", path ? path : "",
-           each ? ", which cannot be loaded here"
-                : " (a replay loads modules in package.cpath of this machine only, with --trust)");
+           each               ? ", which cannot be loaded here"
+           : refuses_bytecode ? " (--trust allows modules in package.cpath of this machine)"
+                              : ", which is not in package.cpath of this machine");
   outside.refuse(what);
   return NULL;
 }
@@ -684,8 +686,6 @@ static void watch_new_images(void) {
 
 /* The library's function. */
 static int (*load)(lua_State *, lua_Reader, void *, const char *, const char *);
-static bool refuses_bytecode;
-
 __attribute__((constructor)) static void find_load(void) {
   load = (__typeof__(load))dlsym(RTLD_NEXT, "lua_load");
 }

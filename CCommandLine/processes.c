@@ -112,8 +112,10 @@ ccl_process ccl_fork(void) {
 int ccl_runincopy(int (*body)(void *context), void *context) {
   // Not the files of scripts, which the copy must not write again.
   ccl_flushoutput();
-  pid_t id = fork();
+  pid_t original = getpid(), id = fork();
   if (id == 0) {
+    end_with(original);
+    if (getppid() != original) _exit(1);
     ccl_watchcopy();
     _exit(body(context));
   }

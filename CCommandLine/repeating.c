@@ -1,10 +1,16 @@
 #include "ccl_repeating.h"
 
 #include "clua_arena.h"
+#include "ccl_commandline.h"
 #include "pointers.h"
 
-/* The arena places the objects of Lua. Pointers of C that Lua hashes or prints are in pointers.c,
-   and dictionaries of Swift take the seed here. */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The arena places the objects of Lua, and pointers of C that Lua hashes or prints are in
+   pointers.c. Dictionaries of Swift have no seed: see ccl_startagain. */
 
 static bool isrepeating;
 /* The state of the generator of the seeds of `math.random`, splitmix64. */
@@ -17,24 +23,61 @@ static uint64_t next_seed(void) {
   return z ^ z >> 31;
 }
 
-/* Swift's library reads these at each hash, so no dictionary may exist when they change. */
-typedef struct hashing_parameters {
-  uint64_t seed0, seed1;
-  bool deterministic;
-} hashing_parameters;
+/* ---- Hashes of Swift ------------------------------------------------------------------------- */
 
-extern hashing_parameters _swift_stdlib_Hashing_parameters __attribute__((weak));
+/* Whether the hashes have no seed. */
+static bool isunseeded;
+
+#ifdef __linux__
+
+/* Swift's library chooses the seed before `main`, and dictionaries may exist by then. With this
+   variable in the environment there is no seed. */
+static char variable[] = "SWIFT_DETERMINISTIC_HASHING=1";
+
+/* Stands before the variable if ccl_startagain has added it. */
+static char mark[] = "OBS_LUA_STARTED_AGAIN=";
+
+void ccl_restoreenvironment(void) {
+  char **each = environ;
+  while (*each && strcmp(*each, variable) != 0) each++;
+  isunseeded = *each != NULL;
+  if (!isunseeded || each == environ || strcmp(each[-1], mark) != 0) return;
+  do each[-1] = each[1];
+  while (*each++);
+}
+
+void ccl_startagain(void) {
+  size_t count = 0;
+  while (environ[count]) count++;
+  char **extended = isunseeded ? NULL : malloc((count + 3) * sizeof *extended);
+  if (!extended) return;
+  // At the end: for Swift, the last variable of a name counts.
+  memcpy(extended, environ, count * sizeof *extended);
+  memcpy(extended + count, (char *[]){mark, variable, NULL}, 3 * sizeof *extended);
+  // The path that Valgrind shows; the other one is for a program that was moved meanwhile.
+  char path[PATH_MAX];
+  ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+  path[length > 0 ? length : 0] = 0;
+  execve(path, ccl_givenarguments(), extended);
+  execve("/proc/self/exe", ccl_givenarguments(), extended);
+  free(extended);
+}
+
+#else
+
+void ccl_restoreenvironment(void) {}
+
+void ccl_startagain(void) {}
+
+#endif
+
+/* ---- Lua ------------------------------------------------------------------------------------- */
 
 void ccl_repeat(uint64_t seed) {
   isrepeating = true;
   state = seed;
   clua_arena_open((uint32_t)next_seed());
-  if (!ccl_fixpointers()) clua_arena_miss();
-  hashing_parameters *parameters = &_swift_stdlib_Hashing_parameters;
-  if (!parameters) return;
-  parameters->seed0 = next_seed();
-  parameters->seed1 = next_seed();
-  parameters->deterministic = true;
+  if (!ccl_fixpointers() || !isunseeded) clua_arena_miss();
 }
 
 bool ccl_isrepeating(void) { return isrepeating; }

@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #ifdef __linux__
-#include <sys/inotify.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #endif
@@ -30,11 +29,10 @@ void ccl_onload(void (*loaded)(void *context, const char *path), void *context) 
 
 #ifdef __linux__
 
-/* Reports absolute paths, as the receiving process may be in another folder, and also the path
-   without links: both a link and its target may be replaced. */
+/* Reports absolute paths, as the receiving process may be in another folder. */
 void ccl_noteload(const char *name) {
   if (!on_load) return;
-  char path[PATH_MAX], real[PATH_MAX];
+  char path[PATH_MAX];
   size_t length = 0;
   if (name[0] != '/') {
     if (!getcwd(path, sizeof path)) return;
@@ -44,7 +42,6 @@ void ccl_noteload(const char *name) {
   if (length + strlen(name) >= sizeof path) return;
   strcpy(path + length, name);
   on_load(load_context, path);
-  if (realpath(path, real) && strcmp(path, real) != 0) on_load(load_context, real);
 }
 
 /* Like the functions in modules.c, this takes precedence over the library's function, even for
@@ -112,52 +109,6 @@ int ccl_takesignal(int descriptor, bool *is_own) {
   (void)descriptor;
   *is_own = true;
   return SIGTERM;
-}
-
-#endif
-
-/* ---- Changes --------------------------------------------------------------------------------- */
-
-#ifdef __linux__
-
-int ccl_openwatch(void) { return inotify_init1(IN_NONBLOCK | IN_CLOEXEC); }
-
-int ccl_watchfolder(int watch, const char *path) {
-  return inotify_add_watch(watch, path,
-                           IN_CLOSE_WRITE | IN_MOVED_TO | IN_CREATE | IN_ONLYDIR);
-}
-
-void ccl_readwatch(int watch,
-                   void (*changed)(void *context, int folder, const char *name, bool is_folder),
-                   void *context) {
-  _Alignas(struct inotify_event) char events[4096];
-  for (;;) {
-    ssize_t count = read(watch, events, sizeof events);
-    if (count <= 0) return;
-    for (char *at = events; at < events + count;) {
-      const struct inotify_event *event = (const struct inotify_event *)at;
-      bool is_folder = event->mask & IN_ISDIR;
-      // A new file is reported when it is closed.
-      bool is_whole = is_folder || event->mask & (IN_CLOSE_WRITE | IN_MOVED_TO);
-      if (event->len > 0 && is_whole) changed(context, event->wd, event->name, is_folder);
-      at += sizeof *event + event->len;
-    }
-  }
-}
-
-#else
-
-int ccl_openwatch(void) { return -1; }
-
-int ccl_watchfolder(int watch, const char *path) {
-  (void)watch, (void)path;
-  return -1;
-}
-
-void ccl_readwatch(int watch,
-                   void (*changed)(void *context, int folder, const char *name, bool is_folder),
-                   void *context) {
-  (void)watch, (void)changed, (void)context;
 }
 
 #endif

@@ -1,4 +1,4 @@
-/// Files to run again when they change: the files loaded by a script, and their changes.
+/// Files to run again when they change: the files loaded by a script, and the process that runs it.
 #ifndef CCL_WATCHING_H
 #define CCL_WATCHING_H
 
@@ -7,8 +7,7 @@
 #include <signal.h>
 #include <stdbool.h>
 
-/// Calls `loaded` with the absolute path of each Lua file before it is loaded, and again without
-/// links if the path has some.
+/// Calls `loaded` with the absolute path of each Lua file before it is loaded.
 void ccl_onload(void (*loaded)(void *context, const char *path), void *context);
 
 /// Notes a file that is loaded by other means than luaL_loadfilex.
@@ -25,17 +24,5 @@ int ccl_signaldescriptor(const sigset_t *signals);
 /// Takes that signal. Sets `is_own` to whether it was sent to this process only; a terminal sends
 /// its signals to all processes of a group.
 int ccl_takesignal(int descriptor, bool *is_own);
-
-/// A descriptor that is readable when something has changed in a watched folder; -1 if there is no
-/// such descriptor.
-int ccl_openwatch(void);
-/// Watches a folder and returns its number, which is always the same for a folder; -1 if it cannot
-/// be watched.
-int ccl_watchfolder(int watch, const char *path);
-/// Calls `changed` with each file that was written or replaced since the last call, and with each
-/// new folder.
-void ccl_readwatch(int watch,
-                   void (*changed)(void *context, int folder, const char *name, bool is_folder),
-                   void *context);
 
 #endif

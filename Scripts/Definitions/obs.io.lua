@@ -54,8 +54,9 @@ function Handle:ref() end
 function Handle:unref() end
 
 ---Calls the function in a separate turn when a file, or a file in a folder, has been changed,
----created, replaced or removed; at most once in 20 milliseconds for each file.
----@param path string  a file, which need not exist, or a folder
+---created, replaced or removed; at most once in 20 milliseconds for each file. It follows the path
+---when a folder or a link on the way is replaced. A folder that is replaced is passed itself.
+---@param path string  a file or a folder, which need not exist
 ---@param callback fun(path: string)
 ---@return obs.io.Handle
 function io.watch(path, callback) end

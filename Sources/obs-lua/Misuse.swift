@@ -31,30 +31,28 @@ enum Misuse: Error {
 
   /// Writes the error and the correct usage to the standard error stream.
   func report(name: UnsafePointer<CChar>) {
+    ccl_writeerror(name, message)
+    if status == 1 { ccl_writeerror(nil, Usage.ofLua(name: String(cString: name))) }
+  }
+
+  var message: String {
     switch self {
-    case .unknownLetter(let option):
-      ccl_writeerror(name, "unrecognized option '\(option)'")
-      ccl_writeerror(nil, Usage.ofLua(name: String(cString: name)))
-    case .needsArgument(let option):
-      ccl_writeerror(name, "'\(option)' needs argument")
-      ccl_writeerror(nil, Usage.ofLua(name: String(cString: name)))
+    case .unknownLetter(let option): return "unrecognized option '\(option)'"
+    case .needsArgument(let option): return "'\(option)' needs argument"
     case .unknownOption(let option, let nearest):
       let hint = nearest.map { "did you mean '\($0.usage)'?" } ?? "see --help"
-      ccl_writeerror(name, "unrecognized option '\(option)' (\(hint))")
-    case .needsOption(let option, let other):
-      ccl_writeerror(name, "'\(option.rawValue)' needs '\(other.usage)'")
+      return "unrecognized option '\(option)' (\(hint))"
+    case .needsOption(let option, let other): return "'\(option.rawValue)' needs '\(other.usage)'"
     case .needsScript(let option):
-      ccl_writeerror(name, "'\(option.rawValue)' needs a script, or '--test' with files")
-    case .needsRecording(let option):
-      ccl_writeerror(name, "'\(option.rawValue)' needs one recording")
-    case .needsLinux(let option):
-      ccl_writeerror(name, "'\(option.rawValue)' needs Linux")
+      return "'\(option.rawValue)' needs a script, or '--test' with files"
+    case .needsRecording(let option): return "'\(option.rawValue)' needs one recording"
+    case .needsLinux(let option): return "'\(option.rawValue)' needs Linux"
     case .excluded(let argument, let option):
-      ccl_writeerror(name, "'\(argument)' cannot be used with '\(option.rawValue)'")
+      return "'\(argument)' cannot be used with '\(option.rawValue)'"
     case .wrongValue(let option):
       let rule = option.value == nil ? "takes no value" : "is written '\(option.usage)'"
       let detail = option.valueRule.map { ", with \($0)" } ?? ""
-      ccl_writeerror(name, "'\(option.rawValue)' \(rule)\(detail)")
+      return "'\(option.rawValue)' \(rule)\(detail)"
     }
   }
 }

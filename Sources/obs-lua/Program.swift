@@ -14,6 +14,7 @@ enum Program {
   static func run(
     argumentCount: Int, arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
   ) -> CInt {
+    ccl_restoreenvironment()
     let fallback: StaticString = "obs-lua"
     var name = UnsafeRawPointer(fallback.utf8Start).assumingMemoryBound(to: CChar.self)
     if let first = arguments[0], first[0] != 0 { name = UnsafePointer(first) }
@@ -51,6 +52,7 @@ enum Program {
         return interpret(arguments, name: name, seed: nil, nil, reloads)
       }
     }
+    if arguments.options.replayFile != nil || arguments.recordsInputs { ccl_startagain() }
     if arguments.options.replayFile != nil { return replay(arguments, name: name) }
     let seed = arguments.recordsInputs ? record(arguments, name: name) : nil
     return interpret(arguments, name: name, seed: seed, nil)
@@ -71,6 +73,8 @@ enum Program {
   }
 
   /// Gives Lua and the engine the same addresses and random numbers as in each run with this seed.
+  ///
+  /// `ccl_startagain` has given dictionaries of Swift the same order.
   static func repeatRun(_ seed: UInt64) {
     ccl_repeat(seed)
     RecordMemory.source = ({ clua_arena_make($0) }, { clua_arena_free($0, $1) })
@@ -96,7 +100,7 @@ enum Program {
     do {
       return try Interpreter(arguments, name: name, seed: seed, replay, reloads).run()
     } catch {
-      ccl_writeerror(name, "cannot create state: not enough memory")
+      ccl_writeerror(name, "cannot create state: \(error.message)")
       return 1
     }
   }

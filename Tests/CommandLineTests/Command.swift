@@ -30,8 +30,12 @@ struct Command: CustomTestStringConvertible {
       output: folder.contents(of: "output"), errors: folder.contents(of: "errors"), status: status)
   }
 
-  /// The program under test, which lies beside the bundle that holds the tests.
+  /// The program under test: the one that `OBS_LUA_PROGRAM` names, such as one that is built for
+  /// release, or the one beside the bundle that holds the tests.
   static let obsLua: String = {
+    if let program = ProcessInfo.processInfo.environment["OBS_LUA_PROGRAM"] {
+      return URL(fileURLWithPath: program).path
+    }
     let arguments = CommandLine.arguments
     let option = arguments.firstIndex(of: "--test-bundle-path")
     let bundle = option.map { arguments[$0 + 1] } ?? arguments[0]

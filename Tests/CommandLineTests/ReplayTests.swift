@@ -136,9 +136,7 @@ struct ReplayTests {
     for error in errors {
       #expect(
         error.hasPrefix("./lua: the rest cannot be replayed: the C module '")
-          && error.hasSuffix(
-            "' (a replay loads modules in package.cpath of this machine only, with --trust)")
-      )
+          && error.hasSuffix("', which is not in package.cpath of this machine"))
     }
   }
 
@@ -173,12 +171,34 @@ struct ReplayTests {
     "$L --record=r --error=continue -l obs -e 'obs.next_turn(error) obs.after(0.01, print)'",
     "$L --record=r $(printf -- '-eprint[[\\377]]')",
     "$L --record=r none.lua",
-    "$L --record=r --timeout=0.3 -l obs -e 'obs.every(0.05, function() print(obs.now()) end)'",
+    "$L --record=r --timeout=2 -l obs -e 'obs.after(9, print) obs.on_exit(print)'",
+    "$L --record=r --max-memory=64M --turn-time=20s -e 'print(collectgarbage [[count]])'",
   ])
   func `the command line and the environment are those of the recorded run`(run: String) throws {
     let outcome = try differences(
       run, before: script("print(1)", named: "b.lua"), meanwhile: "rm b.lua")
     #expect(outcome == "")
+  }
+
+  // D5: the program starts itself again, which neither its script nor its processes see.
+  @Test(arguments: [
+    ("A=1", "nil\tnil\t1"), ("SWIFT_DETERMINISTIC_HASHING=0", "0\tnil\tnil"),
+    ("SWIFT_DETERMINISTIC_HASHING=1", "1\tnil\tnil"),
+  ])
+  func `the environment, arguments and input are those of the user`(
+    setting: String, variables: String
+  ) throws {
+    let program = """
+      local hashing, again = "SWIFT_DETERMINISTIC_HASHING", "OBS_LUA_STARTED_AGAIN"
+      print(os.getenv(hashing), os.getenv(again), os.getenv "A")
+      for line in io.popen "env | grep -E '^(SWIFT_|OBS_|A=)'":lines() do print(line) end
+      print(arg[-2], arg[-1], arg[0], io.read())
+      """
+    let outcome = try Command(
+      script(program) + "echo in | env \(setting) $L --record=r a.lua; A=3 $L --replay=r"
+    ).run()
+    let run = "\(variables)\n\(setting)\nnil\t./lua\ta.lua\tin\n"
+    #expect(outcome == .init(output: run + run, errors: "", status: 0))
   }
 
   // D5
@@ -450,8 +470,11 @@ struct ReplayTests {
   @Test(arguments: [
     ("s/\"remove\",\"no\",-1,2/\"remove\",\"no\",-1,4294967296/", ""),
     ("s/\"read\",\"#2\",[0-9]*,/\"read\",\"#2\",600000,/", ""),
-    ("1s/\"command\":\\[/\"command\":[\"x\",\"--record=stolen\",/", "is damaged"),
-    ("1s/\"command\":\\[/\"command\":[\"x\",\"--nothing\",/", "is damaged"),
+    ("1s/\"command\":\\[/\"command\":[\"x\",\"--record=stolen\",/", "damaged: it has '--record'"),
+    (
+      "1s/\"command\":\\[/\"command\":[\"x\",\"--nothing\",/",
+      "damaged: unrecognized option '--nothing'"
+    ),
     ("1s/\"command\":\\[/\"command\":5,\"x\":[/", "no valid 'command'"),
     ("1s/\"command\":\\[/\"command\":[[300],/", "no valid 'command'"),
     ("1s/\"seed\":\"[0-9]*\"/\"seed\":\"x\"/", "it has no inputs"),
@@ -594,6 +617,21 @@ struct ReplayTests {
 
         """, "\(outcome)")
     #expect(outcome.errors.contains("bisect:1: attempt to index a nil value (field 'x')"))
+  }
+
+  // D5
+  @Test func `a copy that evaluates an expression for ever ends with its process`() throws {
+    let outcome = try Command(
+      """
+      $L --record=r -e 'print(1)' >out; mkfifo p
+      $L --replay=r --bisect='(function() while true do end end)()' >p & P=$!
+      exec 3<p
+      while [ -z "$(cat /proc/$P/task/$P/children)" ]; do :; done
+      kill -9 $P
+      timeout 60 cat <&3; echo $?
+      """
+    ).run()
+    #expect(outcome.output == "0\n", "\(outcome)")
   }
 
   // D8

@@ -121,6 +121,68 @@ struct WatchTests {
       outcome.output == "value 1\nvalue 2\nsecond value 2\nstatus 143\n", "\(outcome)")
   }
 
+  /// Ways to use `d/m.lua`: the options, and a script that writes what the module returns.
+  private static let uses = [
+    ("--watch", #"print("value " .. require "d.m") io.stdout:flush()"#),
+    (
+      "--watch=reload",
+      """
+      require("obs").every(0.01, function()
+        local value = require "d.m"
+        if value ~= last then print("value " .. value) io.stdout:flush() end
+        last = value
+      end)
+      """
+    ),
+    ("--test --watch", #"case("value " .. require "d.m", function() expect(true) end)"#),
+    (
+      "",
+      """
+      local function show()
+        local file = io.open "d/m.lua"
+        local text = file and file:read "a" or ""
+        if text ~= "" then print("value " .. text:match "%d") io.stdout:flush() end
+      end
+      require("obs.io").watch("d/m.lua", show)
+      show()
+      """
+    ),
+  ]
+
+  // Q4
+  @Test(
+    arguments: uses,
+    [
+      ("mkdir d", "mv d old; mkdir d; echo 'return 2' >d/m.lua"),
+      ("mkdir d", "rm -r d; mkdir d; echo 'return 2' >d/m.lua"),
+      ("mkdir d", "mkdir new; echo 'return 2' >new/m.lua; mv d old; mv new d"),
+      ("mkdir 1 2; ln -s 1 d", "echo 'return 2' >2/m.lua; ln -sfn 2 d"),
+      ("mkdir 1 2; ln -s 1 d", "echo 'return 2' >2/m.lua; rm d; ln -s 2 d"),
+    ])
+  func `a folder may be replaced, and a link may be switched`(
+    use: (options: String, script: String), step: (before: String, then: String)
+  ) throws {
+    let outcome = try run(
+      """
+      \(step.before); echo 'return 1' >d/m.lua
+      cat >s.lua <<'END'
+      \(use.script)
+      END
+      run \(use.options) s.lua
+      until_lines 1 'value 1'
+      inode=$(stat -L -c %i d | xargs printf %x)
+      until grep -q "^inotify .* ino:$inode " /proc/$P/fdinfo/*; do sleep 0.05; done
+      \(step.then)
+      until_lines 1 'value 2'
+      echo 'return 3' >d/m.lua
+      until_lines 1 'value 3'
+      finish TERM
+      """)
+    // The script may have ended when the signal comes, so the status is not always the same.
+    #expect(outcome.output.contains("value 3"), "\(outcome)")
+    #expect(!outcome.output.contains("no 'value"), "\(outcome)")
+  }
+
   @Test func `a missing module may appear in a new folder`() throws {
     let outcome = try run(
       """

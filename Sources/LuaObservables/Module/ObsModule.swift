@@ -83,7 +83,7 @@ final class ObsModule {
       RegisteringFunctions(host), OperatorFunctions(host), CollectionFunctions(host),
       LazyFunctions(host), ModelFunctions(host), GraphFunctions(host),
       ChangeFunctions(host), OriginFunctions(host), transactions, limits, native, printing,
-      RecordingFunctions(host), inspectors, mirrors, reloading,
+      RecordingFunctions(host), inspectors, mirrors, reloading, WatchFunctions(host),
     ]
   }
 

@@ -1,12 +1,12 @@
 -- The module obs.io: input, processes, changes of files, and signals, for tasks; based on luv.
 local core = ...
 
-local error, pairs, pcall, select, setmetatable, tonumber, tostring, type =
-  error, pairs, pcall, select, setmetatable, tonumber, tostring, type
+local error, ipairs, pairs, pcall, select, setmetatable, tonumber, tostring, type =
+  error, ipairs, pairs, pcall, select, setmetatable, tonumber, tostring, type
 local to_integer = math.tointeger
 local concat, pack, sort, unpack = table.concat, table.pack, table.sort, table.unpack
-local find, format, gsub, match, sub, upper =
-  string.find, string.format, string.gsub, string.match, string.sub, string.upper
+local find, format, gmatch, gsub, match, sub, upper = string.find, string.format, string.gmatch,
+  string.gsub, string.match, string.sub, string.upper
 local open, stdin, kind_of = io.open, io.stdin, io.type
 local add_to_scope, after, bad_argument, check_function, check_task =
   core.add_to_scope, core.after, core.bad_argument, core.check_function, core.check_task
@@ -14,6 +14,7 @@ local check_timeout, buffered_of, call_back, descriptor_of =
   core.check_timeout, core.io.buffered, core.io.call_back, core.io.descriptor
 local ignore_broken_pipes, restore_signals, is_instance, nearest_name, on_exit =
   core.io.ignore_broken_pipes, core.io.restore_signals, core.is_instance, core.nearest, core.on_exit
+local changes, unwatch, watch = core.io.changes, core.io.unwatch, core.io.watch
 local note_owned, on_readable, outward, raise, running_owner, site_of, wait =
   core.note_owned, core.on_readable, core.outward, core.raise, core.tasks.owner, core.site,
   core.wait
@@ -372,8 +373,21 @@ local function check_handle(handle, name)
   return handle
 end
 
+-- The handles of each watched path, in order of registration.
+local watching = {}
+
+local function forget(handle)
+  local root, others = handle.root, {}
+  for _, other in ipairs(watching[root]) do
+    if other ~= handle then others[#others + 1] = other end
+  end
+  watching[root], handle.root = others[1] and others, nil
+  if not others[1] then unwatch(root) end
+end
+
 function Handle.__index:stop()
   local handle = check_handle(self, "stop")
+  if handle.root then forget(handle) end
   close(handle.timer)
   close(handle.source)
   -- Let the signals end the program again.
@@ -386,12 +400,13 @@ function Handle.__index:unref() check_handle(self, "unref").source:unref() retur
 -- Changes of a file within this number of seconds count as one.
 local SETTLING = 0.02
 
-local function folder_of(path)
-  local kind = uv.fs_stat(path)
-  if kind and kind.type == "directory" then return match(path, "^(/?.-)/*$") end
-  local folder, name = match(path, "^(.*)/([^/]*)$")
-  if not folder then return ".", path end
-  return folder == "" and "/" or folder, name
+-- Waits for changes of all watched paths; nothing keeps the program running for it.
+local changes_source
+
+local function note_changes()
+  for root, entry in gmatch(changes(), "([^\0]+)\0([^\0]*)\0") do
+    for _, handle in ipairs(watching[root] or {}) do handle.note(entry) end
+  end
 end
 
 function io.watch(path, callback)
@@ -400,33 +415,39 @@ function io.watch(path, callback)
   end
   check_function(callback, 2, "watch")
   local site, module = site_of(callback), running_owner() >> 32
-  local folder, wanted = folder_of(path)
-  local changed, names = {}, {}
-  local timer, source = uv.new_timer(), uv.new_fs_event()
+  local root, descriptor = watch(path)
+  if not root then raise(format("obs.io.watch cannot watch '%s': %s", path, descriptor)) end
+  if not changes_source then
+    changes_source = uv.new_poll(descriptor)
+    changes_source:start("r", note_changes)
+    changes_source:unref()
+  end
+  path = match(path, "^(/?.-)/*$")
+  -- The handle keeps the program running by a source without events.
+  local timer, source = uv.new_timer(), uv.new_async(function() end)
+  local changed, entries = {}, {}
   local function tell()
-    local found = names
-    changed, names = {}, {}
+    local found = entries
+    changed, entries = {}, {}
     for i = 1, #found do
       -- The callback may stop the handle, which ends the calls at once.
       if source:is_closing() then return end
-      call_back(callback, "obs.io.watch", site, wanted and path or folder .. "/" .. found[i],
-        module)
+      local changed_path = found[i] == "" and path or path .. "/" .. found[i]
+      call_back(callback, "obs.io.watch", site, changed_path, module)
     end
   end
-  local started, message = source:start(folder, {}, function(_, name)
-    if not name or wanted and name ~= wanted or changed[name] then return end
-    changed[name] = true
-    names[#names + 1] = name
-    if not timer:is_active() and not timer:is_closing() then
-      timer:start(SETTLING * 1000 // 1, 0, tell)
-    end
-  end)
-  if not started then
-    close(timer) close(source)
-    raise(format("obs.io.watch cannot watch '%s': %s", folder, message))
+  local function note(entry)
+    if changed[entry] then return end
+    changed[entry] = true
+    entries[#entries + 1] = entry
+    if not timer:is_active() then timer:start(SETTLING * 1000 // 1, 0, tell) end
   end
   timer:unref()
-  return add_to_scope(note_owned(setmetatable({ source = source, timer = timer }, Handle)))
+  local handle =
+    setmetatable({ source = source, timer = timer, root = root, note = note }, Handle)
+  watching[root] = watching[root] or {}
+  watching[root][#watching[root] + 1] = handle
+  return add_to_scope(note_owned(handle))
 end
 
 function io.on_signal(name, callback)

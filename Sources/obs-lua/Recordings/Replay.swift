@@ -86,17 +86,21 @@ final class Replay {
   /// - Throws: `Failure` if it would do more than run a script.
   func begin() throws(Failure) -> Arguments {
     Program.repeatRun(header.seed)
+    var reason = ""
     do throws(Misuse) {
       let recorded = try Arguments(
         header.makeCommand(), count: header.commandCount, inputWasTerminal: header.inputIsTerminal)
       Outside.use(run, readsInput: !recorded.hasPrompt)
-      let isRun = recorded.options.given.allSatisfy(\.isRecorded)
-      if isRun {
+      guard let other = recorded.options.given.first(where: { !$0.isRecorded }) else {
         loadForLock()
         return recorded
       }
-    } catch {}
-    throw Failure(description: "the command line in the first line of the recording is damaged")
+      reason = "it has '\(other.rawValue)'"
+    } catch {
+      reason = error.message
+    }
+    throw Failure(
+      description: "the command line in the first line of the recording is damaged: \(reason)")
   }
 
   /// Loads the locales and C modules of the program, because a locked process cannot load them.

@@ -1,6 +1,7 @@
 internal import CCommandLine
 internal import FixtureChecks
 internal import LibC
+internal import LuaObservables
 
 /// Runs files that check themselves, each in a separate process, and reports in their order.
 struct TestRunner {
@@ -39,10 +40,12 @@ struct TestRunner {
     var waiting = files.paths
     while true {
       // Folders are watched before the files run: files that change during the run are run again.
-      for path in paths + TestFiles(at: paths).folders { known.watch(path, by: watch) }
+      for path in paths + TestFiles(at: paths).folders { watch.add(path) }
+      for file in waiting { watch.addWithFolder(file) }
       if !waiting.isEmpty { known.note(runAndReport(waiting), by: watch) }
-      let changes = watch.waitForChanges()
-      waiting = known.files(among: TestFiles(at: paths).paths, after: changes, by: watch)
+      let changes = watch.waitForChanges(settling: .milliseconds(50))
+      waiting = known.files(
+        among: TestFiles(at: paths).paths, after: Set(changes.map(\.path)), by: watch)
     }
   }
 

@@ -1,5 +1,6 @@
 internal import CCommandLine
 internal import LibC
+internal import LuaObservables
 
 /// Runs a script in a separate process, and again whenever the script or a file that it has loaded
 /// changes.
@@ -22,9 +23,8 @@ struct ScriptRestarter {
     case end(CInt)
   }
 
-  /// The milliseconds in which changes of a file become one: short for reloads, which users wait
-  /// for.
-  private var settling: CInt { reloads ? 10 : 50 }
+  /// The time in which changes become one: short for reloads, which users wait for.
+  private var settling: Duration { .milliseconds(reloads ? 10 : 50) }
 
   /// The texts that the process sends instead of a path: `restart` if a changed file is no module,
   /// and `done` for each path that it has handled.
@@ -34,15 +34,15 @@ struct ScriptRestarter {
 
   /// Returns `run` in each new process, and `end` in this one.
   func run() -> Task {
-    guard let watch = FileWatch(settling: settling), let signals = EndSignals() else {
+    guard let watch = FileWatch(), let signals = EndSignals() else {
       ccl_writeerror(name, "the system cannot watch files")
       return .end(1)
     }
-    var retried: Set<WatchedFile> = []
+    var retried: Set<String> = []
     while true {
-      // Files of the last run are kept: a process that fails may load fewer.
-      var files: [WatchedFile: String] = [:]
-      if let file = watch.add(script) { files[file] = script }
+      // Files of the last run are still watched: a process that fails may load fewer.
+      var files: Set<String> = []
+      if let file = watch.addWithFolder(script) { files.insert(file) }
       let process = ccl_forkwatched()
       if process.id == 0 {
         signals.unblock()
@@ -67,14 +67,14 @@ struct ScriptRestarter {
   /// which it ran again are in `retried`, until another file has changed.
   private func wait(
     for process: ccl_process, _ watch: FileWatch, _ signals: EndSignals,
-    _ files: inout [WatchedFile: String], _ retried: inout Set<WatchedFile>
+    _ files: inout Set<String>, _ retried: inout Set<String>
   ) -> CInt? {
     var paths: [UInt8] = []
     var isRunning = true
     var isRefused = false
     var unanswered = 0
     var hasFailed = false
-    var missed: Set<WatchedFile> = []
+    var missed: Set<String> = []
     while true {
       var polled = [watch.descriptor, signals.descriptor, isRunning ? process.records : -1]
         .map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
@@ -100,10 +100,11 @@ struct ScriptRestarter {
         if isOwn { kill(process.id, signal) }
         return reap(process.id)
       }
-      let changes = polled[0].revents != 0 ? watch.takeChanges() : []
-      missed.formUnion(changes.lazy.filter(\.mayBeModule))
-      if hasFailed { watch.addFolders(of: missed) }
-      let changed = files.filter { changes.contains($0.key) }.values.sorted()
+      let changes = Set(
+        polled[0].revents != 0 ? watch.takeChanges(settling: settling).map(\.path) : [])
+      missed.formUnion(changes.filter(FileWatch.mayBeModule))
+      if hasFailed { watch.addFolders(among: missed) }
+      let changed = files.intersection(changes).sorted()
       if hasEnded, hasFailed, !missed.isSubset(of: retried) {
         retried.formUnion(missed)
       } else if isRefused || hasFailed && !hasEnded && !missed.isEmpty {
@@ -141,7 +142,7 @@ struct ScriptRestarter {
   /// Reads the paths of files that the process has loaded; returns false at the end.
   private func read(
     _ descriptor: CInt, _ paths: inout [UInt8], _ watch: FileWatch,
-    _ files: inout [WatchedFile: String], _ isRefused: inout Bool, _ unanswered: inout Int
+    _ files: inout Set<String>, _ isRefused: inout Bool, _ unanswered: inout Int
   ) -> Bool {
     var bytes = [UInt8](repeating: 0, count: 4096)
     let count = LibC.read(descriptor, &bytes, bytes.count)
@@ -154,8 +155,8 @@ struct ScriptRestarter {
         isRefused = true
       } else if path == Self.done {
         unanswered -= 1
-      } else if let file = watch.add(path) {
-        files[file] = path
+      } else if let file = watch.addWithFolder(path) {
+        files.insert(file)
       }
       paths.removeSubrange(...end)
     }

@@ -1,0 +1,25 @@
+internal import LibC
+internal import LuaObservables
+
+extension FileWatch {
+  /// Watches a file and the files beside it, and returns the file's absolute path.
+  @discardableResult
+  func addWithFolder(_ path: String) -> String? {
+    guard let file = add(path), let slash = file.lastIndex(of: "/") else { return nil }
+    add("/" + file[..<slash])
+    return file
+  }
+
+  /// Watches the folders among these paths.
+  func addFolders(among paths: Set<String>) {
+    for path in paths where Self.isFolder(path) { add(path) }
+  }
+
+  /// Whether a failed script may have been missing what is at this path.
+  static func mayBeModule(_ path: String) -> Bool { path.hasSuffix(".lua") || isFolder(path) }
+
+  private static func isFolder(_ path: String) -> Bool {
+    var status = stat()
+    return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+  }
+}
