@@ -237,6 +237,7 @@ attacks["Inspector:stop"] = attacks.inspect
 function attacks.mirror() refused(obs.mirror, {}, "name", { url = "redis://127.0.0.1:1" }) end
 attacks["Mirror:stop"] = attacks.mirror
 attacks["Mirror:synced"] = attacks.mirror
+attacks["Mirror:add"] = attacks.mirror
 
 function attacks.reload() storm(function() obs.reload "missing" end) end
 function attacks.state() storm(function(i) obs.state("s" .. i, { i }) end) end
