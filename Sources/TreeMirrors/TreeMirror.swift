@@ -110,7 +110,7 @@ public final class TreeMirror: ObservableModel {
     of model: some KeyPathObservable, named name: String, at url: String,
     _ options: Options = Options(), in loop: Loop? = nil
   ) throws {
-    guard MirrorSession.isName(name.utf8) else {
+    guard MirrorName.isValid(name.utf8) else {
       throw MirrorError(
         "a mirror has a name of 1 to 200 letters, digits and any of _ . : / -, not '\(name)'")
     }

@@ -16,7 +16,7 @@ final class MirrorFunctions: ModuleSlice {
       .init(
         "is_mirror_name",
         { [state] L in
-          L.push(MirrorSession.isName(state.bytes(at: 1, of: L)))
+          L.push(MirrorName.isValid(state.bytes(at: 1, of: L)))
           return 1
         }
       ),

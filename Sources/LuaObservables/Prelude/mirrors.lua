@@ -472,19 +472,9 @@ local function perform(self, bytes)
   -- These writes are known.
   self.shadow:take(function() end)
   if failures and failures > 0 then
-    return failure, self.handles[write.object],
-      write.kind ~= "contents" and write.key ~= nil and tostring(write.key) or nil
+    core.fail_change(self.number, tostring(failure), self.handles[write.object],
+      write.kind ~= "contents" and write.key ~= nil and tostring(write.key) or nil)
   end
-end
-
--- Makes the changes of others. A signal may stop this halfway. The changes say what objects are to
--- have, so making them again makes the rest.
-local function perform_whole(self, bytes)
-  local ok, first = pcall(perform, self, bytes)
-  if ok and first == nil then return end
-  local again, failure, handle, key = pcall(perform, self, bytes)
-  if again and failure == nil then error(first, 0) end
-  core.fail_change(self.number, tostring(failure), again and handle or nil, again and key or nil)
 end
 
 -- Rejections -------------------------------------------------------------------------------------
@@ -778,9 +768,9 @@ function obs.mirror(root, name, options)
       function(bytes)
         collect(self)
         core.begin_exempt()
-        local is_made, failure = pcall(perform_whole, self, bytes)
+        local is_made, failure = pcall(perform, self, bytes)
         core.end_exempt()
-        if not is_made then error(failure, 0) end
+        if not is_made then core.fail_change(self.number, tostring(failure)) end
       end,
       function(bytes) rejected(self, bytes) end, function() update(self) end)
     running[place], states[mirror], tools[mirror] = self, self, true

@@ -351,8 +351,10 @@ extension MirrorDocument {
 
   /// The bytes of a batch for the server.
   func bytes(of batch: MirrorBatch) -> [UInt8] {
+    if let bytes = batch.bytes { return bytes }
     var writer = MirrorWriter(.ids)
     for operation in batch.operations { writer.add(operation) }
+    batch.bytes = writer.bytes
     return writer.bytes
   }
 

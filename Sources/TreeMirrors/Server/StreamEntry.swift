@@ -1,3 +1,16 @@
+/// The place of a tree in the stream of a published state.
+struct StreamPosition {
+  /// The name of the state; empty before this process has joined.
+  var epoch = ""
+  /// The number of batches that the tree has, and the writer and the number of the last one.
+  var version = 0
+  var last = (writer: "", number: 0)
+
+  mutating func advance(to entry: StreamEntry) {
+    (version, last) = (entry.version, (entry.writer, entry.number))
+  }
+}
+
 /// A batch as the stream has it.
 struct StreamEntry: CustomStringConvertible {
   let version: Int
@@ -15,10 +28,19 @@ struct StreamEntry: CustomStringConvertible {
     let id = parts.first?.text ?? ""
     guard id.hasSuffix("-1"), let version = Int(id.dropLast(2)), (1..<1 << 53).contains(version)
     else { throw MirrorError("the stream has an entry behind batch \(last) that is no batch") }
-    guard fields.count == 6, let writer = fields[1].text, MirrorSession.isName(writer.utf8),
+    guard fields.count == 6, let writer = fields[1].text, MirrorName.isValid(writer.utf8),
       let number = fields[3].integer, let bytes = fields[5].bytes ?? fields[5].beginning
     else { throw MirrorError("the entry \(version) of the stream is no batch") }
     (self.version, self.writer, self.number, self.bytes) = (version, writer, number, bytes)
+  }
+
+  /// The error for a batch whose bytes cannot be read.
+  func malformed(_ error: any Error) -> MirrorError {
+    var reason = ""
+    if let error = error as? MirrorFormatError {
+      reason = " at byte \(error.place): \(error.expected) expected"
+    }
+    return MirrorError("\(self) is malformed\(reason)")
   }
 
   /// The batch with more of its bytes.
