@@ -14,6 +14,8 @@ private struct Link {
   var isSending: Bool { underWay > 0 || isJoining || isSnapshotUnderWay || isAsking }
   /// Whether the server has all scripts.
   var isReady = false
+  /// Whether the scripts were loaded by an earlier connection: the server may have none of them.
+  var hasOldScripts = false
   var isJoining = false
   var isFollowing = false
   var isSnapshotUnderWay = false
@@ -410,6 +412,7 @@ package final class MirrorSession {
       logIn(follower)
       if scripts.count == ServerScript.allCases.count {
         link?.isReady = true
+        link?.hasOldScripts = true
         join()
       } else {
         prepare(commands)
@@ -689,8 +692,15 @@ package final class MirrorSession {
   /// Handles an error of the server.
   private func refuse(_ error: [UInt8]) {
     let (text, shown) = (String(decoding: error, as: UTF8.self), address.quoted(error))
-    // The server was started again.
-    if text.hasPrefix("NOSCRIPT") { scripts = [:] }
+    if text.hasPrefix("NOSCRIPT") {
+      scripts = [:]
+      // The server was started again: another connection loads them, at once.
+      if link?.hasOldScripts == true {
+        disconnect()
+        if state != .connecting { set(.offline) }
+        return connect()
+      }
+    }
     let fatal = [
       "WRONGPASS", "NOAUTH", "NOPERM", "ERR AUTH", "ERR invalid", "ERR unknown command", "ERR DB",
     ]
