@@ -32,10 +32,10 @@ extension LuaTable {
   /// let x: Int? = point["x"]
   /// ```
   ///
-  /// Assigning nil removes the key. Accessors that throw cannot be assigned, so a failure, because
-  /// a metamethod raised an error, the state is closed or memory runs out, is reported to the host
-  /// of the state, or else to the standard error stream. ``get(_:as:)`` and ``set(_:to:)`` throw
-  /// it.
+  /// Assigning an optional that is nil, or `LuaValue.nil`, removes the key. Accessors that throw
+  /// cannot be assigned, so a failure, because a metamethod raised an error, the state is closed or
+  /// memory runs out, is reported to the host of the state, or else to the standard error stream.
+  /// ``get(_:as:)`` and ``set(_:to:)`` throw it.
   @_disfavoredOverload
   public subscript<Value: LuaConvertible>(key: some LuaEncodable) -> Value? {
     get {

@@ -97,7 +97,8 @@ package final class MirrorSession {
   package func stop() {
     guard state != .stopped else { return }
     if pending > 0 {
-      tree?.warn("the mirror '\(name)' was stopped with \(pending) batches not acknowledged")
+      let batches = pending == 1 ? "1 batch" : "\(pending) batches"
+      tree?.warn("the mirror '\(name)' was stopped with \(batches) not acknowledged")
     }
     status.state = .stopped
     end()

@@ -153,7 +153,7 @@ local methods = {
 for _, method in ipairs { "stop", "ref", "unref" } do methods["Handler:" .. method] = nothing end
 for _, method in ipairs { "stop", "is_active" } do methods["Recording:" .. method] = nothing end
 methods["Inspector:stop"] = nothing
-for _, method in ipairs { "stop", "synced" } do methods["Mirror:" .. method] = nothing end
+for _, method in ipairs { "add", "stop", "synced" } do methods["Mirror:" .. method] = nothing end
 
 local case = methods[name] or functions.calls[name:match "^obs%.(.*)"]
 assert(case, "there is no case of " .. name)

@@ -120,6 +120,21 @@ import Testing
     #expect(ServerSettings("loading:1\r\naof_enabled:0\r\n", of: address).risks == [])
   }
 
+  // A6
+  @Test func `a server that was started again gets the scripts without a warning`() throws {
+    let server = try RedisServer()
+    let loop = Loop()
+    let listener = try Listener(loop, at: server.url)
+    try run(loop) { listener.mirror.state == .live }
+    server.kill()
+    // From the third attempt on, reasons are reported.
+    try run(loop) { !listener.said.isEmpty }
+    try server.start()
+    try run(loop) { listener.mirror.state == .live }
+    #expect(!listener.said.contains { $0.contains("NOSCRIPT") }, "\(listener.said)")
+    listener.mirror.stop()
+  }
+
   // A10
   @Test func `changes that are too large for others are not sent`() throws {
     let server = try RedisServer()

@@ -244,7 +244,7 @@ import Testing
     ("obs.mirror({ x = root }, 'a', { url = url })", "mirrored by 'tree' already"),
     ("obs.mirror({}, 'tree', { url = url })", "'tree' is mirrored in this process already"),
     ("mirror:add(1, 'n', 1)", "bad argument #1 to 'add' (table expected, got number)"),
-    ("mirror:add(root, 'b', 1)", "bad argument #2 to 'add' (the value of 'b' is"),
+    ("mirror:add(root, 'b', 1)", "bad argument #2 to 'add' (number expected under 'b', got"),
     ("mirror:add(root.b, 'n', '1')", "bad argument #3 to 'add' (number expected, got string)"),
   ])
   func `bad input is a clear error`(code: String, text: String) throws {

@@ -292,7 +292,7 @@ private func settle(_ copies: [Copy], on loop: Loop) throws {
       visit(document.best)
       return found
     }
-    // What nobody has removed from the lists is in them, once (A4).
+    // An object that no copy has removed from the lists is in them, once (A4).
     var (made, removed): ([String], Set<String>) = ([], [])
     func changeLists(_ document: Document) {
       let lists = [document.left, document.right].shuffled(using: &random)

@@ -25,7 +25,7 @@ package final class FileWatch {
     let name: String
   }
 
-  /// What is at the end of a path.
+  /// The file or folder at the end of a path.
   private struct Target: Equatable {
     let device, inode, size, seconds, nanoseconds: Int
     /// The number of a folder; -1 for other files.
@@ -259,7 +259,7 @@ package final class FileWatch {
   }
 }
 
-/// What the system says about the entries of folders.
+/// The system's reports about the entries of folders.
 private final class FolderEvents {
   struct Event {
     /// The number of the folder.

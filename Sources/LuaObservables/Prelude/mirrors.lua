@@ -589,7 +589,7 @@ function methods:add(object, key, n)
   end
   local first = object[key]
   if type(first) ~= "number" then
-    bad_argument(2, "add", format("the value of '%s' is %s, and no number", tostring(key),
+    bad_argument(2, "add", format("number expected under '%s', got %s", tostring(key),
       trees.shown(first)))
   end
   object[key] = first + n

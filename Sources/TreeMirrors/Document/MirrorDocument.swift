@@ -185,7 +185,7 @@ final class MirrorDocument {
       if fits { step?.willApply(operation) }
       if !fits || !make(operation) { dropped.append(index) }
     }
-    // What a dropped change was to store elsewhere goes back.
+    // Objects that a dropped change was to store elsewhere go back.
     for (node, back) in taken where !node.isReachable && back.target.isReachable {
       if case .set(let owner, let key, _) = back, owner.fields[key] != nil { continue }
       step?.willApply(back)

@@ -27,6 +27,8 @@ final class MirrorServer {
   private var retry: LoopTimer?
   /// The names of the scripts, which a server keeps while it runs.
   private var scripts: [ServerScript: [UInt8]] = [:]
+  /// Whether an earlier connection has loaded the scripts: the server may have none of them.
+  private var hasOldScripts = false
   private var hasWarned = false
   /// The keys that scripts get.
   private let keys: [[UInt8]]
@@ -78,7 +80,8 @@ final class MirrorServer {
       phase = .preparing(link)
       logIn(link.commands)
       logIn(link.follower)
-      if !becomeReady() { prepare(link.commands) }
+      hasOldScripts = becomeReady()
+      if !hasOldScripts { prepare(link.commands) }
     } catch let failure as ConnectionFailure {
       ended(failure)
     } catch {
@@ -240,8 +243,15 @@ final class MirrorServer {
   /// Handles an error of the server.
   private func refuse(_ error: [UInt8]) {
     let (text, shown) = (String(decoding: error, as: UTF8.self), address.quoted(error))
-    // The server was started again.
-    if text.hasPrefix("NOSCRIPT") { scripts = [:] }
+    if text.hasPrefix("NOSCRIPT") {
+      scripts = [:]
+      // The server was started again: another connection loads them, at once.
+      if hasOldScripts {
+        disconnect(.offline)
+        client?.serverWasLost()
+        return connect()
+      }
+    }
     let fatal = [
       "WRONGPASS", "NOAUTH", "NOPERM", "ERR AUTH", "ERR invalid", "ERR unknown command", "ERR DB",
     ]
