@@ -164,9 +164,28 @@ end
 local function foreign_tables(...)
   local foreign = {}
   for _, value in next, shared_tables() do foreign[value] = true end
+  for _, value in next, package or {} do foreign[value] = true end
   for _, state in next, sandbox_data().states do foreign[state] = true end
   for _, own in ipairs { ... } do foreign[own] = nil end
   return foreign
+end
+
+local libraries = {
+  "_G", "coroutine", "debug", "io", "math", "os", "package", "string", "table", "utf8",
+}
+
+-- Whether a module returns the table of another module, of a library, or of a state.
+local function is_borrowed(value, name, globals)
+  for other, module in next, loaded_modules() do
+    if other ~= name and rawequal(module, value) then return true end
+  end
+  for _, state in next, sandbox_data().states do
+    if rawequal(state, value) then return true end
+  end
+  for _, library in ipairs(libraries) do
+    if rawequal(rawget(globals, library), value) then return true end
+  end
+  return rawequal(value, globals) or rawequal(value, obs)
 end
 
 -- Whether the contents of a table can take the place of another's.
@@ -452,6 +471,11 @@ local function misfit(name, module, loading)
     return format("the module '%s' %s its own table%s, which a reload replaces: use a table of "
       .. "obs.state", name, what, path == "" and "" or format(" '%s'", path))
   end
+  if type(old) == "table" and not rawequal(old, new) and (loading.foreign[new]
+    or is_borrowed(old, name, loading.globals) or is_borrowed(new, name, loading.globals)) then
+    return format("the module '%s' returned another table before, and one of the two belongs to "
+      .. "another module, to a library, or to obs.state", name)
+  end
   for _, table in ipairs(loading.tables) do
     local key = next(lazy_keys(table) or {})
     if key ~= nil then return refuse(format("declares '%s' on", tostring(key)), table) end
@@ -525,7 +549,7 @@ local function load_again(name, chunk, arguments, former)
   local restore_globals, former_globals = restorer(globals)
   loading.former_globals = former_globals
   loading.registry = package and package.loaded or {}
-  loading.former_registry = copied(loading.registry)
+  loading.former_registry, loading.foreign = copied(loading.registry), foreign_tables()
   local steps, replaced = { restore_globals }, {}
   local restore_hooks = hooks()
   undo, former_fields, reloading, core.former_module = steps, {}, current_sandbox(), former

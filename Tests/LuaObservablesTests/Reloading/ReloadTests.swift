@@ -579,6 +579,44 @@ struct ReloadTests {
       """)
   }
 
+  // H1, H3
+  @Test(
+    arguments: RequireStyle.allCases,
+    [
+      ("return { f = 1 }", "return require 'other'"),
+      ("return require 'other'", "return { f = 1 }"),
+      ("return { f = 1 }", "return string"), ("return string", "return { f = 1 }"),
+      ("return { f = 1 }", "return _G"), ("return _G", "return { f = 1 }"),
+      ("return { f = 1 }", "return obs.state 's'"), ("return obs.state 's'", "return { f = 1 }"),
+      ("return require 'other'", "return require 'another'"),
+    ] as [(String, String)])
+  func `the table of other code neither replaces a module's table nor is replaced by it`(
+    style: RequireStyle, change: (before: String, after: String)
+  ) throws {
+    let scripts = try ReloadedScripts(style)
+    scripts.set("other", "return { g = function() return 1 end }")
+    scripts.set("another", "return { g = function() return 2 end }")
+    scripts.set("m", change.before)
+    try scripts.run(
+      """
+      obs.state('s', { n = 1 })
+      other, another, m = require 'other', require 'another', require 'm'
+      """)
+    let message = """
+      the module 'm' returned another table before, and one of the two belongs to another module, \
+      to a library, or to obs.state
+      """
+    #expect(scripts.reload("m", change.after) == message)
+    try scripts.run(
+      """
+      assert(rawget(other, 'g')() == 1 and rawget(another, 'g')() == 2)
+      assert(rawget(obs.state 's', 'n') == 1 and rawget(string, 'gsub') and rawget(_G, 'print'))
+      assert(rawequal(require 'm', m))
+      """)
+    // The same table again is no change.
+    #expect(scripts.reload("m", "return m") == nil)
+  }
+
   // H3
   @Test(
     arguments: RequireStyle.allCases,

@@ -148,7 +148,8 @@ package struct Dependents: Room {
       ? Link.failedVersion : lazy.version(for: link.pointee.wire.pointee.watcher)
     guard let known = link.pointee.version, known != version else { return false }
     link.pointee.version = version
-    if !link.pointee.isTerminal { wiring.markStale(link) }
+    // An operator may have followed before the property was computed.
+    if !link.pointee.isTerminal || link.isBelowOperator { wiring.markStale(link) }
     return true
   }
 

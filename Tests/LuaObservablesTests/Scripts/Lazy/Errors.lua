@@ -172,6 +172,42 @@ check("Z8: through operators, wildcards, and properties that keep no value", fun
     end
   end
 end)
+check("Z8: an operator follows elements that had failed before somebody depended on it", function()
+  local function element(v)
+    local o = { v = v }
+    obs.computed(o, "p", { "v" }, function(o)
+      if o.v == "bad" then error("bad", 0) end
+      return o.v
+    end)
+    return o
+  end
+  for _, operator in ipairs { "@sum", "@max", "@avg", "@unionOfObjects" } do
+    for _, is_element in ipairs { true, false } do
+      reporting(function()
+        local path = "list." .. operator .. ".p"
+        local function get(s)
+          local value = obs.get(s, path)
+          return type(value) == "table" and table.concat(value, " ") or value
+        end
+        local s = { list = { element "bad", element(1) } }
+        local function caught(s) return guarded(function() return get(s) end) end
+        obs.computed(s, "early", { path }, caught)
+        obs.computed(s, "late", { path }, get)
+        local _ = is_element and guarded(function() return s.list[1].p end) or s.early
+        guarded(function() return s.late end)
+        s.list[1].v = 3
+        eq(s.late, get(s))
+        table.insert(s.list, element(5))
+        eq(s.late, get(s))
+        s.list[1].v = 7
+        eq(s.late, get(s))
+        table.remove(s.list, 1)
+        eq(s.late, get(s))
+        eq(s.early, "value " .. s.late)
+      end)
+    end
+  end
+end)
 check("Z8: watchers of the failed property are not called for the value they had", function()
   reporting(function()
     local s, last = chain(2, true, true)
