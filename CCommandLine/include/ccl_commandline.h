@@ -10,7 +10,7 @@
 /// file system of processes, which may not be mounted if the process has its own root folder.
 int ccl_argumentcount(void);
 char **ccl_arguments(void);
-/// The same arguments; those of ccl_arguments may be changed.
+/// The same arguments, unchanged: the program may change the array of ccl_arguments.
 char *const *ccl_givenarguments(void);
 
 /* ---- Text ------------------------------------------------------------------------------------ */

@@ -100,7 +100,7 @@
       state.withLock { state in
         state.own = DatabaseChanges()
         state.changes = DatabaseChanges()
-        // The store need not read again what it has written.
+        // The store need not read its own writes again.
         state.limit = State.usualLimit + count
       }
     }

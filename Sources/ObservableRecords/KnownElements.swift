@@ -64,9 +64,9 @@
   /// The positions of objects in a list from which objects are removed and to which others are
   /// appended.
   ///
-  /// Each object keeps the number that it got when it was added, counted from 1. A Fenwick tree
-  /// counts the removed objects: its entry at `n` counts those in the range of numbers that ends at
-  /// `n` and has the length of the lowest bit in `n`.
+  /// Each object keeps the number that it got when it was added, counted from 1. The removed
+  /// objects are counted by a Fenwick tree: the entry at `n` is the count for the range of numbers
+  /// that ends at `n` and has the length of the lowest bit in `n`.
   private struct ListIndex {
     private var numbers: [ObjectIdentifier: Int]
     private var removed: [Int]

@@ -182,7 +182,7 @@
       if let changes = takeMail() { pending.add(changes) }
       if let version, version != polling.version {
         polling.update(version)
-        // If the read fails, the rows in memory are not those of this version.
+        // If the read fails, the rows in memory are older than this version.
         pending.add(DatabaseChanges(isEverything: true, isOfOthers: true))
       }
       if case .reading(let changes, let held) = phase {
@@ -205,7 +205,7 @@
     /// Code of the program is called when all of them are in memory: it must neither see nor save a
     /// part of a transaction.
     private func apply(_ uses: [() -> Void]) {
-      store.loop.batch { store.delayingHandlers { for use in uses { use() } } }
+      store.delayingCallbacks { for use in uses { use() } }
     }
 
     private func takePending() -> DatabaseChanges {

@@ -15,14 +15,12 @@
       guard let relation = type(of: owner).recordSchema.relation(name) else { return array }
       array.owner = owner
       if let store {
-        try store.loop.batch {
-          try store.delayingHandlers {
-            array.append(contentsOf: try rows(relation, store))
-            let loaded = LoadedArray(relation, self, array)
-            relations[name] = loaded
-            try loaded.watch(in: store.loop)
-            store.relations.note(loaded)
-          }
+        try store.delayingCallbacks {
+          array.append(contentsOf: try rows(relation, store))
+          let loaded = LoadedArray(relation, self, array)
+          relations[name] = loaded
+          try loaded.watch(in: store.loop)
+          store.relations.note(loaded)
         }
       } else {
         relations[name] = LoadedArray(relation, self, array)

@@ -58,16 +58,14 @@
       }
       if known.isEmpty { return rows }
       var isGone: Set<Int> = []
-      loop.batch {
-        delayingHandlers {
-          for place in known {
-            guard let object = table.adopt(rows[place], readAfter: saves.number) else {
-              isGone.insert(place)
-              continue
-            }
-            object.recordState.join(group)
-            rows[place] = unsafeDowncast(object, to: Record.self)
+      delayingCallbacks {
+        for place in known {
+          guard let object = table.adopt(rows[place], readAfter: saves.number) else {
+            isGone.insert(place)
+            continue
           }
+          object.recordState.join(group)
+          rows[place] = unsafeDowncast(object, to: Record.self)
         }
       }
       return isGone.isEmpty

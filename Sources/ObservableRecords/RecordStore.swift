@@ -50,7 +50,7 @@
     }
 
     private var phase = Phase.open
-    /// Calls of handlers that wait for the end of `delayingHandlers`.
+    /// Calls of handlers that wait for the end of `delayingCallbacks`.
     private var delayedCalls: [(RecordStore) -> Void]?
     // The store's parts refer to the store, so they are created at the end of `init`.
     private(set) var tables: RecordTables!
@@ -134,16 +134,20 @@
       if delayedCalls == nil { call(self) } else { delayedCalls?.append(call) }
     }
 
-    /// Runs `body`, and then calls the handlers of the program for all that it has reported.
-    func delayingHandlers<Result>(_ body: () throws -> Result) rethrows -> Result {
-      if delayedCalls != nil { return try body() }
-      delayedCalls = []
-      defer {
-        let calls = delayedCalls ?? []
-        delayedCalls = nil
-        for call in calls { call(self) }
+    /// Runs `body`, and calls immediate watchers and handlers of the program afterwards.
+    func delayingCallbacks<Result, Failure: Error>(
+      _ body: () throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+      try loop.batch { () throws(Failure) in
+        if delayedCalls != nil { return try body() }
+        delayedCalls = []
+        defer {
+          let calls = delayedCalls ?? []
+          delayedCalls = nil
+          for call in calls { call(self) }
+        }
+        return try body()
       }
-      return try body()
     }
 
     // MARK: Reading

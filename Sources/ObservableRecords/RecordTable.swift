@@ -177,13 +177,11 @@
     /// Code of the program is called afterwards. If it reads newer rows, older ones do not follow.
     func adopt<Record: ObservableRecord>(_ rows: [Record], readAfter number: Int) -> [Record] {
       let group = FetchGroup(self)
-      return store.loop.batch {
-        store.delayingHandlers {
-          rows.compactMap { row in
-            guard let object = adopt(row, readAfter: number) else { return nil }
-            object.recordState.join(group)
-            return unsafeDowncast(object, to: Record.self)
-          }
+      return store.delayingCallbacks {
+        rows.compactMap { row in
+          guard let object = adopt(row, readAfter: number) else { return nil }
+          object.recordState.join(group)
+          return unsafeDowncast(object, to: Record.self)
         }
       }
     }

@@ -151,11 +151,9 @@
     /// The lock is taken first. Then rows of others are read, and values are computed from them.
     /// Code of the program is called when the lock is released, except for getters.
     private func saveLocked() throws -> (save: RunningSave, outcome: Outcome)? {
-      try store.loop.batch {
-        try store.delayingHandlers {
-          try store.database.writeWithoutTransaction(lockAndSave).map { save, result in
-            (save: save, outcome: finish(save, result))
-          }
+      try store.delayingCallbacks {
+        try store.database.writeWithoutTransaction(lockAndSave).map { save, result in
+          (save: save, outcome: finish(save, result))
         }
       }
     }

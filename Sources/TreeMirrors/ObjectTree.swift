@@ -19,7 +19,7 @@ final class ObjectTree: MirroredTree {
   /// The handles of objects that `perform` has made.
   private var made: [ObjectIdentifier: Int] = [:]
 
-  /// What `add` has added since the last batch, by objects and keys.
+  /// The numbers that `add` has added since the last batch, by objects and keys.
   private var sums: [ObjectIdentifier: [DeepChange.Key: Sum]] = [:]
 
   private struct Sum {
@@ -64,7 +64,7 @@ final class ObjectTree: MirroredTree {
     session.begin(with: operations.all)
   }
 
-  /// Adds a number to the one under a key, so that it is also added to what others write there.
+  /// Adds a number to the one under a key, for all processes: their additions all count (A4).
   func add(_ amount: MirrorValue, to key: DeepChange.Key, of object: AnyObject) throws {
     let writing = TreeWriting(object)
     guard let first = writing.value(key).flatMap({ MirrorValue(number: ChangeValue($0)) }),

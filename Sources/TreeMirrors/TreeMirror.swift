@@ -182,9 +182,9 @@ public final class TreeMirror: ObservableModel {
 
   /// Adds a number to a property of an object of the tree, or to a value of a dictionary.
   ///
-  /// The value changes at once. Others add the same number to what they have by then, so additions
-  /// of several processes all count, in whatever order they come (A4). If the same turn also
-  /// assigns to the key, the value is sent instead, as after any assignment.
+  /// The value changes at once. Other processes add the same number to their values, so all
+  /// additions count, in any order (A4). If the same turn also assigns to the key, the value is
+  /// sent instead. Call this on the thread of the mirror's loop.
   ///
   /// - Throws: ``MirrorError`` if there is no number under the key, or the sum cannot be stored.
   public func add(_ amount: Int, to key: String, of object: some KeyPathObservable) throws {

@@ -316,13 +316,6 @@ private final class Witness: ValueObserver, Sendable {
   func heard(_ value: Int) { calls.withLock { $0.append(pthread_self()) } }
 }
 
-/// Runs a function when it is deallocated.
-private final class LastWords: Sendable {
-  private let body: @Sendable () -> Void
-  init(_ body: @escaping @Sendable () -> Void) { self.body = body }
-  deinit { body() }
-}
-
 /// A thread for tests: runs a function once.
 private final class Sender: ObservableThread, @unchecked Sendable {
   private let body: @Sendable () -> Void

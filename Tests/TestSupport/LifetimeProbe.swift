@@ -6,3 +6,10 @@ package final class LifetimeProbe {
   package func born() { alive += 1 }
   package func died() { alive -= 1 }
 }
+
+/// Calls a closure when its last reference is released.
+package final class LastWords: Sendable {
+  private let body: @Sendable () -> Void
+  package init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+  deinit { body() }
+}

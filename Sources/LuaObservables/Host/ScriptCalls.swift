@@ -15,8 +15,9 @@ struct NamedFunction {
   /// The table within the prelude's `core` that gets the function; nil for `core` itself.
   let group: FunctionGroup?
   let name: String
-  /// The most arguments that the function takes, without the object of a method. More are an error
-  /// for scripts; the prelude checks its own calls.
+  /// The most arguments that the function takes, without the object of a method.
+  ///
+  /// More are an error; nil if the prelude checks them.
   let most: CInt?
   let function: ModuleFunction
 

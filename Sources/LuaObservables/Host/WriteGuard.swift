@@ -17,17 +17,8 @@ package struct WriteGuard {
     (self.concerns, self.check) = (concerns, check)
   }
 
-  /// - Throws: an error if scripts may not write the property of the object.
-  func checkWrite(to property: String, of object: AnyObject) throws(LuaError) {
-    try refuse(type(of: object), property)
-  }
-
-  /// - Throws: an error if scripts may not change the members of the collection.
-  func checkMembers(of collection: any DynamicCollection) throws(LuaError) {
-    try refuse(collection.elementType, nil)
-  }
-
-  private func refuse(_ type: Any.Type, _ property: String?) throws(LuaError) {
+  /// - Throws: an error if scripts may not make such a write, with arguments as of `check`.
+  func checkWrite(to property: String?, of type: Any.Type) throws(LuaError) {
     guard concerns(type), let reason = check(type, property) else { return }
     throw LuaError(reason)
   }
@@ -37,6 +28,6 @@ extension LuaHost {
   /// - Throws: an error if scripts may not change the members of the collection.
   func checkMembers(of collection: any DynamicCollection) throws(LuaError) {
     if let source = collection.source { throw LuaError(source.refusal) }
-    try writeGuard?.checkMembers(of: collection)
+    try writeGuard?.checkWrite(to: nil, of: collection.elementType)
   }
 }

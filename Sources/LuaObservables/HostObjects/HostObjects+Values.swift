@@ -39,7 +39,7 @@ extension HostObjects {
   private func assign(
     _ name: String, of model: any ObservableModel, _ L: LuaStack
   ) throws {
-    try host.writeGuard?.checkWrite(to: name, of: model)
+    try host.writeGuard?.checkWrite(to: name, of: type(of: model))
     let properties = type(of: model).properties
     if L.isUserdata(at: 3), let object = object(at: 3, of: L) {
       return try properties.set(name, of: model, to: object)

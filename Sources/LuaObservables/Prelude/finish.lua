@@ -7,8 +7,8 @@ local classes, next, outer = core.classes, core.next, core.outer
 -- These functions can be nested deeper than calls from C.
 local is_nested = { batch = true, scope = true, task = true }
 
--- Functions written in Lua lose the line of a caller that makes a tail call, and drop arguments that
--- they do not take. `objects`: 1 for methods, otherwise 0.
+-- Functions written in Lua lose the line of a caller that makes a tail call, and drop surplus
+-- arguments. `objects`: 1 for methods, otherwise 0.
 local function outward(functions, objects)
   for name, value in next, functions do
     if type(value) == "function" and not is_nested[name] then

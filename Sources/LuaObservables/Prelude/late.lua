@@ -92,8 +92,8 @@ function core.load(group)
   for each_group in each, groups do load(each_group) end
 end
 
--- A function that loads the group, which defines the named function in `loaded`, or lets it call the
--- definition, and calls that function.
+-- A function that loads the group and calls the function of this name in `loaded`: the definition,
+-- or a function that calls it.
 local function late(group, loaded, name)
   return function(...)
     load(group)

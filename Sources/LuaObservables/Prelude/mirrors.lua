@@ -577,8 +577,8 @@ function methods:synced(timeout)
   return obs.await(function(done) state.waiting[#state.waiting + 1] = done end, timeout)
 end
 
---- Adds a number to the one under a key, so that it is also added to what others write there.
---- What was added since the last batch is one sum, unless the key was also written otherwise.
+--- Adds a number to the one under a key, for all processes: their additions all count (A4). The
+--- additions since the last batch are one sum, unless the key was also assigned.
 function methods:add(object, key, n)
   local state = state_of(self, "add")
   if type(object) ~= "table" then

@@ -282,9 +282,9 @@ end
 local METATABLE = {}
 
 -- Adds to the list the references to new tables that have to lead to the tables that stay. They are
--- searched in everything that can be reached from `roots` without tables of other code: variables of
--- functions, fields, metatables. The list has the holder and the place of each reference; the place
--- of a variable is its number.
+-- searched in everything that `roots` refer to, except in tables of other code: in variables of
+-- functions, fields, and metatables. The list has the holder and the place of each reference; the
+-- place of a variable is its number.
 local function find_references(list, roots, stays, foreign)
   local seen, found = {}, {}
   local function note_reference(holder, place)
@@ -351,7 +351,7 @@ local function references_of(loading, roots)
         list[#list + 1] = table
         list[#list + 1] = key
       elseif not rawequal(value, former[key]) then
-        -- What the chunk itself has put into `package.loaded` is not another module.
+        -- A value that the chunk itself has put into `package.loaded` is not another module.
         if rawequal(table, registry) and not required[value] then foreign[value] = nil end
         roots[#roots + 1] = value
       end

@@ -131,7 +131,7 @@ final class ScriptModules {
 
   /// The loader that the library's `require` would call for a module, and its data.
   ///
-  /// - Throws: the message of a searcher, or the messages of all.
+  /// - Throws: the message of one searcher, or of all.
   func loader(of name: String) throws(LuaError) -> [LuaValue] {
     guard let finder else { return [] }
     do throws(LuaError) { return try finder.callPlainly(name) } catch {

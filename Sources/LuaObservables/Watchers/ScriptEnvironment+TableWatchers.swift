@@ -69,30 +69,6 @@ extension ScriptEnvironment {
     }
   }
 
-  /// Tells a program how to use a text that it has made.
-  @_documentation(visibility: internal)
-  @available(
-    *, unavailable, message: "only a literal is a path: for another text write 'try Path(text)'"
-  )
-  @discardableResult
-  public func observe(
-    _ table: LuaTable, _ path: String, _ others: String...,
-    options: WatcherOptions = WatcherOptions(),
-    _ callback: @escaping (LuaTable) async throws -> Void
-  ) throws -> Watcher { fatalError() }
-
-  /// Tells a program how to use a text that it has made.
-  @_documentation(visibility: internal)
-  @available(
-    *, unavailable, message: "only a literal is a path: for another text write 'try Path(text)'"
-  )
-  @discardableResult
-  public func observeImmediately(
-    _ table: LuaTable, _ path: String, _ others: String...,
-    options: WatcherOptions = WatcherOptions(),
-    _ callback: @escaping (LuaTable, TableChange) throws -> Void
-  ) throws -> Watcher { fatalError() }
-
   private func watch(
     _ table: LuaTable, _ paths: [Path], _ options: WatcherOptions, isImmediate: Bool,
     _ file: StaticString, _ line: UInt, _ body: @escaping TableWatcher.Body
@@ -139,4 +115,26 @@ extension ScriptEnvironment {
 extension TableChange {
   /// Makes the change for a call without a write.
   fileprivate init(on path: Path) { self.init(path: path, key: .nil, old: .nil, new: .nil) }
+}
+
+@_documentation(visibility: internal)
+@available(
+  *, unavailable, message: "only a literal is a path: for another text write 'try Path(text)'"
+)
+extension ScriptEnvironment {
+  /// Tells a program how to use a text that it has made.
+  @discardableResult
+  public func observe(
+    _ table: LuaTable, _ path: String, _ others: String...,
+    options: WatcherOptions = WatcherOptions(),
+    _ callback: @escaping (LuaTable) async throws -> Void
+  ) throws -> Watcher { fatalError() }
+
+  /// Tells a program how to use a text that it has made.
+  @discardableResult
+  public func observeImmediately(
+    _ table: LuaTable, _ path: String, _ others: String...,
+    options: WatcherOptions = WatcherOptions(),
+    _ callback: @escaping (LuaTable, TableChange) throws -> Void
+  ) throws -> Watcher { fatalError() }
 }

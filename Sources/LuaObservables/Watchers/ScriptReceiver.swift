@@ -385,7 +385,7 @@ final class ScriptReceiver: Receiver {
       guard watcher.pointee.id > number, isScript(watcher) else { return }
       // A wait counts as its task, and a watcher of the prelude as the watcher it serves.
       let script = watcher.script.pointee
-      if !script.isInternal, !script.isWait { found.append(watcher.identity) }
+      if !script.isInternal, !script.isAwaited { found.append(watcher.identity) }
     }
     return found.sorted { $0.number < $1.number }.compactMap { name in
       guard let watcher = engine.watchers[name] else { return nil }

@@ -23,9 +23,7 @@ struct ScriptWatcher {
   /// Whether the prelude registered it for internal use: it counts for no quota, and is called even
   /// when scripts must stop.
   let isInternal: Bool
-  /// Whether a task waits for its call.
-  let isWait: Bool
-  /// Whether the task is told if the watcher ends before its call.
+  /// Whether a task waits for its call, and has to be woken if the watcher ends before that.
   var isAwaited: Bool
   /// Its parts besides paths and callback.
   var parts: Parts = []
@@ -37,7 +35,7 @@ struct ScriptWatcher {
     _ request: RegisteringFunctions.Request, _ options: ObserveOptions
   ) {
     (self.site, self.root, self.key, self.owner) = (site, root, key, owner)
-    (isInternal, isWait, isAwaited) = (request.isInternal, request.isWait, request.isWait)
+    (isInternal, isAwaited) = (request.isInternal, request.isWait)
     if options.hasObserver { parts.insert(.observer) }
   }
 

@@ -22,7 +22,7 @@ public class ObservableCollection: KeyPathObservable {
 
   /// The object whose list this is, if insertions and removals have to reach that object.
   package final weak var owner: AnyObject?
-  /// What the collection follows, if only its source may change it.
+  /// The object that alone may change the collection, if there is one.
   package final var source: (any CollectionSource)?
 
   init() {}

@@ -7,7 +7,7 @@
 /// Property("full", lazy: { $0.$full }, from: ["first", "last"]) { "\($0.first) \($0.last)" }
 /// ```
 ///
-/// Reading returns the value. Assigning overrides it until the next invalidation (Z5). The
+/// Reading returns the value. Assigning overrides it until a dependency changes (Z5). The
 /// declaration can have an initial value (`@Lazy var size = 0`). A plain read returns it if the
 /// getter fails and there is no previous value. Without an initial value, such a read is a
 /// programming error and traps. `$full` gives access to everything else: `try $full.get()`,

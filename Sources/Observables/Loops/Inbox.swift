@@ -88,8 +88,8 @@ public final class Inbox: Sendable {
     return count > 0
   }
 
-  /// Calls `body` with the loop, in a turn on its thread, and returns what `body` returns, after the
-  /// watchers of this turn have been called.
+  /// Calls `body` with the loop, in a turn on its thread, and returns its result after the watchers
+  /// of this turn have been called.
   ///
   /// Can be called on any thread, also on the loop's. If the task that waits is cancelled, `body`
   /// runs all the same.

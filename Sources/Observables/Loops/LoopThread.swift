@@ -16,15 +16,12 @@ import LibC
 /// compiler may join calls that follow one another into one turn, and a caller may continue before
 /// the watchers of the turn are called.
 ///
-/// When the loop has ended by ``stop()``, its timers and watchers are not called any more, and the
-/// hosts of scripts on it are closed, so their functions throw `closed`. The thread itself waits
-/// for further messages and calls of the actor, and runs them outside of turns, as long as anyone
-/// holds this object: no caller waits forever for an answer. Actors that use the thread hold it.
+/// When ``stop()`` has ended the loop, its timers and watchers are not called any more, and the
+/// hosts of scripts on it are closed, so their functions throw `closed`. The thread lives as long
+/// as this object, and runs later messages and calls of the actor outside of turns, so no caller
+/// waits forever.
 public final class LoopThread: Sendable {
   /// The queue in which other threads leave messages for the loop.
-  ///
-  /// Messages that are posted after the loop has ended are called on the thread, too, but not in a
-  /// turn.
   public let inbox: Inbox
   private let life: Life
 
@@ -52,12 +49,9 @@ public final class LoopThread: Sendable {
     if !inbox.home.isHere { life.ended.wait() }
   }
 
-  /// Calls `body` with the loop, in a turn on its thread, and returns what `body` returns, after the
-  /// watchers of this turn have been called.
+  /// Calls `body` with the loop, in a turn on its thread, as ``Inbox/run(_:)`` of `inbox` does.
   ///
-  /// If the task that waits is cancelled, `body` runs all the same.
-  ///
-  /// - Throws: what `body` throws; ``LoopEnded`` if the loop has ended.
+  /// - Throws: the error of `body`; ``LoopEnded`` if the loop has ended.
   public func run<Result: Sendable>(
     _ body: @escaping @Sendable (Loop) throws -> Result
   ) async throws -> Result {

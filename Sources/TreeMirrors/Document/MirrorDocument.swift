@@ -78,9 +78,9 @@ final class MirrorDocument {
 
   /// Makes the changes of a batch, in order, and returns the indices of those that do not fit (A4).
   ///
-  /// An object that had left when the batch came takes part in nothing: what removed it has won. An
-  /// object that the batch takes from its place and stores elsewhere is never lost by that: if the
-  /// change that stores it does not fit, the object goes back.
+  /// Changes of an object that had left the tree are dropped: the removal has won. An object that
+  /// the batch takes from its place and stores elsewhere is never lost: if the change that stores
+  /// it does not fit, the object goes back.
   private func apply(
     _ operations: [MirrorOperation], _ undo: inout [MirrorNode.Undo], in step: MirrorStep? = nil
   ) -> [Int] {
@@ -185,7 +185,7 @@ final class MirrorDocument {
       if fits { step?.willApply(operation) }
       if !fits || !make(operation) { dropped.append(index) }
     }
-    // Objects that a dropped change was to store elsewhere go back.
+    // An object goes back if the change that was to store it elsewhere was dropped.
     for (node, back) in taken where !node.isReachable && back.target.isReachable {
       if case .set(let owner, let key, _) = back, owner.fields[key] != nil { continue }
       step?.willApply(back)

@@ -1,8 +1,8 @@
 /// Finds the moves in a batch of own changes (A4).
 ///
-/// Trees say how a list has changed by single insertions, removals and replacements. Each of them
-/// may not fit any more where others have changed the list first. If an element that stays in the
-/// tree were taken out by one of them and put back by another, it could be lost or doubled. So:
+/// Trees report changes of a list as single insertions, removals and replacements. If others have
+/// changed the list first, some of these may no longer fit. So an element that one of them takes
+/// out and another one puts back could be lost or doubled. Therefore:
 /// - An object that stays in its list is moved by one operation, which finds it by identity.
 /// - An object that goes to another list is removed and inserted, and not replaced:
 ///   `MirrorDocument` makes both or neither.
@@ -23,7 +23,7 @@ struct MirrorMoves {
     }
     var rest = batch[...]
     while let first = rest.first {
-      let run = rest.prefix { $0.isEdit && $0.target === first.target }
+      let run = rest.prefix { $0.edited != nil && $0.target === first.target }
       add(run)
       if run.isEmpty { operations.append(first) }
       rest = rest.dropFirst(max(1, run.count))
@@ -36,8 +36,8 @@ struct MirrorMoves {
     else { return operations += edits }
     var (old, new): (Set<MirrorKey>, Set<MirrorKey>) = ([], [])
     for edit in edits {
-      if let value = edit.edited.old.flatMap(MirrorMoves.key) { old.insert(value) }
-      if let value = edit.edited.new.flatMap(MirrorMoves.key) { new.insert(value) }
+      if let value = edit.edited?.old.flatMap(MirrorMoves.key) { old.insert(value) }
+      if let value = edit.edited?.new.flatMap(MirrorMoves.key) { new.insert(value) }
     }
     if !old.isDisjoint(with: new) {
       operations.append(.reorder(list, Array(edits)))
@@ -49,8 +49,7 @@ struct MirrorMoves {
   }
 
   private func concernsMoved(_ edit: MirrorOperation) -> Bool {
-    let (old, new) = edit.edited
-    return [old, new].contains { value in
+    [edit.edited?.old, edit.edited?.new].contains { value in
       value?.node.map { moved.contains(ObjectIdentifier($0)) } ?? false
     }
   }
@@ -65,17 +64,17 @@ struct MirrorMoves {
 
   /// The same edits, with a move for each object that stays in the list.
   ///
-  /// First everything goes that does not stay, from the end on. Then each element that came or was
-  /// moved is put behind the one that precedes it in the new list, from the beginning on.
+  /// First, elements that do not stay are removed, from the last to the first. Then each new or
+  /// moved element is put behind its predecessor in the new list, from the first to the last.
   private func moves(
     in node: MirrorNode, _ edits: ArraySlice<MirrorOperation>
   ) -> [MirrorOperation] {
-    // The new list, as indices in the old one, or -1 for what came.
+    // The new list, as indices in the old one, or -1 for a new element.
     let old = node.list
     var (new, values) = (Array(old.indices), old)
     var removed: [Int] = []
     for edit in edits {
-      let (former, value) = edit.edited
+      guard let (former, value) = edit.edited else { continue }
       let at = min(edit.index ?? 0, new.count)
       if former != nil {
         // The document is the tree as it was before the batch.
@@ -130,28 +129,10 @@ struct MirrorMoves {
 }
 
 extension MirrorOperation {
-  /// Whether the operation edits a list.
-  fileprivate var isEdit: Bool {
-    switch self {
-    case .insert, .remove, .replace: true
-    default: false
-    }
-  }
-
   fileprivate var index: Int? {
     switch self {
     case .insert(_, let at, _), .remove(_, let at, _), .replace(_, let at, _, _): at
     default: nil
-    }
-  }
-
-  /// The element that an edit of a list removes, and the one that it inserts.
-  fileprivate var edited: (old: MirrorValue?, new: MirrorValue?) {
-    switch self {
-    case .insert(_, _, let new): (nil, new)
-    case .remove(_, _, let old): (old, nil)
-    case .replace(_, _, let old, let new): (old, new)
-    default: (nil, nil)
     }
   }
 }

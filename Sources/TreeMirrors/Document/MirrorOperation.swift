@@ -34,13 +34,18 @@ enum MirrorOperation {
   /// Whether the change moves an element inside its list.
   var isMove: Bool { if case .move = self { true } else { false } }
 
-  /// The object that the change takes from a list, if it is one.
-  var taken: MirrorNode? {
+  /// The elements that an edit of a list removes and inserts; nil for other changes, and for moves.
+  var edited: (old: MirrorValue?, new: MirrorValue?)? {
     switch self {
-    case .remove(_, _, let old), .replace(_, _, let old, _): old.node
+    case .insert(_, _, let new): (nil, new)
+    case .remove(_, _, let old): (old, nil)
+    case .replace(_, _, let old, let new): (old, new)
     default: nil
     }
   }
+
+  /// The object that the change takes from a list, if it is one.
+  var taken: MirrorNode? { edited?.old?.node }
 
   /// Calls `body` with each object that the change stores.
   func forEachStored(_ body: (MirrorNode) -> Void) {
@@ -89,7 +94,7 @@ final class MirrorBatch {
   }
   /// The operations that did not fit when the batch was last applied, by their indices.
   var dropped: [Int] = []
-  /// What is sent, once it was made.
+  /// The bytes that are sent, once they were made.
   var bytes: [UInt8]? { didSet { upload = nil } }
   /// The name of the bytes at the server, if they are sent in pieces.
   var upload: String?

@@ -84,7 +84,7 @@ final class RedisConnection {
 
   deinit { close() }
 
-  /// Ends the connection; outstanding replies are `lost`, the first one with what has come of it.
+  /// Ends the connection; outstanding replies are `lost`, the first one with its beginning.
   func close() {
     ended = nil
     guard let context else { return }

@@ -6,7 +6,7 @@ enum Reply {
   case list([Reply])
   /// The text of an error. Messages show it as `RedisAddress.quoted(_:)` returns it.
   case error([UInt8])
-  /// The connection ended before the whole reply came, and what has come of it.
+  /// The connection ended before the whole reply came; the beginning of the reply, if there is one.
   indirect case lost(Reply?)
   /// The beginning of a text, as the last part of a lost reply.
   case part([UInt8])

@@ -10,7 +10,7 @@
 /// - `u:…`: a text that arrives in pieces. A script that takes a text has it as an argument, or as
 ///   the text under its sixth key, and next the number of its bytes.
 enum ServerScript: String, CaseIterable {
-  /// Goes on from a version, or says which snapshot to take; publishes a state if there is none.
+  /// Continues from a version, or names the snapshot to take; publishes a state for a new tree.
   case join = """
     local epoch, version = ARGV[2], tonumber(ARGV[3])
     local m = redis.call('HMGET', KEYS[2], 'epoch', 'v', 'at', 'format')
@@ -50,7 +50,7 @@ enum ServerScript: String, CaseIterable {
     if m[1] ~= ARGV[1] or m[2] ~= ARGV[2] then return false end
     return redis.call('GETRANGE', KEYS[4], ARGV[3], -1)
     """
-  /// The rest of a batch, from a byte on, if it is still the one of this writer and number.
+  /// The rest of a batch, from a byte on; false if the entry has another writer or number.
   case batch = """
     local id = ARGV[1] .. '-1'
     local entry = redis.call('XRANGE', KEYS[1], id, id)[1]

@@ -15,7 +15,7 @@ extension FileWatch {
     for path in paths where Self.isFolder(path) { add(path) }
   }
 
-  /// Whether a failed script may have tried to load a module from this path.
+  /// Whether a script may have failed because this file or folder was missing.
   static func mayBeModule(_ path: String) -> Bool { path.hasSuffix(".lua") || isFolder(path) }
 
   private static func isFolder(_ path: String) -> Bool {

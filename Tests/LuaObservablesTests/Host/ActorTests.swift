@@ -1,6 +1,7 @@
 import Lua
 import LuaObservables
 import Observables
+import TestSupport
 import Testing
 
 /// T8, B4: an actor whose scripts live on the thread of a loop.
@@ -47,7 +48,7 @@ import Testing
     let (ends, end) = AsyncStream.makeStream(of: Void.self)
     do {
       let rules = try await Rules("return function(x) return x end")
-      try await rules.keep(Ending { end.finish() })
+      try await rules.keep(LastWords { end.finish() })
     }
     for await _ in ends {}
   }
@@ -86,17 +87,10 @@ private actor Rules {
     }
   }
 
-  func keep(_ ending: Ending) throws { try host?.set("keep") { () in _ = ending } }
+  func keep(_ ending: LastWords) throws { try host?.set("keep") { () in _ = ending } }
 
   var isClosed: Bool { host?.isClosed ?? true }
   func stop() { thread.stop() }
 
   isolated deinit {}
-}
-
-/// Calls a closure when its last reference is released.
-private final class Ending: Sendable {
-  private let body: @Sendable () -> Void
-  init(_ body: @escaping @Sendable () -> Void) { self.body = body }
-  deinit { body() }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import Observables
+import TestSupport
 import Testing
 
 /// T8: a thread with a loop: its end, messages that come later, and actors that run on it.
@@ -50,7 +51,7 @@ import Testing
 
   @Test func `an unreferenced loop thread ends by itself`() async {
     await withCheckedContinuation { done in
-      let ending = Ending(done)
+      let ending = LastWords { done.resume() }
       _ = LoopThread { loop in loop.onError = { _ in _ = ending } }
     }
   }
@@ -155,7 +156,7 @@ import Testing
   // L6
   @Test func `the last reference to an actor ends its thread`() async {
     await withCheckedContinuation { done in
-      let ending = Ending(done)
+      let ending = LastWords { done.resume() }
       Task {
         let ledger = Ledger()
         try await ledger.thread.run { loop in loop.onError = { _ in _ = ending } }
@@ -205,11 +206,4 @@ private actor Ledger {
   }
 
   isolated deinit {}
-}
-
-/// Resumes its continuation when its last reference is released.
-private final class Ending: Sendable {
-  private let continuation: CheckedContinuation<Void, Never>
-  init(_ continuation: CheckedContinuation<Void, Never>) { self.continuation = continuation }
-  deinit { continuation.resume() }
 }

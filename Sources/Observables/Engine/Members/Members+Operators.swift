@@ -264,7 +264,7 @@ extension Members {
     switch state.role {
     case .aggregate:
       let before = state.operating!.aggregate!.delivered
-      // A dependent property has used the failure; watchers know nothing of it.
+      // A dependent property has used the failure, which is not delivered to watchers (Z8).
       let isReader = link.pointee.wire.pointee.watcher.pointee.traits.contains(.lazy)
       guard state.operating!.aggregate!.takeChange(afterFailure: isReader),
         !reportFailure(of: link),

@@ -246,11 +246,10 @@ extension ObservationCore {
     open func isEqual(_ old: Operand, _ new: Operand, for watcher: WatcherRef) -> Bool { false }
     /// The values of `change`, in a form that outlives the write and its objects.
     open func save(_ change: Change) -> AnyObject? { nil }
-    /// Moves the values of a saved change to the observed object of a paused watcher, and returns
-    /// what stands for them until `takeKept`: values that refer to the object must not keep it
-    /// alive during the pause (L6).
+    /// Moves the values of a saved change to the observed object of a paused watcher: values that
+    /// refer to the object must not keep it alive during the pause (L6).
     ///
-    /// There are at most two of them, one with `isDerived`.
+    /// Returns a token for `takeKept`. A watcher has at most two, one of them with `isDerived`.
     open func keep(_ saved: AnyObject, whilePaused watcher: WatcherRef, isDerived: Bool)
       -> AnyObject
     { saved }

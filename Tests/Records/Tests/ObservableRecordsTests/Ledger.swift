@@ -163,3 +163,15 @@ final class Folder {
 
 /// Compares lists of objects by identity.
 func == (a: [Item], b: [Item]) -> Bool { a.elementsEqual(b, by: ===) }
+
+/// Pseudo-random numbers (SplitMix64), the same for the same state.
+struct Generator: RandomNumberGenerator {
+  var state: UInt64
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ (mixed >> 31)
+  }
+}

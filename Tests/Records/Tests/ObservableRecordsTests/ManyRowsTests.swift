@@ -44,7 +44,7 @@ import Testing
     var edits = 0
     try all.observeEdits(in: ledger.loop) { edits += $1.count }
     var victims = all.enumerated().filter { $0.offset % 2 == 1 }.map(\.element)
-    var random = SystemRandomNumberGenerator()
+    var random = Generator(state: 1)
     if order == 1 { victims.reverse() }
     if order == 2 { victims.shuffle(using: &random) }
     ledger.loop.turn {

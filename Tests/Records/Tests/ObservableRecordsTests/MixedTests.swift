@@ -41,17 +41,6 @@ import Testing
 ///
 /// A text that never changes names each row, as keys are not known before a save.
 struct MixedTests {
-  private struct Generator: RandomNumberGenerator {
-    var state: UInt64
-    mutating func next() -> UInt64 {
-      state &+= 0x9E37_79B9_7F4A_7C15
-      var mixed = state
-      mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-      mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-      return mixed ^ (mixed >> 31)
-    }
-  }
-
   private struct Rows: Equatable {
     struct OrderRow: Equatable { var customer: String; var branch: Int64? }
     struct LineRow: Equatable { var amount: Int; var order: Int64; var tag: Int64? }

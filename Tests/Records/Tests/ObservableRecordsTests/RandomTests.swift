@@ -29,14 +29,6 @@ struct RandomTests {
     }
   }
 
-  private struct Generator: RandomNumberGenerator {
-    var state: UInt64
-    mutating func next() -> UInt64 {
-      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-      return state ^ (state >> 29)
-    }
-  }
-
   // R1 to R5: after any program, the database, the lists and the queries agree.
   @Test(arguments: 0..<24, [RecordStore.Saving.synchronous, .asynchronous])
   func `the database contains the results of the program`(

@@ -37,7 +37,8 @@ return {
   {"Z5", "an override before the first read runs a tracked getter once", only = "tracked",
     nodes = {{"a", 1}, {"b", "sum", left = "a"}, {"c", "sum", left = "b"}},
     steps = {
-      {"set", "c", 5}, {"valid", "c", true}, {"read", "c", 5}, {"runs", {b = 1, c = 1}},
+      {"set", "c", 5}, {"valid", "c", true}, {"read", "c", 5},
+      {"runs", {b = 1, c = {tracked = 1, declared = 0}}},
       {"write", "a", 2}, {"read", "c", 2}, {"runs", {b = 1, c = 1}},
     }},
   {"Z5", "an override before the first read ends when a dependency changes",
