@@ -60,7 +60,7 @@ struct ScriptWatcher {
     static let objects = Parts(rawValue: 128)
   }
 
-  /// The parts of a watcher that the observed object keeps.
+  /// The parts of a watcher that the observed object keeps: at most `CLUA_KEY_STRIDE`.
   enum Part: Int {
     case callback, equals, end, name, driver, keys, probed, missed
   }

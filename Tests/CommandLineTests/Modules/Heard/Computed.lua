@@ -6,7 +6,9 @@ local t = { size = 1, part = { size = 1 }, items = { { price = 1 }, { price = 2 
 obs.computed(t, "double", { "size" }, function(self) return self.size * 2 end)
 obs.computed(t, "tracked", function(self) return self.size * 3 end)
 obs.computed(t, "chain", { "double" }, function(self) return self.double + 1 end)
-obs.computed(t, "fresh", { "size" }, function(self) return self.size * 4 end, { cached = false })
+obs.lazy(t, "fresh", {
+  deps = { "size" }, cached = false, get = function(self) return self.size * 4 end,
+})
 obs.computed(t, "behind", { "fresh" }, function(self) return self.fresh + 1 end)
 obs.computed(t, "deep", { "part.size" }, function(self) return self.part.size * 5 end)
 obs.computed(t, "total", { "items.@sum.price" }, function(self)

@@ -27,6 +27,9 @@ actor Rules {
 
   /// Ends the loop after this turn, and closes the host.
   func stop() { thread.stop() }
+
+  // Releases the host on the thread, also if `stop` was not called.
+  isolated deinit {}
 }
 
 let rules = try await Rules(
