@@ -1,6 +1,7 @@
 #include "ccl_watching.h"
 
 #include "clua.h"
+#include "clua_modules.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -22,9 +23,18 @@
 static void (*on_load)(void *context, const char *path);
 static void *load_context;
 
+/* The name of the file that was noted last. */
+static char last_load[PATH_MAX];
+
+/* Notes a file that a searcher of another language has read. */
+static void note_required(const char *name) {
+  if (strcmp(name, last_load) != 0 && access(name, R_OK) == 0) ccl_noteload(name);
+}
+
 void ccl_onload(void (*loaded)(void *context, const char *path), void *context) {
   on_load = loaded;
   load_context = context;
+  clua_onrequire = note_required;
 }
 
 #ifdef __linux__
@@ -32,6 +42,7 @@ void ccl_onload(void (*loaded)(void *context, const char *path), void *context) 
 /* Reports absolute paths, as the receiving process may be in another folder. */
 void ccl_noteload(const char *name) {
   if (!on_load) return;
+  snprintf(last_load, sizeof last_load, "%s", name);
   char path[PATH_MAX];
   size_t length = 0;
   if (name[0] != '/') {

@@ -4,6 +4,8 @@
 /* A function `require` that notes which module's chunk runs: the chunk's registrations belong to
    this module (H2). Otherwise it works as the library's, with the same frames in tracebacks. */
 
+void (*clua_onrequire)(const char *data);
+
 /* The upvalues. */
 enum { PACKAGE = 1, LOADS, GUARD, MODULES };
 
@@ -111,6 +113,9 @@ static int require(lua_State *L) {
   find_loader(L);
   lua_Integer number = 0;
   if (lua_isfunction(L, LOADER) && !lua_iscfunction(L, LOADER)) number = begin_loading(L, DATA);
+  if (number && clua_onrequire && lua_type(L, DATA) == LUA_TSTRING) {
+    clua_onrequire(lua_tostring(L, DATA));
+  }
   lua_pushvalue(L, LOADER);
   lua_pushvalue(L, 1);
   lua_pushvalue(L, DATA);

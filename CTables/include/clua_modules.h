@@ -21,6 +21,9 @@ typedef struct clua_modules {
 /// would call, and its data; and the table of loads: name -> number, and number -> the loader's
 /// data. [-1, +(2|1), -]
 int clua_try_setrequire(lua_State *L, clua_modules *modules);
+/// Called before `require` runs a loader in Lua with a text as its data, usually the name of the
+/// file that the searcher has read; NULL at first.
+extern void (*clua_onrequire)(const char *data);
 
 /// Set when the process observes its first table: until then the library's functions suffice.
 extern int clua_observing;

@@ -51,6 +51,8 @@ package final class FileWatch {
   private var followers: [Step: Set<String>] = [:]
   /// The paths that end at a folder.
   private var ends: [CInt: Set<String>] = [:]
+  /// The files that had changed before they were watched.
+  private var changed: Set<String> = []
 
   /// Starts watching; nil if the system cannot watch files.
   ///
@@ -64,9 +66,11 @@ package final class FileWatch {
   /// Watches a path, and returns it as an absolute one; nil, with `errno`, if the last folder of it
   /// that exists cannot be watched.
   ///
+  /// - Parameter stamp: the earlier `stamp(of:)` of a file: if it is another one now, and the path
+  ///   was not watched, the file has changed.
   /// - Complexity: O(*n*), where *n* is the number of folders and links on the way.
   @discardableResult
-  package func add(_ path: String) -> String? {
+  package func add(_ path: String, stamp: String? = nil) -> String? {
     let path = Self.absolute(path)
     if ways[path] != nil { return path }
     ways[path] = Way()
@@ -76,8 +80,20 @@ package final class FileWatch {
       errno = error
       return nil
     }
+    if let stamp, stamp != Self.stamp(of: path) { changed.insert(path) }
     return path
   }
+
+  /// The identity, the size and the time of a file; empty if there is none.
+  package static func stamp(of path: String) -> String {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return "" }
+    let time = time(of: status)
+    return "\(status.st_ino):\(status.st_size):\(time.tv_sec):\(time.tv_nsec)"
+  }
+
+  /// Whether `takeChanges` returns changes, although the descriptor may not be readable.
+  package var hasChanges: Bool { !changed.isEmpty }
 
   /// Stops watching a path that `add` has returned.
   package func remove(_ path: String) {
@@ -89,7 +105,7 @@ package final class FileWatch {
   /// Waits until there are changes, and returns them like `takeChanges`.
   package func waitForChanges(settling: Duration) -> Set<Change> {
     while true {
-      while !waits(milliseconds: -1) {}
+      while !hasChanges && !waits(milliseconds: -1) {}
       let changes = takeChanges(settling: settling)
       if !changes.isEmpty { return changes }
     }
@@ -108,7 +124,8 @@ package final class FileWatch {
       if !new.isEmpty { quiet = min(.now + settling, end) }
       found += new
     } while quiet > .now && waits(milliseconds: ((quiet - .now) / .milliseconds(1)).rounded(.up))
-    var changes: Set<Change> = []
+    var changes = Set(changed.map { Change(watched: $0, entry: nil) })
+    changed = []
     // The paths to follow again, and whether something has happened to the file at the end itself.
     var suspects: [String: Bool] = [:]
     for event in found { note(event, &changes, &suspects) }
@@ -248,13 +265,17 @@ package final class FileWatch {
         device: Int(status.st_dev), inode: Int(status.st_ino), size: 0, seconds: 0, nanoseconds: 0,
         folder: folder)
     }
-    #if os(Linux)
-      let time = status.st_mtim
-    #else
-      let time = status.st_mtimespec
-    #endif
+    let time = time(of: status)
     return Target(
       device: Int(status.st_dev), inode: Int(status.st_ino), size: Int(status.st_size),
       seconds: time.tv_sec, nanoseconds: time.tv_nsec, folder: -1)
+  }
+
+  private static func time(of status: stat) -> timespec {
+    #if os(Linux)
+      status.st_mtim
+    #else
+      status.st_mtimespec
+    #endif
   }
 }

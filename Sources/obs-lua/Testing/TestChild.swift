@@ -67,7 +67,9 @@ struct TestChild {
   private func sendLoads() {
     ccl_onload(
       { context, path in
-        TestChild.write(.loads(String(cString: path!)), to: CInt(Int(bitPattern: context)))
+        let path = String(cString: path!)
+        TestChild.write(
+          .loads(path, stamp: FileWatch.stamp(of: path)), to: CInt(Int(bitPattern: context)))
       }, UnsafeMutableRawPointer(bitPattern: Int(descriptor)))
   }
 

@@ -10,7 +10,8 @@ struct TestDependencies {
   mutating func note(_ results: [TestResult], by watch: FileWatch) {
     for result in results {
       if result.hasFailed { failed.insert(result.path) } else { failed.remove(result.path) }
-      loaded[result.path] = Set((result.loaded + [result.path]).compactMap(watch.addWithFolder))
+      let files = result.loaded.compactMap { watch.addWithFolder($0, stamp: $1) }
+      loaded[result.path] = Set(files + [watch.addWithFolder(result.path)].compactMap { $0 })
     }
   }
 

@@ -6,8 +6,8 @@ enum TestRecord {
   case remarked(Int, String)
   case ended(Int)
   case notLoaded
-  /// A Lua file that was loaded.
-  case loads(String)
+  /// A Lua file that is loaded, and its stamp.
+  case loads(String, stamp: String)
   case leftOut
   /// A file, and how often each of its lines ran that can run.
   case covered(String, [Int: Int])
@@ -21,7 +21,7 @@ enum TestRecord {
     case .remarked(let number, let text): "m\(number) \(Self.escaped(text))\n"
     case .ended(let number): "e\(number)\n"
     case .notLoaded: "n\n"
-    case .loads(let path): "r\(Self.escaped(path))\n"
+    case .loads(let path, let stamp): "r\(stamp) \(Self.escaped(path))\n"
     case .leftOut: "l\n"
     case .covered(let path, let counts):
       "v\(counts.map { "\($0):\($1)" }.joined(separator: ",")) \(Self.escaped(path))\n"
@@ -49,7 +49,9 @@ enum TestRecord {
       guard let number = Int(rest) else { return nil }
       self = .ended(number)
     case "n": self = .notLoaded
-    case "r": self = .loads(Self.unescaped(rest))
+    case "r":
+      guard let space = rest.firstIndex(of: " ") else { return nil }
+      self = .loads(Self.unescaped(rest[space...].dropFirst()), stamp: String(rest[..<space]))
     case "l": self = .leftOut
     case "v":
       guard let space = rest.firstIndex(of: " ") else { return nil }

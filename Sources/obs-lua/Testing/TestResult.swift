@@ -21,8 +21,8 @@ struct TestResult {
   /// The failures outside of all cases.
   private(set) var failures: [String] = []
   private(set) var didLoad = true
-  /// The Lua files that it has loaded, including itself.
-  private(set) var loaded: [String] = []
+  /// The Lua files that it has loaded, including itself, and their stamps then.
+  private(set) var loaded: [String: String] = [:]
   /// Whether the filter skipped any cases.
   private(set) var leftOut = false
   /// For each covered file, how often each line ran that can run.
@@ -46,8 +46,8 @@ struct TestResult {
       if cases.indices.contains(number - 1) { cases[number - 1].remarks.append(text) }
     case .ended(let number):
       if cases.indices.contains(number - 1) { cases[number - 1].isOpen = false }
-    case .loads(let path):
-      loaded.append(path)
+    case .loads(let path, let stamp):
+      loaded[path] = stamp
     case .notLoaded:
       didLoad = false
     case .leftOut:

@@ -4,8 +4,10 @@ internal import LuaObservables
 extension FileWatch {
   /// Watches a file and the files beside it, and returns the file's absolute path.
   @discardableResult
-  func addWithFolder(_ path: String) -> String? {
-    guard let file = add(path), let slash = file.lastIndex(of: "/") else { return nil }
+  func addWithFolder(_ path: String, stamp: String? = nil) -> String? {
+    guard let file = add(path, stamp: stamp), let slash = file.lastIndex(of: "/") else {
+      return nil
+    }
     add("/" + file[..<slash])
     return file
   }

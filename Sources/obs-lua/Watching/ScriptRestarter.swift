@@ -101,7 +101,8 @@ struct ScriptRestarter {
         return reap(process.id)
       }
       let changes = Set(
-        polled[0].revents != 0 ? watch.takeChanges(settling: settling).map(\.path) : [])
+        polled[0].revents != 0 || watch.hasChanges
+          ? watch.takeChanges(settling: settling).map(\.path) : [])
       missed.formUnion(changes.filter(FileWatch.mayBeModule))
       if hasFailed { watch.addFolders(among: missed) }
       let changed = files.intersection(changes).sorted()
@@ -129,13 +130,14 @@ struct ScriptRestarter {
     }
   }
 
-  /// Sends the paths of files that this process loads, each followed by a zero.
+  /// Sends the stamps and paths of files that this process loads, each followed by a zero.
   private func sendLoads(to descriptor: CInt) {
     ccl_onload(
       { context, path in
-        let descriptor = CInt(Int(bitPattern: context))
-        // A pipe takes a path as a whole, or waits.
-        _ = write(descriptor, path!, strlen(path!) + 1)
+        let (descriptor, path) = (CInt(Int(bitPattern: context)), String(cString: path!))
+        let text = "\(FileWatch.stamp(of: path)) \(path)"
+        // A pipe takes the text as a whole, or waits.
+        _ = write(descriptor, text, strlen(text) + 1)
       }, UnsafeMutableRawPointer(bitPattern: Int(descriptor)))
   }
 
@@ -150,13 +152,14 @@ struct ScriptRestarter {
     guard count > 0 else { return false }
     paths += bytes[..<count]
     while let end = paths.firstIndex(of: 0) {
-      let path = String(decoding: paths[..<end], as: UTF8.self)
-      if path == Self.restart {
+      let text = String(decoding: paths[..<end], as: UTF8.self)
+      if text == Self.restart {
         isRefused = true
-      } else if path == Self.done {
+      } else if text == Self.done {
         unanswered -= 1
-      } else if let file = watch.addWithFolder(path) {
-        files.insert(file)
+      } else if let space = text.firstIndex(of: " ") {
+        let (path, stamp) = (text[space...].dropFirst(), text[..<space])
+        if let file = watch.addWithFolder(String(path), stamp: String(stamp)) { files.insert(file) }
       }
       paths.removeSubrange(...end)
     }

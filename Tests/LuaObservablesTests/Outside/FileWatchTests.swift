@@ -82,6 +82,19 @@ import Testing
         ])
     }
 
+    // H5
+    @Test func `a file that has changed before it was watched has changed`() throws {
+      let watched = try Watched([], before: "echo 1 >f; echo 1 >g")
+      let paths = ["f", "g", "none"].map { watched.folder + "/" + $0 }
+      let stamps = paths.map(FileWatch.stamp)
+      try watched.run("echo 2 >f.new; mv f.new f; echo 3 >none")
+      for (path, stamp) in zip(paths, stamps) { watched.watch.add(path, stamp: stamp) }
+      #expect(watched.watch.hasChanges)
+      #expect(watched.changes() == ["f", "none"])
+      watched.watch.add(paths[0], stamp: stamps[0])
+      #expect(!watched.watch.hasChanges && watched.changes() == [])
+    }
+
     // Q4
     @Test func `links are followed, also in the middle of a path`() throws {
       try expect(
