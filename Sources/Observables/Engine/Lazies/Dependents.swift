@@ -42,10 +42,10 @@ package struct Dependents: Room {
     isItsTurn ? wiring.rewireInFlush(watcher) : wiring.rewire(watcher)
   }
 
-  /// Brings the lazy properties up to date on which a property without a stored value depends.
+  /// Brings the lazy properties up to date on which a property without a stored value depends, and
+  /// lets its links follow replaced objects.
   func settleDependencies(of uncached: WatcherRef) {
-    var waits = false
-    if uncached.hasDirtyLinks { _ = settleDirty(uncached, &waits) }
+    if uncached.hasWork { _ = follow(uncached) }
   }
 
   /// The result of comparing the derived values of a watcher with the last delivered ones.

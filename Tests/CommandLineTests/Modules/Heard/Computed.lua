@@ -184,9 +184,9 @@ local names = { "a", "b", "c" }
 for seed = 1, tonumber(os.getenv("OBS_COUNT")) or 150 do
   math.randomseed(seed)
   local roots, properties, told = {}, {}, {}
-  local function declare(root, name, deps, expected, options)
+  local function declare(root, name, deps, expected, cached)
     local function get(self) return expected(self) end
-    if deps then obs.computed(root, name, deps, get, options) else obs.computed(root, name, get) end
+    obs.lazy(root, name, { get = get, deps = deps, track = deps == nil, cached = cached })
     properties[#properties + 1] = { root, name, expected }
   end
   for number = 1, 2 do
@@ -195,8 +195,7 @@ for seed = 1, tonumber(os.getenv("OBS_COUNT")) or 150 do
     declare(root, "sum", { "a", "b" }, function(self) return self.a + self.b end)
     declare(root, "seen", nil, function(self) return self.a > 2 and self.b or self.inner.c end)
     declare(root, "next", { "sum", "c" }, function(self) return self.sum .. ":" .. self.c end)
-    declare(root, "bare", { "inner.a" }, function(self) return self.inner.a + 1 end,
-      { cached = false })
+    declare(root, "bare", { "inner.a" }, function(self) return self.inner.a + 1 end, false)
     declare(root, "over", { "bare", "next" }, function(self) return self.bare .. self.next end)
     declare(root, "total", { "list.@sum" }, function(self)
       local total = 0

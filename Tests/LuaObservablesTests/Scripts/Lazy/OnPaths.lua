@@ -152,6 +152,29 @@ check("S8: a failed transaction leaves what was announced before it", function()
   fail()
   eq(calls(), 0)
 end)
+check("Z2: a property that keeps no value follows replaced objects for its dependents", function()
+  for variant = 1, 8 do
+    local t = { inner = { a = 1 } }
+    obs.lazy(t, "plain", {
+      deps = { "inner.a" }, cached = false, get = function(self) return self.inner.a end,
+    })
+    obs.lazy(t, "next", {
+      deps = { "plain" }, cached = false, get = function(self) return self.plain end,
+    })
+    local source = variant % 2 == 0 and "plain" or "next"
+    obs.computed(t, "kept", { source }, function(self) return self[source] end)
+    if variant > 4 then obs.observe(t, "kept", nothing) end
+    eq(t.kept, 1)
+    for value = 2, 7, 2 do
+      t.inner = { a = value }
+      if variant % 4 < 2 then obs.flush() end
+      eq(t.kept, value)
+      t.inner.a = value + 1
+      eq(obs.is_valid(t, "kept"), false)
+      eq(t.kept, value + 1)
+    end
+  end
+end)
 check("Z2: an operator over the first elements of lists has the present value", function()
   for _, last in ipairs { "@first.v", "#1.v" } do
     local path = "g.@sum.items." .. last
