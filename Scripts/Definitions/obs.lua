@@ -1473,11 +1473,9 @@ function Mirror:synced(timeout) end
 ---by then, so the additions of all processes count (A4). If the same turn also assigns to the key,
 ---its value is sent instead.
 ---```lua
----local t = { n = 1 }
----local m = obs.mirror(t, "numbers", { url = "redis://127.0.0.1:1" })
----m:add(t, "n", 2)
----print(t.n)                                --> 3
----m:stop()
+---local function note_visit(mirror, statistics)
+---  mirror:add(statistics, "visits", 1)     -- If two processes do this, the number is 2 larger.
+---end
 ---```
 ---@param object table
 ---@param key any
