@@ -92,5 +92,7 @@ private actor Rules {
   var isClosed: Bool { host?.isClosed ?? true }
   func stop() { thread.stop() }
 
-  isolated deinit {}
+  #if os(Linux)  // macOS has it since 15.4.
+    isolated deinit {}
+  #endif
 }

@@ -205,5 +205,7 @@ private actor Ledger {
     try person.observe("age") { _ in callback() }
   }
 
-  isolated deinit {}
+  #if os(Linux)  // macOS has it since 15.4.
+    isolated deinit {}
+  #endif
 }
