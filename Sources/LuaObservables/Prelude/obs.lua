@@ -240,11 +240,9 @@ local scope_end = {
   __name = "obs.scope",
 }
 
-function obs.scope(body, rest)
+function obs.scope(body, ...)
   check_function(body, 1, "scope")
-  if rest ~= nil then
-    bad_argument(2, "scope", "no value expected, got " .. type(rest))
-  end
+  if ... then bad_argument(2, "scope", "no value expected, got " .. type((...))) end
   local scope = setmetatable({ members = {} }, Scope)
   local open = setmetatable(
     { scope = scope, sandbox = current_sandbox(), height = #open_scopes }, scope_end)
