@@ -242,7 +242,7 @@ local scope_end = {
 
 function obs.scope(body, ...)
   check_function(body, 1, "scope")
-  if ... then bad_argument(2, "scope", "no value expected, got " .. type((...))) end
+  if (...) ~= nil then bad_argument(2, "scope", "no value expected, got " .. type((...))) end
   local scope = setmetatable({ members = {} }, Scope)
   local open = setmetatable(
     { scope = scope, sandbox = current_sandbox(), height = #open_scopes }, scope_end)

@@ -34,8 +34,8 @@ check("B5: functions refuse arguments that they do not take", function()
     assert(type(value) ~= "function" or count or takes_any, name)
     if count then
       local arguments = { first[name] }
-      arguments[count + 1] = true
-      for _ = 1, 2 do
+      for _, rest in ipairs { true, false } do
+        arguments[count + 1] = rest
         fails(("bad argument #%d to '%s' %%(no value expected, got boolean%%)")
           :format(count + 1, name), value, table.unpack(arguments, 1, count + 1))
       end
