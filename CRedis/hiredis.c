@@ -41,8 +41,7 @@ typedef struct context_1 {
 static struct {
   credis_context *(*redisConnectNonBlock)(const char *host, int port);
   credis_context *(*redisConnectUnixNonBlock)(const char *path);
-  int (*redisAppendCommandArgv)(credis_context *context, int count, const char *const *arguments,
-                                const size_t *lengths);
+  int (*redisAppendFormattedCommand)(credis_context *context, const char *bytes, size_t length);
   int (*redisBufferRead)(credis_context *context);
   int (*redisBufferWrite)(credis_context *context, int *done);
   void (*redisFree)(credis_context *context);
@@ -110,7 +109,7 @@ static void load(void) {
   bool complete =
       find(library, "redisConnectNonBlock", &hiredis.redisConnectNonBlock) &&
       find(library, "redisConnectUnixNonBlock", &hiredis.redisConnectUnixNonBlock) &&
-      find(library, "redisAppendCommandArgv", &hiredis.redisAppendCommandArgv) &&
+      find(library, "redisAppendFormattedCommand", &hiredis.redisAppendFormattedCommand) &&
       find(library, "redisBufferRead", &hiredis.redisBufferRead) &&
       find(library, "redisBufferWrite", &hiredis.redisBufferWrite) &&
       find(library, "redisFree", &hiredis.redisFree) &&
@@ -152,9 +151,8 @@ const char *credis_encrypt(credis_context *context, const char *authorities,
   return status == 0 ? NULL : credis_error(context);
 }
 
-bool credis_send(credis_context *context, int count, const char *const *arguments,
-                 const size_t *lengths) {
-  return hiredis.redisAppendCommandArgv(context, count, arguments, lengths) == 0;
+bool credis_send(credis_context *context, const void *bytes, size_t length) {
+  return hiredis.redisAppendFormattedCommand(context, bytes, length) == 0;
 }
 
 /* hiredis writes without MSG_NOSIGNAL: a connection that is broken must not end the process. On

@@ -90,6 +90,9 @@ static const cscripts_chunk texts[] = {
   {"mirrors", "=obs", 0, (const char[]) {
 #embed "../Sources/LuaObservables/Prelude/mirrors.lua"
     , 0}},
+  {"tasks", "=obs", 0, (const char[]) {
+#embed "../Sources/LuaObservables/Prelude/tasks.lua"
+    , 0}},
   {"reload", "=obs", 0, (const char[]) {
 #embed "../Sources/LuaObservables/Prelude/reload.lua"
     , 0}},

@@ -1,3 +1,48 @@
-# Options of SwiftPM for the program as scripts use it, in the array `optimized`. Without debug information
-# a build takes 20 s less, and the program has 10 MB instead of 26.
-optimized=(-c release -Xswiftc -gnone)
+# The program as Scripts/run, Scripts/install and the tests build it: it runs without Swift's libraries.
+# Other such programs are built with the same options in the same folder, because other options would
+# compile everything again.
+optimized_root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+optimized_folder=$optimized_root/.build-static
+# Without debug information a build takes 20 s less.
+optimized=(--scratch-path "$optimized_folder" -c release -Xswiftc -gnone)
+mkdir -p "$optimized_folder/libraries"
+if [ "$(uname -s)" = Linux ]; then
+  # Loading a shared C++ library takes longer than the rest of the start, as do long relocations.
+  ln -sf "$(clang -print-file-name=libstdc++.a)" "$optimized_folder/libraries/"
+  optimized+=(--static-swift-stdlib --disable-local-rpath
+    -Xswiftc -use-ld=lld -Xswiftc "-L$optimized_folder/libraries" -Xlinker --no-export-dynamic
+    -Xlinker -z -Xlinker pack-relative-relocs)
+fi
+
+# Builds a product of this package, or of one that depends on it.
+build_optimized() (  # product, package, further options …
+  # One at a time. Another package may have left its plan.
+  exec {lock}>"$optimized_folder/plan.lock"
+  flock "$lock"
+  rm -f "$optimized_folder/release.yaml"
+  swift build --package-path "$2" "${optimized[@]}" --product "$1" "${@:3}" </dev/null
+)
+
+# Builds the program with its files in Lua compiled. New bytecode has a new name, so that SwiftPM links again.
+build_program() {  # further options …
+  local compiled=$optimized_folder/compiled headers linked=()
+  if [ "$(uname -s)" = Linux ]; then
+    read -ra headers <<<"$(pkg-config --cflags lua5.4 2>/dev/null)"
+    lua5.4 "$optimized_root/Installation/compile.lua" "$optimized_root" >"$compiled.c" || return
+    compiled+=-$(cksum <"$compiled.c" | cut -d ' ' -f 1).o
+    [ -e "$compiled" ] || clang -O1 -I "$optimized_root/CScripts/include" -I "$optimized_root/CLua/include" \
+      "${headers[@]}" -c "$optimized_folder/compiled.c" -o "$compiled" || return
+    linked=(-Xlinker "$compiled" -Xlinker "-Map=$optimized_folder/map")
+  fi
+  build_optimized obs-lua "$optimized_root" "${linked[@]}" "$@"
+}
+
+# Sets `program` to the one that OBS_LUA_PROGRAM names, or builds it.
+use_program() {
+  program=${OBS_LUA_PROGRAM:-}
+  if [ -z "$program" ]; then
+    build_program --quiet
+    program=$optimized_folder/release/obs-lua
+  fi
+  program=$(realpath "$program")
+}

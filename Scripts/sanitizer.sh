@@ -13,6 +13,8 @@ use_sanitizer() {  # address or thread
       return 2
       ;;
   esac
+  # The tests that start the program need it with the sanitizer, too.
+  export OBS_LUA_PROGRAM=$PWD/.build-${1:0:1}san/debug/obs-lua
   export LSAN_OPTIONS=suppressions=$PWD/Scripts/leaks.suppressed:print_suppressions=0
   # Locals that the sanitizer moves away from the stack don't tell how much of that is left. A program
   # that loses memory fails when it ends.

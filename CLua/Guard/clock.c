@@ -112,7 +112,8 @@ static void handle(int number, siginfo_t *info, void *context) {
   bool is_ours = info->si_code == SI_TIMER || info->si_code == SI_TKILL;
   if (clock && is_ours) {
     for (clua_guard *guard = clock->top; guard; guard = guard->outer) {
-      if (!__atomic_load_n(&guard->asked, __ATOMIC_RELAXED)) continue;
+      // Each request stops only the code that runs then, and not its callers on other accounts.
+      if (!__atomic_exchange_n(&guard->asked, 0, __ATOMIC_RELAXED)) continue;
       clua_guard_stop(guard, CLUA_STOP_INTERRUPTED);
     }
     if (info->si_code == SI_TIMER) tick(clock);

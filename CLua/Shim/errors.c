@@ -99,7 +99,10 @@ void clua_hideown(lua_State *L) {
     line = next;
   }
   luaL_pushresult(&kept);
-  lua_remove(L, -2);
+  // Our compiled code has no names of variables for the functions that it calls.
+  luaL_gsub(L, lua_tostring(L, -1), " in upvalue '?'", " in function");
+  lua_replace(L, -3);
+  lua_pop(L, 1);
 }
 
 CLUA_OPERATION(clua_try_hideown, 1, 1, clua_hideown(L))

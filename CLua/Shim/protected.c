@@ -125,7 +125,9 @@ int clua_loadtext(lua_State *L, const char *bytes, size_t length, const char *na
                   const char *mode) {
   text rest = {bytes, length};
   int status = lua_load(L, next_piece, &rest, name, mode);
-  return status == LUA_OK && clua_home_of(L)->restricted ? clua_mend(L, name) : status;
+  // Only the host program has compiled code.
+  bool ismended = clua_home_of(L)->restricted && (length == 0 || *bytes != *LUA_SIGNATURE);
+  return status == LUA_OK && ismended ? clua_mend(L, name) : status;
 }
 
 static int load(lua_State *L) {

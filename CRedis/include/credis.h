@@ -28,9 +28,8 @@ credis_context *credis_connect(const char *path, const char *host, int port);
 /// Begins encryption; returns NULL, or the reason why it failed. The names may be NULL.
 const char *credis_encrypt(credis_context *context, const char *authorities,
                            const char *certificate, const char *key, const char *server);
-/// Adds a command to the bytes that `credis_write` writes; false if memory runs out.
-bool credis_send(credis_context *context, int count, const char *const *arguments,
-                 const size_t *lengths);
+/// Adds bytes of commands to those that `credis_write` writes; false if memory runs out.
+bool credis_send(credis_context *context, const void *bytes, size_t length);
 /// Reads at most 16 KB and returns the bytes, which are valid until the next call; NULL if the
 /// connection has ended.
 const char *credis_read(credis_context *context, size_t *length);

@@ -1,6 +1,7 @@
 #include "lists.h"
 #include "clua_collections.h"
 #include "clua_guard.h"
+#include "clua_modules.h"
 
 #include <math.h>
 
@@ -21,9 +22,9 @@ typedef struct clua_contents {
   lua_Integer positions; // the integer keys among these that are in the list
 } clua_contents;
 
-/* Whether a table has the value at -1 as a key. [-0, +0, -] */
-static bool has_top(lua_State *L, int table) {
-  lua_pushvalue(L, -1);
+/* Whether the table at an index has the value at another one as a key. [-0, +0, -] */
+static bool has(lua_State *L, int table, int value) {
+  lua_pushvalue(L, value);
   bool found = lua_rawget(L, table) != LUA_TNIL;
   lua_pop(L, 1);
   return found;
@@ -45,28 +46,31 @@ static bool is_whole(lua_State *L, int key) {
   return (lua_Number)(long long)number == number;
 }
 
+/* Whether the key at an index is no object: tables under objects count as values (X4). */
+static bool is_name(lua_State *L, int key) {
+  int type = lua_type(L, key);
+  return type == LUA_TSTRING || type == LUA_TNUMBER || type == LUA_TBOOLEAN;
+}
+
 /* Whether the value at -1 may be an object in which changes are observed; notes any userdata.
    [-0, +0, -] */
 static bool may_be_object(lua_State *L, clua_contents *contents) {
   int type = lua_type(L, -1);
   if (type == LUA_TUSERDATA) return contents->hasuserdata = true;
-  return type == LUA_TTABLE && !(contents->hasopaque && has_top(L, OPAQUE));
+  return type == LUA_TTABLE && !(contents->hasopaque && has(L, OPAQUE, -1));
 }
 
 /* Adds the key at -2 and the value at -1. [-1, +0, m] */
 static void add(lua_State *L, clua_contents *contents) {
   clua_step(&contents->steps);
-  if (contents->hastools && lua_type(L, -1) == LUA_TTABLE && has_top(L, TOOLS)) {
+  if (contents->hastools && lua_type(L, -1) == LUA_TTABLE && has(L, TOOLS, -1)) {
     lua_pop(L, 1);
     return;
   }
   int key = lua_gettop(L) - 1;
   contents->count++;
   if (is_whole(L, key)) contents->whole++;
-  int type = lua_type(L, key);
-  // Under keys that are objects, tables count as values (X4).
-  bool isname = type == LUA_TSTRING || type == LUA_TNUMBER || type == LUA_TBOOLEAN;
-  if (isname && may_be_object(L, contents)) {
+  if (is_name(L, key) && may_be_object(L, contents)) {
     if (lua_isinteger(L, key)) {
       contents->numbered++;
     } else {
@@ -221,6 +225,76 @@ int clua_readcontents(lua_State *L) {
   return 8;
 }
 
+/* ---- Copying --------------------------------------------------------------------------------- */
+
+/* The most entries of a table that is copied with its parent. */
+enum { FEW = 32 };
+
+/* Whether the table at an index is an instance of a model. [-0, +0, -] */
+static bool is_instance(lua_State *L, int table) {
+  int top = lua_gettop(L);
+  clua_pushshared(L, CLUA_SHARED_MODELS);
+  bool found = lua_istable(L, -1) && clua_getmetatable(L, table) && has(L, top + 1, top + 2);
+  lua_settop(L, top);
+  return found;
+}
+
+/* Pushes a copy of the table at an index if it has no metatable, few entries, and no table in it.
+   [-0, +any, m] */
+static bool push_flat(lua_State *L, int table) {
+  int top = lua_gettop(L), entries = 0, length = (int)lua_rawlen(L, table);
+  if (lua_getmetatable(L, table)) return false;
+  lua_pushnil(L);
+  for (; lua_next(L, table); lua_pushvalue(L, -2)) {
+    if (lua_istable(L, -1) || lua_istable(L, -2) || ++entries > FEW) return false;
+  }
+  lua_createtable(L, length < entries ? length : entries, length < entries ? entries - length : 0);
+  lua_insert(L, top + 1);
+  while (lua_gettop(L) > top + 1) lua_rawset(L, top + 1);
+  return true;
+}
+
+int clua_copytables(lua_State *L) {
+  enum { COPIES = 1, LIST, FROM, TO, KEY };
+  clua_steps steps = {L, 0};
+  lua_settop(L, LIST);
+  clua_checkstack(L, 24 + 2 * FEW, NULL);
+  for (lua_Integer count = (lua_Integer)lua_rawlen(L, LIST); count > 0;) {
+    lua_settop(L, LIST);
+    lua_rawgeti(L, LIST, count);
+    lua_pushnil(L);
+    lua_rawseti(L, LIST, count--);
+    clua_node *node = clua_pushnodeat(L, FROM);
+    if (node) clua_absorb(L, node, FROM, FROM + 2, clua_writeheard);
+    lua_settop(L, FROM);
+    if ((node && (node->lazies || clua_istracking(L))) || is_instance(L, FROM)) return 1;
+    lua_pushvalue(L, FROM);
+    lua_rawget(L, COPIES);
+    lua_pushnil(L);
+    while (node ? clua_next(L, FROM) : lua_next(L, FROM)) {
+      clua_step(&steps);
+      // A key may be a table, too.
+      for (int value = KEY; value <= KEY + 1; value++) {
+        lua_pushvalue(L, value);
+        if (!lua_istable(L, value) || lua_rawget(L, COPIES) != LUA_TNIL) continue;
+        lua_settop(L, value + 1);
+        if (!push_flat(L, value)) {
+          lua_settop(L, value + 1);
+          lua_createtable(L, (int)lua_rawlen(L, value), 0);
+          lua_pushvalue(L, value);
+          lua_rawseti(L, LIST, ++count);
+        }
+        lua_pushvalue(L, value);
+        lua_pushvalue(L, value + 2);
+        lua_rawset(L, COPIES);
+      }
+      lua_rawset(L, TO);
+      lua_settop(L, KEY);
+    }
+  }
+  return 0;
+}
+
 /* ---- Restoring ------------------------------------------------------------------------------- */
 
 int clua_restorefields(lua_State *L) {
@@ -333,6 +407,112 @@ int clua_commonvalues(lua_State *L) {
   return 2;
 }
 
+/* ---- Comparing trees ------------------------------------------------------------------------- */
+
+/* Stack indices: after the arguments the partners of tables of the first tree, tables of the second
+   one that are partners, tables to be compared with their partners, and a pair that is compared. */
+enum { LEFT_OUT = 3, IS_DATA, PARTNERS, TAKEN, WAITING, X, Y };
+
+typedef struct clua_comparison {
+  clua_steps steps;
+  lua_Integer waiting;
+} clua_comparison;
+
+/* Makes tables partners, unless one of them has another partner. The first call makes the roots
+   partners, too. [-0, +any, m] */
+static bool pair(lua_State *L, clua_comparison *comparison, int x, int y) {
+  if (lua_isnil(L, PARTNERS)) {
+    for (int i = PARTNERS; i <= WAITING; i++) {
+      lua_newtable(L);
+      lua_replace(L, i);
+    }
+    pair(L, comparison, 1, 2);
+    comparison->waiting = 0;
+  }
+  lua_pushvalue(L, x);
+  if (lua_rawget(L, PARTNERS) != LUA_TNIL) return lua_rawequal(L, -1, y);
+  if (has(L, TAKEN, y)) return false;
+  lua_pushvalue(L, x);
+  lua_pushvalue(L, y);
+  lua_rawset(L, PARTNERS);
+  lua_pushvalue(L, y);
+  lua_pushboolean(L, true);
+  lua_rawset(L, TAKEN);
+  lua_pushvalue(L, x);
+  lua_rawseti(L, WAITING, ++comparison->waiting);
+  return true;
+}
+
+/* Whether the tables at X and Y are of the same kind, and trees go on below them. Data may be a
+   plain table instead, unless the other table is a set. [-0, +any, -] */
+static bool are_of_one_kind(lua_State *L) {
+  if (clua_isopaque(L, X) || clua_isopaque(L, Y)) return false;
+  if (!lua_getmetatable(L, X) && !lua_getmetatable(L, Y)) return true;
+  lua_settop(L, Y);
+  bool is_data = lua_toboolean(L, IS_DATA);
+  clua_kind kind = clua_collection_kind(L, X), other = clua_collection_kind(L, Y);
+  is_data = is_data && kind != CLUA_KIND_SET && other == CLUA_KIND_PLAIN;
+  if ((kind != other && !is_data) || has(L, LEFT_OUT, X) || has(L, LEFT_OUT, Y)) return false;
+  if (!is_instance(L, Y) && (is_data || !is_instance(L, X))) return true;
+  return clua_getmetatable(L, X) && clua_getmetatable(L, Y) && lua_rawequal(L, -1, -2);
+}
+
+/* The number of entries that are not lazy in the table at an index, X or Y; for X, -1 if one of
+   them is not in the table at Y. Tables in both become partners. [-0, +any, e] */
+static lua_Integer count_entries(lua_State *L, clua_comparison *comparison, int table) {
+  lua_Integer count = 0;
+  lua_settop(L, Y);
+  clua_node *node = clua_pushnodeat(L, table);
+  int userdata = lua_gettop(L);
+  if (node) {
+    clua_absorb(L, node, table, userdata, clua_writeheard);
+    lua_getiuservalue(L, userdata, CLUA_NODE_STORE);
+  }
+  bool has_lazies = node && node->lazies != 0, is_set = node && node->kind == CLUA_KIND_SET;
+  int key = lua_gettop(L) + 1, value = key + 1, other = key + 2;
+  for (int part = node ? userdata + 1 : table;; part = table) {
+    lua_pushnil(L);
+    for (; lua_next(L, part); lua_settop(L, key)) {
+      clua_step(&comparison->steps);
+      clua_record *record = has_lazies ? clua_record_of(L, node, userdata, key) : NULL;
+      if (record && record->lazy) continue;
+      count++;
+      if (table == Y) continue;
+      lua_pushvalue(L, key);
+      clua_rawget(L, Y);
+      bool is_tree = lua_istable(L, value) && !is_set && is_name(L, key);
+      // The general comparison knows objects of the host program.
+      if (lua_type(L, value) == LUA_TUSERDATA) return -1;
+      if (is_tree && !lua_istable(L, other)) return -1;
+      if (!(is_tree ? pair(L, comparison, value, other) : clua_same(L, value, other))) return -1;
+    }
+    if (part == table) return count;
+  }
+}
+
+int clua_arealike(lua_State *L) {
+  lua_settop(L, IS_DATA);
+  clua_checkstack(L, 24, NULL);
+  if (clua_isunheard()) clua_hear(L);
+  clua_comparison comparison = {{L, 0}, 0};
+  lua_settop(L, WAITING);
+  lua_pushvalue(L, 1);
+  lua_pushvalue(L, 2);
+  // The reads of a tracked getter have to be noted.
+  bool are_alike = !clua_istracking(L) && lua_istable(L, 1) && lua_istable(L, 2);
+  while (are_alike) {
+    are_alike = are_of_one_kind(L)
+      && count_entries(L, &comparison, X) == count_entries(L, &comparison, Y);
+    if (comparison.waiting == 0) break;
+    lua_settop(L, WAITING);
+    lua_rawgeti(L, WAITING, comparison.waiting--);
+    lua_pushvalue(L, X);
+    lua_rawget(L, PARTNERS);
+  }
+  lua_pushboolean(L, are_alike);
+  return 1;
+}
+
 /* ---- Paths ----------------------------------------------------------------------------------- */
 
 int clua_extended(lua_State *L) {
@@ -352,6 +532,29 @@ int clua_extended(lua_State *L) {
     lua_rawseti(L, 3, count + 1);
   }
   return 1;
+}
+
+int clua_followkeys(lua_State *L) {
+  lua_settop(L, 3);
+  if (clua_isunheard()) clua_hear(L);
+  lua_Integer count = clua_istracking(L) ? 0 : lua_tointeger(L, 3), step = 0;
+  for (; step < count && lua_istable(L, 1); step++) {
+    lua_settop(L, 3);
+    lua_rawgeti(L, 2, step + 1);
+    clua_node *node = clua_pushnodeat(L, 1);
+    if (node) {
+      if (node->kind == CLUA_KIND_ARRAY || node->kind == CLUA_KIND_SET) break;
+      // A value that C code wrote beside the store has to be moved there first.
+      lua_pushvalue(L, 4);
+      if (clua_isstored(L, node, 6, 4) && lua_rawget(L, 1) != LUA_TNIL) break;
+      lua_settop(L, 4);
+    }
+    if (clua_rawget(L, 1) == LUA_TNIL && lua_getmetatable(L, 1)) break;
+    lua_replace(L, 1);
+  }
+  lua_settop(L, 1);
+  lua_pushinteger(L, step + 1);
+  return 2;
 }
 
 /* ---- Leaves ---------------------------------------------------------------------------------- */

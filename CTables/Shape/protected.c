@@ -98,6 +98,7 @@ CLUA_OPERATION(clua_try_pushnamedmember, 1, 1, clua_pushnamedmember(L))
 
 CLUA_OPERATION(clua_try_hear, 0, 0, clua_hear(L))
 CLUA_OPERATION_AT(clua_try_absorb, 0, 0, clua_absorbtable(L))
+CLUA_OPERATION_AT(clua_try_absorbkey, 1, 0, clua_absorbtable(L))
 CLUA_OPERATION_AT(clua_try_track, 0, 0, clua_track(L, 1))
 CLUA_OPERATION_AT(clua_try_setmetatable, 1, 0, clua_setmetatable(L, 1))
 // At the end both results are nil.

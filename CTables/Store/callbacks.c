@@ -62,6 +62,18 @@ int clua_try_node_keep(lua_State *L, clua_node *node, lua_Integer key) {
   return clua_protect(L, keep, 2, 0);
 }
 
+static int make_change(lua_State *L) {
+  lua_createtable(L, 0, 4);
+  lua_insert(L, 1);
+  lua_setfield(L, 1, "new");
+  lua_setfield(L, 1, "old");
+  lua_setfield(L, 1, "key");
+  lua_setfield(L, 1, "path");
+  return 1;
+}
+
+int clua_try_makechange(lua_State *L) { return clua_protect(L, make_change, 4, 1); }
+
 /* (light node) */
 static int notice_ending(lua_State *L) {
   int metatable = 3, userdata = 4;

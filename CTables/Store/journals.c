@@ -112,3 +112,44 @@ void clua_journal_forget(lua_State *L, clua_node *node, lua_Integer first, lua_I
   }
   lua_pop(L, 1);
 }
+
+/* ---- Edits ----------------------------------------------------------------------------------- */
+
+lua_Integer clua_journal_number(lua_State *L, int seen, lua_Integer next) {
+  int type = lua_type(L, -1);
+  // Nil and NaN cannot be keys.
+  bool nil = type == LUA_TNIL;
+  if (nil || (type == LUA_TNUMBER && lua_tonumber(L, -1) != lua_tonumber(L, -1))) {
+    lua_pop(L, 1);
+    return nil ? 0 : 1;
+  }
+  lua_pushvalue(L, -1);
+  if (lua_rawget(L, seen) != LUA_TNIL) {
+    lua_Integer number = lua_tointeger(L, -1);
+    lua_pop(L, 2);
+    return number;
+  }
+  lua_pop(L, 1);
+  lua_pushinteger(L, next);
+  lua_rawset(L, seen);
+  return next;
+}
+
+/* (at, from, old, new, light kind) */
+static int make_edit(lua_State *L) {
+  static const char *const names[] = {"at", "from", "old", "new", "kind"};
+  lua_pushstring(L, (const char *)lua_touserdata(L, 5));
+  lua_replace(L, 5);
+  lua_createtable(L, 0, 4);
+  for (int i = 1; i <= 5; i++) {
+    if (lua_isnil(L, i)) continue;
+    lua_pushvalue(L, i);
+    lua_setfield(L, 6, names[i - 1]);
+  }
+  return 1;
+}
+
+int clua_try_pushedit(lua_State *L, const char *kind) {
+  lua_pushlightuserdata(L, (void *)kind);
+  return clua_protect(L, make_edit, 5, 1);
+}

@@ -35,6 +35,48 @@ static void move_rest(lua_State *L, int table, int userdata, int store) {
   lua_settop(L, top);
 }
 
+typedef struct trials {
+  int64_t limit, hash;
+} trials;
+
+/* Sets or removes a key with a hash value. [-0, +0, m] */
+static void set_hashed(lua_State *L, int table, int64_t hash, int number, bool is) {
+  if (is) lua_pushboolean(L, true);
+  else lua_pushnil(L);
+  // Lua hashes the lower half of an address.
+  lua_rawsetp(L, table, (const void *)(uintptr_t)(((int64_t)number << 32) + hash));
+}
+
+/* Adds two keys with the same hash value and removes them, for one hash value after the other,
+   until Lua has no room left for a second key and makes the table as large as its keys need. */
+static int shrink(lua_State *L) {
+  trials *trials = lua_touserdata(L, 2);
+  int size = lua_gc(L, LUA_GCCOUNT);
+  for (; trials->hash < trials->limit && lua_gc(L, LUA_GCCOUNT) >= size; trials->hash++) {
+    set_hashed(L, 1, trials->hash, 1, true);
+    set_hashed(L, 1, trials->hash, 2, true);
+    set_hashed(L, 1, trials->hash, 1, false);
+    set_hashed(L, 1, trials->hash, 2, false);
+  }
+  return 0;
+}
+
+/* Frees the room of keys that have left the table, because otherwise `next` passes all of this room
+   to find the first key. [-0, +0, -] */
+static void free_room(lua_State *L, int table, lua_Unsigned keys) {
+  trials trials = {.limit = (int64_t)keys};
+  lua_pushcfunction(L, shrink);
+  lua_pushvalue(L, table);
+  lua_pushlightuserdata(L, &trials);
+  if (lua_pcall(L, 2, 0, 0) == LUA_OK) return;
+  // Without memory for a smaller table, the large one stays.
+  lua_pop(L, 1);
+  set_hashed(L, table, trials.hash, 1, false);
+}
+
+/* A table without a list part has too little room to free if it had fewer keys than this. */
+enum { ROOMY = 64 };
+
 /* For a list of this length or more, the other keys of its table are not counted. */
 enum { LONG_LIST = 256 };
 
@@ -143,7 +185,7 @@ static void move_all(lua_State *L, clua_node *node, int table, int metatable, in
     lua_setiuservalue(L, userdata, CLUA_NODE_POSITIONS);
   }
   node->all = true;
-  bool emptied = length > 0;
+  lua_Unsigned emptied = length;
   for (lua_Unsigned i = 1; i <= length; i++) {
     lua_pushnil(L);
     lua_rawseti(L, table, (lua_Integer)i);
@@ -155,15 +197,11 @@ static void move_all(lua_State *L, clua_node *node, int table, int metatable, in
     lua_pushvalue(L, -1);
     lua_pushnil(L);
     lua_rawset(L, table);
-    emptied = true;
+    emptied++;
   }
-  if (emptied && length > 0) {
-    // A new key makes Lua resize the table, which frees the list part.
-    lua_pushboolean(L, true);
-    lua_rawsetp(L, table, &clua_node_key);
-    lua_pushnil(L);
-    lua_rawsetp(L, table, &clua_node_key);
-  }
+  // Keys that were observed one by one have left before.
+  emptied += (lua_Unsigned)node->count;
+  if (length > 0 || emptied >= ROOMY) free_room(L, table, emptied);
   lua_settop(L, top);
 }
 

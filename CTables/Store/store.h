@@ -157,7 +157,10 @@ typedef enum clua_order_kind {
 /// together.
 typedef struct clua_order {
   union {
-    uint32_t links;     // in a pair or a chain: how many keys have moved
+    struct {
+      uint32_t links;   // in a pair or a chain: how many keys have moved,
+      uint32_t hangs;   // and before how many keys of the table they stand; possibly fewer
+    };
     struct {
       uint32_t prefix;  // recorded: keys 1…prefix come first,
       uint32_t length;  // followed by this many in CLUA_NODE_ORDER

@@ -59,12 +59,13 @@ static int follow(lua_State *L, int chain, int key) {
 
 /* Moves the moved keys that stand before `from` to before `to`, ahead of the keys that already
    stand there. [-0, +0, m] */
-static void rehang(lua_State *L, int chain, int from, int to) {
+static void rehang(lua_State *L, clua_node *node, int chain, int from, int to) {
   int top = lua_gettop(L);
   if (follow(L, chain, from) == LUA_TNIL) {
     lua_settop(L, top);
     return;
   }
+  node->order.hangs--;
   lua_pushvalue(L, top + 1);
   while (follow(L, chain, top + 2) != LUA_TNIL && !lua_rawequal(L, -1, from)) {
     lua_replace(L, top + 2);
@@ -75,6 +76,7 @@ static void rehang(lua_State *L, int chain, int from, int to) {
   if (follow(L, chain, to) == LUA_TNIL) {
     lua_pop(L, 1);
     lua_pushvalue(L, to);
+    if (!is_end(L, to)) node->order.hangs++;
   }
   lua_rawset(L, chain);
   lua_pushvalue(L, to);
@@ -92,6 +94,7 @@ static void rehang(lua_State *L, int chain, int from, int to) {
    passed, and be skipped. [-0, +0, m] */
 static void repair_chain(lua_State *L, clua_node *node, int table, int userdata, int chain,
                          int current) {
+  if (node->order.hangs == 0) return;
   int top = lua_gettop(L);
   bool removed = false;
   lua_pushvalue(L, current);
@@ -112,7 +115,7 @@ static void repair_chain(lua_State *L, clua_node *node, int table, int userdata,
       }
       lua_pop(L, 1);
       if (!clua_successor(L, table, key)) lua_pushlightuserdata(L, (void *)&chain_end);
-      rehang(L, chain, key, top + 2);
+      rehang(L, node, chain, key, top + 2);
       found = true;
       break;
     }
@@ -178,7 +181,7 @@ void clua_keepplace(lua_State *L, clua_node *node, int table, int userdata, int 
       // the store.
       lua_pushlightuserdata(L, (void *)&chain_end);
       push_chain_of(L, node, userdata);
-      rehang(L, chain, key, next);
+      rehang(L, node, chain, key, next);
       lua_settop(L, top);
     }
     return;
@@ -190,11 +193,14 @@ void clua_keepplace(lua_State *L, clua_node *node, int table, int userdata, int 
     if (follow(L, chain, next) == LUA_TNIL) {
       lua_pop(L, 1);
       lua_pushvalue(L, next);
+      if (!is_end(L, next)) node->order.hangs++;
     }
     lua_pushvalue(L, next);
     if (follow(L, chain, key) == LUA_TNIL) {
       lua_pop(L, 1);
       lua_pushvalue(L, key);
+    } else {
+      node->order.hangs--;
     }
     lua_rawset(L, chain);
     lua_rawset(L, chain);
@@ -211,6 +217,7 @@ void clua_keepplace(lua_State *L, clua_node *node, int table, int userdata, int 
     lua_setiuservalue(L, userdata, CLUA_NODE_ORDER);
     node->order.kind = pair ? CLUA_ORDER_PAIR : CLUA_ORDER_CHAIN;
     node->order.links = 0;
+    node->order.hangs = !is_end(L, next);
   }
   node->order.links++;
   node->order.unfinished = true;
@@ -314,7 +321,7 @@ static int next_chained(lua_State *L, clua_node *node, int table, int userdata, 
     lua_pushvalue(L, next);
   }
   // Keys before a removed key have been passed, and must stay so when the next key is removed, too.
-  if (removed) rehang(L, chain, key, next);
+  if (removed) rehang(L, node, chain, key, next);
   return resolve(L, node, table, userdata, store, chain);
 }
 

@@ -128,8 +128,9 @@ static inline bool is_object(lua_State *L, int index) {
   return type == LUA_TTABLE || type == LUA_TUSERDATA;
 }
 
-void clua_report(lua_State *L, clua_node *node, clua_slot *slot, int table, int key, int old,
-                 int new_, bool was, bool is) {
+/* Does the work of clua_report; `same` is -1 if the values were not compared yet. [-0, +0, -] */
+static void report(lua_State *L, clua_node *node, clua_slot *slot, int table, int key, int old,
+                   int new_, bool was, bool is, int same) {
   int wants = 0;
   if (slot) wants = slot->wants;
   if (node->every) wants |= node->every->wants;
@@ -140,7 +141,7 @@ void clua_report(lua_State *L, clua_node *node, clua_slot *slot, int table, int 
   clua_write write = {
     .node = node, .slot = slot, .every = node->every,
     .key = key, .old = old, .new_ = new_,
-    .same = clua_same(L, old, new_), .unsettled = node->sorts > 0,
+    .same = same >= 0 ? same : clua_same(L, old, new_), .unsettled = node->sorts > 0,
     .length = node->size, .was = was, .is = is,
   };
   if (!wants) write.slot = write.every = NULL;
@@ -155,6 +156,11 @@ void clua_report(lua_State *L, clua_node *node, clua_slot *slot, int table, int 
   }
 }
 
+void clua_report(lua_State *L, clua_node *node, clua_slot *slot, int table, int key, int old,
+                 int new_, bool was, bool is) {
+  report(L, node, slot, table, key, old, new_, was, is, -1);
+}
+
 /* Stores the value of a key that is not lazy, and reports the write. [-0, +0, e] */
 static void store_in(lua_State *L, int store, clua_node *node, clua_record *record, int table,
                      int userdata, int key, int value) {
@@ -167,6 +173,15 @@ static void store_in(lua_State *L, int store, clua_node *node, clua_record *reco
   }
   lua_pushvalue(L, key);
   bool was = lua_rawget(L, store) != LUA_TNIL;
+  // An absent value is inherited, and compared later.
+  int same = was && lua_type(L, value) != LUA_TNIL ? clua_same(L, old, value) : -1;
+  // Only journals, transactions and some watchers are told of a value that stays the same.
+  if (same > 0 && record && !(node->every && node->every->wants) && !node->journaling
+      && !node->sorts && !(record->slot && record->slot->wants & CLUA_WANTS_WRITES)
+      && clua_identical(L, old, value)) {
+    lua_settop(L, old - 1);
+    return;
+  }
   if (!was) clua_inheritvalue(L, userdata, key);
   lua_pushvalue(L, value);
   lua_pushvalue(L, key);
@@ -175,7 +190,7 @@ static void store_in(lua_State *L, int store, clua_node *node, clua_record *reco
   bool is = lua_type(L, value) != LUA_TNIL;
   if (node->journaling || node->counting) clua_keepsize(L, node, store, key, was, is);
   if (lua_type(L, new_) == LUA_TNIL) clua_inheritvalue(L, userdata, key);
-  clua_report(L, node, record ? record->slot : NULL, table, key, old, new_, was, is);
+  report(L, node, record ? record->slot : NULL, table, key, old, new_, was, is, same);
   lua_settop(L, old - 1);
 }
 
@@ -249,6 +264,15 @@ static bool find_shadow(lua_State *L, clua_node *node, int table, int userdata) 
     return false;
   }
   if (node->count == 0) return false;
+  // If most keys are observed, it is faster to look for one that is not.
+  int others = node->count / 4;
+  if (others > 0) lua_pushnil(L);
+  for (int i = 0; i < others; i++) {
+    if (!lua_next(L, table)) return false;
+    if (clua_isstored(L, node, userdata, lua_gettop(L) - 1)) return true;
+    lua_pop(L, 1);
+  }
+  if (others > 0) lua_pop(L, 1);
   for (int i = 1; i <= node->count; i++) {
     clua_pushrecordkey(L, node, userdata, i);
     if (lua_isnil(L, -1)) lua_pop(L, 1);
@@ -274,19 +298,23 @@ void clua_writeheard(lua_State *L, clua_node *node, int table, int userdata, int
   clua_store(L, node, record, table, userdata, key, value);
 }
 
-void clua_absorb(lua_State *L, clua_node *node, int table, int userdata, clua_writer write) {
-  int top = lua_gettop(L), key = top + 1, value = top + 2;
-  clua_checkstack(L, 24, NULL);
-  while (find_shadow(L, node, table, userdata)) {
-    lua_pushvalue(L, key);
-    lua_pushnil(L);
-    lua_rawset(L, table);
-    clua_record *record = clua_record_of(L, node, userdata, key);
-    if (is_writable(L, node, record, userdata, key)) {
-      write(L, node, table, userdata, key, value);
-    }
-    lua_settop(L, top);
+/* Moves the key and the value on top from the table into the store. [-2, +0, e] */
+static void absorb_shadow(lua_State *L, clua_node *node, int table, int userdata,
+                          clua_writer write) {
+  int value = lua_gettop(L), key = value - 1;
+  lua_pushvalue(L, key);
+  lua_pushnil(L);
+  lua_rawset(L, table);
+  clua_record *record = clua_record_of(L, node, userdata, key);
+  if (is_writable(L, node, record, userdata, key)) {
+    write(L, node, table, userdata, key, value);
   }
+  lua_settop(L, key - 1);
+}
+
+void clua_absorb(lua_State *L, clua_node *node, int table, int userdata, clua_writer write) {
+  clua_checkstack(L, 24, NULL);
+  while (find_shadow(L, node, table, userdata)) absorb_shadow(L, node, table, userdata, write);
 }
 
 void clua_absorblist(lua_State *L, int table) {
@@ -300,10 +328,17 @@ void clua_absorblist(lua_State *L, int table) {
 }
 
 int clua_absorbtable(lua_State *L) {
-  lua_settop(L, 1);
+  lua_settop(L, 2);
   if (clua_isunheard()) clua_hear(L);
   clua_node *node = lua_type(L, 1) == LUA_TTABLE ? clua_pushnodeat(L, 1) : NULL;
-  if (node) clua_absorb(L, node, 1, 3, clua_writeheard);
+  if (!node) return 0;
+  if (lua_isnil(L, 2)) {
+    clua_absorb(L, node, 1, 4, clua_writeheard);
+  } else if (clua_isstored(L, node, 4, 2)) {
+    clua_checkstack(L, 24, NULL);
+    lua_pushvalue(L, 2);
+    if (push_shadow(L, 1)) absorb_shadow(L, node, 1, 4, clua_writeheard);
+  }
   return 0;
 }
 

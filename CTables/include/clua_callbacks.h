@@ -16,6 +16,9 @@ void clua_node_pushkept(lua_State *L, clua_node *node, lua_Integer key);
 /// Drops the value kept under `key`. [-0, +0, -]
 void clua_node_forget(lua_State *L, clua_node *node, lua_Integer key);
 
+/// Pops path, key, old and new value, and pushes a table of them, a change. [-4, +1, -]
+int clua_try_makechange(lua_State *L);
+
 /* ---- Registering a watcher ------------------------------------------------------------------- */
 
 /// Data for the Swift side of `observe`, whose arguments are at 1…4.

@@ -76,6 +76,10 @@ int clua_try_pushnamedmember(lua_State *L);
 /// - has_userdata: some value is one
 /// - has_fields: there are keys outside of 1…n
 int clua_readcontents(lua_State *L);
+/// (table → copy, list of tables) fills the copies of the listed tables, and those of all tables in
+/// them. Returns a table that it does not copy, because it may have lazy or computed keys or a
+/// tracked getter reads it; nothing if all are filled.
+int clua_copytables(lua_State *L);
 /// (map, map, n, limit) → at most `limit` keys outside of 1…n whose values differ (T5); their
 /// number
 int clua_differingkeys(lua_State *L);
@@ -85,11 +89,17 @@ int clua_commonends(lua_State *L);
 /// (map, keys, map, keys) → how many values at the beginning of both are identical, and how many at
 /// the end
 int clua_commonvalues(lua_State *L);
+/// (object, object, values left out of trees, is_data: the second one is data) → true if both have
+/// the same values in their trees (T5), so that nothing has to change; false if they may differ
+int clua_arealike(lua_State *L);
 /// (table, fields) → true, after the table has got exactly these fields. If the table is observed,
 /// does and returns nothing.
 int clua_restorefields(lua_State *L);
 /// (list, value) → a copy of the list, with the value appended unless it is nil
 int clua_extended(lua_State *L);
+/// (value, keys, count) → the value under the first keys, until a read could call a function; and
+/// the number of the next key
+int clua_followkeys(lua_State *L);
 /// (value) → whether it is a table that is a leaf for `**`
 int clua_istableopaque(lua_State *L);
 

@@ -216,8 +216,9 @@ void clua_observation_close(lua_State *L);
 /// with the old and the new value; returns false and pushes nothing if there is no such key.
 /// [-0, +(3|0), -]
 bool clua_write_nextchange(lua_State *L, const clua_write *write, lua_Integer *key);
-/// (table): moves raw values that C code wrote to an observed table into the store; otherwise they
-/// hide later writes by scripts. Each counts as a write. [-0, +0, e]
+/// (table, key): moves raw values that C code wrote to an observed table into the store; otherwise
+/// they hide later writes by scripts. Each counts as a write. With a key, only this key is moved.
+/// [-0, +0, e]
 int clua_absorbtable(lua_State *L);
 /// (table) -> the same table, which cannot change any more. [-0, +1, e]
 int clua_freeze(lua_State *L);
@@ -269,8 +270,10 @@ int clua_try_node_watchevery(lua_State *L, clua_node *node, clua_slot *slot);
 int clua_try_node_unobserve(lua_State *L, clua_node *node);
 /// Like clua_node_tidy. [-0, +(0|1), -]
 int clua_try_node_tidy(lua_State *L, clua_node *node);
-/// Like clua_absorbtable for the table at `index`. [-0, +(0|1), -]
+/// Like clua_absorbtable for the table at `index`, and all its keys. [-0, +(0|1), -]
 int clua_try_absorb(lua_State *L, int index);
+/// Like clua_absorbtable for the table at `index`, and the key on top. [-1, +(0|1), -]
+int clua_try_absorbkey(lua_State *L, int index);
 /// Like clua_setmetatable. [-1, +(0|1), -]
 int clua_try_setmetatable(lua_State *L, int index);
 /// Like clua_next; at the end both results are nil. [-1, +(2|1), -]
@@ -297,6 +300,13 @@ int clua_try_journal_keeplist(lua_State *L, clua_node *node, lua_Integer key, lu
 void clua_journal_push(lua_State *L, clua_node *node, lua_Integer key);
 /// Drops the values kept under `first` to `last`. [-0, +0, -]
 void clua_journal_forget(lua_State *L, clua_node *node, lua_Integer first, lua_Integer last);
+/// Pops a value and returns its number in the table at `seen`; values that are the same (T5) have
+/// the same number. A new value gets `next`, which is above 1, and needs room in the table.
+/// [-1, +0, -]
+lua_Integer clua_journal_number(lua_State *L, int seen, lua_Integer next);
+/// Pops the fields `at`, `from`, `old` and `new` of an edit, nil for none, and pushes the edit.
+/// [-4, +1, -]
+int clua_try_pushedit(lua_State *L, const char *kind);
 
 /* ---- Leaves for `**` ------------------------------------------------------------------------- */
 

@@ -15,8 +15,9 @@ public final class LuaInterrupter: Sendable {
   /// Stops the running code of the state with an error with the code `interrupted`, which scripts
   /// can catch only briefly.
   ///
-  /// It ends the active calls and nothing else: the state remains usable. Does nothing if no script
-  /// is running. A C or Swift function called by a script returns first.
+  /// It ends the calls of the script that is running, and nothing else: the state remains usable,
+  /// and a script of another sandbox that made these calls through Swift continues. Does nothing if
+  /// no script is running. A C or Swift function called by a script returns first.
   public func interrupt() { clua_guard_interrupt(record) }
 
   /// The signal that reaches the threads of scripts; initially `SIGURG`.

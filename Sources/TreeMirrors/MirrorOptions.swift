@@ -19,6 +19,10 @@ package struct MirrorOptions {
 
   /// The shortest and the longest time between attempts to connect, in seconds.
   package var delays = (0.05, 2.0)
+  /// Receives warnings, which otherwise go to the tree.
+  package var onWarning: ((String) -> Void)?
+  /// How the mirror reaches servers.
+  package var network: any MirrorNetwork = SystemNetwork()
 
   package init() {}
 }

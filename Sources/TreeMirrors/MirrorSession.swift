@@ -10,7 +10,7 @@ package final class MirrorSession {
   private let options: MirrorOptions
   private let loop: Loop
   private weak var tree: (any MirroredTree)?
-  let document = MirrorDocument()
+  let document: MirrorDocument
   private var position = StreamPosition()
   private var phase = Phase.offline
   private var status = Status()
@@ -72,7 +72,9 @@ package final class MirrorSession {
   ) throws {
     (self.tree, self.name, self.options, self.loop) = (tree, name, options, loop)
     let address = try RedisAddress(url)
-    own = try OwnBatches(in: document, journal: options.journal) { [weak tree] error in
+    document = MirrorDocument(names: options.network.random())
+    own = try OwnBatches(in: document, journal: options.journal, options.network) {
+      [weak tree] error in
       tree?.report(MirrorError("the journal of the mirror '\(name)' cannot be written: \(error)"))
     }
     server = try MirrorServer(of: self, named: name, at: address, options, on: loop)
@@ -98,7 +100,7 @@ package final class MirrorSession {
     guard state != .stopped else { return }
     if pending > 0 {
       let batches = pending == 1 ? "1 batch" : "\(pending) batches"
-      tree?.warn("the mirror '\(name)' was stopped with \(batches) not acknowledged")
+      warn("the mirror '\(name)' was stopped with \(batches) not acknowledged")
     }
     status.state = .stopped
     end()
@@ -180,7 +182,7 @@ package final class MirrorSession {
             "the changes of a turn take \(bytes.count) bytes, and the option 'limit' allows "
               + "\(options.limit)")
         }
-        let upload = Upload(name: batch.upload ?? MirrorName.new(), bytes: bytes)
+        let upload = Upload(name: batch.upload ?? options.network.newName(), bytes: bytes)
         batch.upload = upload.name
         guard uploads.canSend(upload, orCall: { [weak self] in self?.send() }) else {
           break sending
@@ -189,8 +191,8 @@ package final class MirrorSession {
         let base = options.check && !batch.commutes ? "\(batch.base)" : ""
         uploads.run(
           .append,
-          [position.epoch.bytes, own.writer.bytes, "\(batch.number)".bytes, base.bytes],
-          with: upload
+          [position.epoch, own.writer, "\(batch.number)", base, options.network.newName()]
+            .map(\.bytes), with: upload
         ) { [weak self] reply in
           self?.appended(batch, reply)
         }
@@ -244,16 +246,15 @@ package final class MirrorSession {
 
   private func join() {
     guard server.isReady else { return }
-    join(publishing: Upload(bytes: []), as: "")
+    join(publishing: Upload(name: "", bytes: []), as: "")
   }
 
   /// Goes on from the version of the server's tree, or takes it; publishes a state without one.
   private func join(publishing state: Upload, as newEpoch: String) {
-    let (epoch, last) = (position.epoch, position.last)
     uploads.run(
       .join,
-      [own.writer, epoch, "\(version)", last.writer, "\(last.number)", newEpoch, "\(mirrorFormat)"]
-        .map(\.bytes), with: state
+      [own.writer, position.epoch, "\(version)"].map(\.bytes) + position.last.arguments
+        + [newEpoch, "\(mirrorFormat)"].map(\.bytes), with: state
     ) { [weak self] reply in
       guard let self, server.check(reply) else { return }
       do { try joined(reply.list) } catch { fail("\(error)") }
@@ -279,7 +280,7 @@ package final class MirrorSession {
       }
       acknowledge(upTo: last)
       becomeLive(newest: newest)
-    case "state" where reply.count == 8:
+    case "state" where reply.count == 9:
       try downloads.begin(reply) { [weak self] download in
         if let download { try self?.take(download) } else { self?.join() }
       }
@@ -287,7 +288,7 @@ package final class MirrorSession {
       throw MirrorError(
         "the journal '\(options.journal ?? "")' belongs to a state that the server does not have")
     case "empty" where options.writes && position.epoch.isEmpty:
-      join(publishing: snapshots.firstState(), as: MirrorName.new())
+      join(publishing: snapshots.firstState(), as: options.network.newName())
     case "empty": server.afterPause { [weak self] in self?.join() }
     case "again": server.lost(MirrorServer.forgotten)
     case "format":
@@ -366,7 +367,7 @@ package final class MirrorSession {
       // Local writes come first, so that the document is the tree.
       tree?.collect()
       if state == .stopped { return false }
-      if entry.writer == own.writer {
+      if entry.name.writer == own.writer {
         try confirm(entry)
         rest = rest.dropFirst()
         continue
@@ -376,7 +377,7 @@ package final class MirrorSession {
         isTogether
         ? rest.prefix { entry in
           next += 1
-          return entry.writer != own.writer && entry.version == next
+          return entry.name.writer != own.writer && entry.version == next
         } : rest.prefix(1)
       var problem: (any Error)?
       let step = document.change { step in
@@ -400,7 +401,7 @@ package final class MirrorSession {
 
   private func confirm(_ entry: StreamEntry) throws {
     position.advance(to: entry)
-    guard let batch = own.confirm(entry.number) else {
+    guard let batch = own.confirm(entry.name.number) else {
       throw MirrorError("batch \(entry.version) has a number that this process did not give")
     }
     acknowledge(upTo: batch.number)
@@ -421,7 +422,7 @@ package final class MirrorSession {
       case (let first?, let last?): "one of the batches from \(first) to \(last)"
       default: "the state of the server at batch \(version)"
       }
-    loop.turn { tree?.perform(step, from: entries.last?.writer ?? "") }
+    loop.turn { tree?.perform(step, from: entries.last?.name.writer ?? "") }
   }
 
   /// Ends the mirror, because a change of another process does not fit into the tree (A10).
@@ -450,7 +451,7 @@ package final class MirrorSession {
     let present = try downloads.state(in: download, for: document.root.kind)
     let isSame = position.epoch == epoch
     // Acknowledged batches that did not come back yet are sent again.
-    let isMissingSome = isSame && own.isMissingSome(after: last)
+    let isMissingSome = own.isMissingSome(after: last)
     if isSame, last < own.confirmed {
       tree?.report(
         MirrorError(
@@ -503,5 +504,7 @@ extension MirrorSession: MirrorServerClient {
 
   func readLess() -> Bool { reader.readLess() }
 
-  func warn(_ text: String) { tree?.warn(text) }
+  func warn(_ text: String) {
+    if let warned = options.onWarning { warned(text) } else { tree?.warn(text) }
+  }
 }

@@ -4,7 +4,8 @@ final class OwnBatches {
   private let document: MirrorDocument
   private let journal: MirrorJournal?
   /// The id of this process as a writer.
-  private(set) var writer = MirrorName.new()
+  private(set) var writer: String
+  private let network: any MirrorNetwork
   /// The number of the newest batch, of the newest acknowledged one, and of the newest that was
   /// sent on this connection.
   private var (last, acknowledged, sent) = (0, 0, 0)
@@ -14,10 +15,11 @@ final class OwnBatches {
 
   /// - Throws: `MirrorError` for a bad journal.
   init(
-    in document: MirrorDocument, journal path: String?,
+    in document: MirrorDocument, journal path: String?, _ network: any MirrorNetwork,
     onJournalError: @escaping (any Error) -> Void
   ) throws {
-    (self.document, self.onJournalError) = (document, onJournalError)
+    (self.document, self.network, self.onJournalError) = (document, network, onJournalError)
+    writer = network.newName()
     journal = try path.map { try MirrorJournal($0) }
     if let journal, let known = journal.writer {
       writer = known
@@ -122,6 +124,12 @@ final class OwnBatches {
       renumber(after: 0, asNewWriter: true, at: position)
     } else {
       sent = known
+      if known < acknowledged {
+        // The server has lost acknowledged batches that the stream had not delivered: send them
+        // again.
+        acknowledged = known
+        writeJournal(at: position)
+      }
     }
     return true
   }
@@ -133,7 +141,7 @@ final class OwnBatches {
   ///
   /// A new writer begins at 1: others may have batches whose numbers would be given twice.
   func renumber(after known: Int, asNewWriter isNew: Bool, at position: StreamPosition) {
-    if isNew { writer = MirrorName.new() }
+    if isNew { writer = network.newName() }
     let known = isNew ? 0 : known
     (acknowledged, last, sent, bytes) = (known, known, known, 0)
     for (place, batch) in document.pending.enumerated() {

@@ -106,10 +106,19 @@ public final class TreeMirror: ObservableModel {
   ///   if the library hiredis is not installed; `PathError` if another loop observes one of the
   ///   objects. A server that is not there is no error: it is tried again and again.
   /// - Complexity: O(objects below).
-  public init(
+  public convenience init(
     of model: some KeyPathObservable, named name: String, at url: String,
     _ options: Options = Options(), in loop: Loop? = nil
   ) throws {
+    try self.init(of: model, named: name, at: url, options, MirrorOptions(), in: loop)
+  }
+
+  /// Does the same as the public initializer; `inner` has the options that programs do not set.
+  init(
+    of model: some KeyPathObservable, named name: String, at url: String, _ options: Options,
+    _ inner: MirrorOptions, in loop: Loop?
+  ) throws {
+    var inner = inner
     guard MirrorName.isValid(name.utf8) else {
       throw MirrorError(
         "a mirror has a name of 1 to 200 letters, digits and any of _ . : / -, not '\(name)'")
@@ -119,7 +128,6 @@ public final class TreeMirror: ObservableModel {
     }
     self.loop = loop
     tree = try ObjectTree(model, in: loop, name: name)
-    var inner = MirrorOptions()
     inner.writes = options.writes
     (inner.keep, inner.snapshot) = (max(0, options.keep), max(1, options.snapshot))
     inner.key = options.key.map { Array($0.utf8) }

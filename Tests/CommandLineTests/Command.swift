@@ -30,16 +30,16 @@ struct Command: CustomTestStringConvertible {
       output: folder.contents(of: "output"), errors: folder.contents(of: "errors"), status: status)
   }
 
-  /// The program under test: the one that `OBS_LUA_PROGRAM` names, such as one that is built for
-  /// release, or the one beside the bundle that holds the tests.
+  /// The program under test: the one that `OBS_LUA_PROGRAM` names, such as one with a sanitizer, or
+  /// the release program, which `Scripts/test` builds before it runs these tests.
   static let obsLua: String = {
-    if let program = ProcessInfo.processInfo.environment["OBS_LUA_PROGRAM"] {
-      return URL(fileURLWithPath: program).path
-    }
-    let arguments = CommandLine.arguments
-    let option = arguments.firstIndex(of: "--test-bundle-path")
-    let bundle = option.map { arguments[$0 + 1] } ?? arguments[0]
-    return URL(fileURLWithPath: bundle).deletingLastPathComponent().path + "/obs-lua"
+    let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(path: "../..")
+    let chosen = ProcessInfo.processInfo.environment["OBS_LUA_PROGRAM"]
+    let program =
+      chosen.map { URL(fileURLWithPath: $0) }
+      ?? root.appending(path: ".build-static/release/obs-lua")
+    precondition(access(program.path, X_OK) == 0, "Scripts/run builds \(program.path)")
+    return program.standardized.path
   }()
 
   /// Whether signals reach a busy program only at its next system call: under the thread sanitizer.
@@ -47,12 +47,6 @@ struct Command: CustomTestStringConvertible {
 
   /// Whether freed memory is reused soon: not under the sanitizers.
   static let reusesMemory = dlsym(nil, "__asan_init") == nil && !delaysSignals
-
-  /// The interpreter to compare with, if it is installed.
-  static let lua: String? = {
-    let path = "/usr/bin/lua5.4"
-    return access(path, X_OK) == 0 ? path : nil
-  }()
 }
 
 /// A new directory with an empty `input`, and the interpreter as `lua`.

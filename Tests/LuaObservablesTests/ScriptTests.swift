@@ -1,6 +1,7 @@
 import Foundation
 import Lua
 import LuaObservables
+import Observables
 import ScriptFixtures
 import Testing
 
@@ -32,6 +33,13 @@ import Testing
           creatures.append(WeakCreature(creature))
           return try host.value(for: creature)
         })
+      #if DEBUG
+        try host.set(
+          "engine_steps",
+          to: host.state.function("engine_steps") { [unowned host] () -> Int in
+            host.engine.operations.steps
+          })
+      #endif
     }
   }
 

@@ -43,7 +43,7 @@ import Testing
   }
 
   // It waits for threads that long tests use at the same time.
-  @Test(.timeLimit(.minutes(5)))
+  @Test(.timeLimit(.minutes(30)))
   func `may await results side by side, more than there are threads`() async {
     let fixtures = ScriptFixture.all(in: "Fixtures", matching: "first").first!
     let runs = ProcessInfo.processInfo.activeProcessorCount + 2

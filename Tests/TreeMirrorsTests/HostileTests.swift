@@ -3,6 +3,7 @@ import Observables
 import TestSupport
 import Testing
 @testable import TreeMirrors
+@testable import mirror_simulation
 
 /// A10: nothing that a server or another process sends ends the process, fills it, or controls the
 /// terminal.
@@ -12,12 +13,16 @@ import Testing
     let mirror: TreeMirror
     let document = Document()
     private(set) var said: [String] = []
-    private(set) var connected = 0
 
-    init(_ loop: Loop, at url: String, named name: String = "tree", limit: Int? = nil) throws {
-      var options = TreeMirror.Options()
+    init(
+      _ loop: Loop, through network: SimulatedNetwork, at url: String? = nil,
+      named name: String = "tree", limit: Int? = nil
+    ) throws {
+      var (options, inner) = (TreeMirror.Options(), MirrorOptions())
       if let limit { options.limit = limit }
-      mirror = try TreeMirror(of: document, named: name, at: url, options, in: loop)
+      inner.network = network
+      mirror = try TreeMirror(
+        of: document, named: name, at: url ?? network.url, options, inner, in: loop)
       mirror.onError = { [unowned self] in said.append("\($0)") }
       mirror.onWarning = { [unowned self] in
         if !$0.contains("is not safe") { said.append($0) }
@@ -47,23 +52,20 @@ import Testing
   ]
 
   @Test func `a server that lies is an error of the connection`() throws {
-    let server = try RedisServer(["--requirepass", Self.password])
-    let loop = Loop()
-    for (number, lie) in Self.lies.enumerated() {
-      let proxy = try CuttingProxy(to: server.port)
-      defer { proxy.close() }
-      var lies = CuttingProxy.Lies(greeting: Self.bytes(lie.greeting))
-      if let answer = lie.answer.map(Self.bytes) { lies.rewrite = { _ in answer } }
-      proxy.lie(lies)
+    for lie in Self.lies {
+      let loop = Loop(clock: .virtual)
+      let network = try SimulatedNetwork(on: loop)
+      network.lies.greeting = Self.bytes(lie.greeting)
+      if let answer = lie.answer.map(Self.bytes) { network.lies.rewrite = { _ in answer } }
       let listener = try Listener(
-        loop, at: "redis://:\(Self.password)@127.0.0.1:\(proxy.port)", named: "tree\(number)")
-      try run(loop) { !listener.said.isEmpty }
+        loop, through: network, at: "redis://:\(Self.password)@127.0.0.1")
+      try network.run { !listener.said.isEmpty }
       let said = listener.said.joined(separator: "\n")
       #expect(said.contains(lie.said), "\(lie): \(said)")
       #expect(!said.contains(Self.password) && !said.contains("\u{1B}"))
       // It gets on with an honest server.
-      proxy.lie(.init())
-      try run(loop) { listener.mirror.state == .live || listener.mirror.state == .failed }
+      network.lies = ([], { $0 })
+      try network.run { listener.mirror.state == .live || listener.mirror.state == .failed }
       #expect((listener.mirror.state == .failed) == said.contains("'limit'"))
       listener.mirror.stop()
     }
@@ -71,46 +73,55 @@ import Testing
 
   // A6
   @Test func `a server is given up after ten seconds without a byte`() throws {
-    let server = try RedisServer()
-    let proxy = try CuttingProxy(to: server.port)
-    defer { proxy.close() }
-    proxy.isStalled = true
     let loop = Loop(clock: .virtual)
-    let listener = try Listener(loop, at: proxy.url)
-    // Both connections are made.
-    while proxy.connections < 2 { loop.advance(by: 0) }
+    let network = try SimulatedNetwork(on: loop)
+    let listener = try Listener(loop, through: network)
     loop.advance(by: 9.9)
     #expect(listener.said == [])
     loop.advance(by: 0.2)
     #expect(
       listener.said == [
-        "mirror 'tree', server 127.0.0.1:\(proxy.port): it has not answered for 10 seconds"
+        "mirror 'tree', server 127.0.0.1:6379: it has not answered for 10 seconds"
       ])
     listener.mirror.stop()
   }
 
   // A6
   @Test func `large batches are read one by one, and a larger one is an error`() throws {
-    let server = try RedisServer()
-    let loop = Loop()
-    let writer = try Listener(loop, at: server.url)
-    try run(loop) { writer.mirror.state == .live }
-    let reader = try Listener(loop, at: server.url, limit: 10_000)
-    try run(loop) { reader.mirror.state == .live }
+    let loop = Loop(clock: .virtual)
+    let network = try SimulatedNetwork(on: loop)
+    let writer = try Listener(loop, through: network)
+    let reader = try Listener(loop, through: network, limit: 10_000)
+    try network.run { writer.mirror.state == .live && reader.mirror.state == .live }
     // They come with one answer, which is too large for the reader.
-    server.isPaused = true
     for number in 1...40 {
       loop.turn { writer.document.title = "\(number)" + String(repeating: "x", count: 5000) }
     }
-    server.isPaused = false
-    try run(loop) { reader.mirror.version == 40 }
+    try network.run { reader.mirror.version == 40 }
     #expect(reader.document.title == writer.document.title)
     #expect(reader.said == [])
     loop.turn { writer.document.title = String(repeating: "x", count: 10_000) }
-    try run(loop) { reader.mirror.state == .failed }
+    try network.run { reader.mirror.state == .failed }
     #expect(
       reader.said.last?.contains("bytes, and the option 'limit' allows 10000") == true)
     for listener in [writer, reader] { listener.mirror.stop() }
+  }
+
+  @Test(arguments: [
+    "\u{1}", "\u{3}\u{0}\u{0}\u{0}\u{0}", String(repeating: "x", count: 100), "",
+    "\u{2}" + String(repeating: "\u{0}", count: 16) + String(repeating: "\u{7f}", count: 4),
+  ])
+  func `a malformed batch is an error that names it`(bytes: String) throws {
+    let loop = Loop(clock: .virtual)
+    let network = try SimulatedNetwork(on: loop)
+    let replica = try countingReplicas(1, on: loop, at: network.url, through: network)[0]
+    try network.server.add(Array(bytes.utf8), as: 2, to: "tree")
+    try network.run { try replica.state.state == "failed" || replica.state.version == 2 }
+    if bytes.isEmpty {
+      #expect(try replica.state.state == "live")
+    } else {
+      #expect(replica.errors.first?.contains("batch 2 of writer someone is malformed") == true)
+    }
   }
 
   // A7
@@ -122,43 +133,43 @@ import Testing
 
   // A6
   @Test func `a server that was started again gets the scripts without a warning`() throws {
-    let server = try RedisServer()
-    let loop = Loop()
-    let listener = try Listener(loop, at: server.url)
-    try run(loop) { listener.mirror.state == .live }
-    server.kill()
+    let loop = Loop(clock: .virtual)
+    let network = try SimulatedNetwork(on: loop)
+    let listener = try Listener(loop, through: network)
+    try network.run { listener.mirror.state == .live }
+    try network.restartServer(missing: 0)
     // From the third attempt on, reasons are reported.
-    try run(loop) { !listener.said.isEmpty }
-    try server.start()
-    try run(loop) { listener.mirror.state == .live }
-    #expect(!listener.said.contains { $0.contains("NOSCRIPT") }, "\(listener.said)")
+    network.limits = { $0 < 10 ? (0, 0) : nil }
+    try network.run { listener.mirror.state == .live }
+    #expect(
+      listener.said == ["mirror 'tree', server 127.0.0.1:6379: the connection was cut"])
     listener.mirror.stop()
   }
 
   // A10
   @Test func `changes that are too large for others are not sent`() throws {
-    let server = try RedisServer()
-    let loop = Loop()
-    let writer = try Listener(loop, at: server.url, limit: 10_000)
-    let reader = try Listener(loop, at: server.url)
-    try run(loop) { writer.mirror.state == .live && reader.mirror.state == .live }
+    let loop = Loop(clock: .virtual)
+    let network = try SimulatedNetwork(on: loop)
+    let writer = try Listener(loop, through: network, limit: 10_000)
+    let reader = try Listener(loop, through: network)
+    try network.run { writer.mirror.state == .live && reader.mirror.state == .live }
     loop.turn { writer.document.title = String(repeating: "x", count: 10_000) }
-    try run(loop) { writer.mirror.state == .failed }
+    #expect(writer.mirror.state == .failed)
     #expect(writer.said.last?.contains("the changes of a turn take 100") == true)
+    try network.pass(10)
     #expect(reader.mirror.version == 0)
     for listener in [writer, reader] { listener.mirror.stop() }
   }
 
   @Test func `a change that an object cannot have is reported with its batch and its place`() throws
   {
-    let server = try RedisServer()
-    let loop = Loop()
-    let listener = try Listener(loop, at: server.url)
-    try run(loop) { listener.mirror.state == .live }
-    let script = try Replica(on: loop, at: server.url, "{ root = {} }")
-    try run(loop) { try script.state.state == "live" }
+    let loop = Loop(clock: .virtual)
+    let network = try SimulatedNetwork(on: loop)
+    let listener = try Listener(loop, through: network)
+    let script = try Replica(on: loop, at: network.url, through: network, "{ root = {} }")
+    try network.run { try script.state.state == "live" }
     try script.run("root.count = 'two'")
-    try run(loop) { listener.mirror.state == .failed }
+    try network.run { listener.mirror.state == .failed }
     let said = try #require(listener.said.last)
     #expect(said.contains("a change of another process could not be made: batch "))
     #expect(said.contains(" of writer ") && said.contains(", 'count': "))
@@ -168,7 +179,7 @@ import Testing
   // MARK: Random
 
   /// The seeds, and the number of attempts for each.
-  private static let (seeds, count) = {
+  private static let (seeds, attempts) = {
     let environment = ProcessInfo.processInfo.environment
     let first = Int(environment["OBS_SEED"] ?? "") ?? 1
     return (first..<first + 4, Int(environment["OBS_COUNT"] ?? "") ?? 10)
@@ -230,7 +241,7 @@ import Testing
 
   @Test(arguments: seeds) func `random bytes are the same replies in all pieces`(seed: Int) {
     var random = SeededGenerator(seed: seed)
-    for _ in 0..<Self.count * 50 {
+    for _ in 0..<Self.attempts * 50 {
       let replies = (0..<5).map { _ in Self.reply(4, &random) }
       #expect(Self.read(Array(replies.joined())) { 1 << 20 }.count == 5)
       let bytes = Self.changed(Array(replies.joined()), &random)
@@ -241,60 +252,39 @@ import Testing
   }
 
   @Test(arguments: seeds) func `a server whose bytes are changed ends nothing`(seed: Int) throws {
-    let server = try RedisServer()
-    let loop = Loop()
-    let writer = try Replica(on: loop, seed: seed, at: server.url)
-    try settle([writer])
-    for attempt in 0..<Self.count {
-      let proxy = try CuttingProxy(to: server.port)
-      defer { proxy.close() }
-      let first = seed * 10_000 + attempt * 100
-      let answers = Counter()
-      proxy.lie(
-        .init(rewrite: { bytes in
-          var random = SeededGenerator(seed: first + answers.next())
-          // Some answers have to be right, or no batch is ever reached.
-          let isChanged = Int.random(in: 1...12, using: &random) == 1
-          return isChanged ? Self.changed(bytes, &random) : bytes
-        }))
-      let follower = try Replica(
-        on: loop, seed: 2, at: proxy.url, "{ root = {} }", delays: (0.001, 0.002))
+    let loop = Loop(clock: .virtual)
+    let network = try SimulatedNetwork(on: loop)
+    var random = SeededGenerator(seed: seed)
+    let writer = try countingReplicas(1, on: loop, at: network.url, through: network)[0]
+    for _ in 0..<Self.attempts {
+      let follower = try Replica(on: loop, at: network.url, through: network, "{ root = {} }")
+      // Some answers have to be right, or no batch is ever reached.
+      network.lies.rewrite = { bytes in
+        Int.random(in: 1...12, using: &random) == 1 ? Self.changed(bytes, &random) : bytes
+      }
       for _ in 0..<30 {
-        try writer.run("act(2)")
-        _ = loop.step()
+        try count(in: [writer])
+        for _ in 0..<4 { try network.deliver(way: 0, bytes: .max) }
+        try network.pass(0.1)
       }
-      proxy.lie(.init())
-      try run(loop) { try ["live", "failed"].contains(follower.state.state) }
+      network.lies.rewrite = { $0 }
+      try network.run { try ["live", "failed"].contains(follower.state.state) }
       try follower.run("mirror:stop()")
-    }
-    try settle([writer])
-    #expect(writer.errors == [])
-  }
-
-  /// Counts across threads.
-  private final class Counter: @unchecked Sendable {
-    private let lock = NSLock()
-    private var count = 0
-    func next() -> Int {
-      lock.withLock {
-        count += 1
-        return count
-      }
     }
   }
 
   @Test(arguments: seeds) func `random batches of others end nothing, and are named`(
     seed: Int
   ) throws {
-    let server = try RedisServer()
-    let loop = Loop()
+    let loop = Loop(clock: .virtual)
+    let network = try SimulatedNetwork(on: loop)
     var random = SeededGenerator(seed: seed)
-    for attempt in 0..<Self.count {
+    for attempt in 0..<Self.attempts {
       let name = "tree\(attempt)"
       let source = MirrorDocument()
       defer { source.end() }
-      let replica = try Replica(on: loop, seed: seed, name: name, at: server.url)
-      try settle([replica])
+      let replica = try Replica(on: loop, name: name, at: network.url, through: network)
+      try network.run { try replica.state.state == "live" }
       let start = try replica.state.version
       // Batches that this tree could have made, with some bytes changed.
       let objects = (1...3).map { number in
@@ -339,11 +329,8 @@ import Testing
           Int.random(in: 0..<10, using: &random) == 0
           ? Self.changed(writer.bytes, &random) : writer.bytes
         let version = start + number
-        try server.send(
-          ["XADD", "obs:{\(name)}:s", "\(version)-1", "w", "someone", "n", "\(number)", "b"]
-            .map(Self.bytes) + [bytes])
-        try server.command("HSET", "obs:{\(name)}:m", "v", "\(version)")
-        try run(loop) {
+        try network.server.add(bytes, as: version, to: name)
+        try network.run {
           failed = try replica.state.state == "failed"
           return try failed || replica.state.version >= version
         }

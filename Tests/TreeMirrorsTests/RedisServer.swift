@@ -51,15 +51,6 @@ final class RedisServer {
     }
   }
 
-  /// Stops the server for a while, or lets it go on.
-  var isPaused = false {
-    didSet {
-      if let process {
-        Foundation.kill(process.processIdentifier, isPaused ? SIGSTOP : SIGCONT)
-      }
-    }
-  }
-
   /// The folder of a disk of the server's own, as other processes reach it.
   var disk: URL {
     URL(fileURLWithPath: "/proc/\(process?.processIdentifier ?? 0)/root\(folder.path)")
@@ -85,18 +76,6 @@ final class RedisServer {
     self.process = nil
   }
 
-  private var data: URL { folder.appendingPathComponent("appendonlydir") }
-  private var saved: URL { folder.appendingPathComponent("saved") }
-
-  /// Copies the data, for `restoreData`.
-  func saveData() throws { try FileManager.default.copyItem(at: data, to: saved) }
-
-  /// Replaces the data of a server that was killed by the copy, as a failure of the disk would.
-  func restoreData() throws {
-    try FileManager.default.removeItem(at: data)
-    try FileManager.default.copyItem(at: saved, to: data)
-  }
-
   /// Runs a command, and returns what redis-cli prints.
   @discardableResult
   func command(_ arguments: String...) throws -> String {
@@ -111,22 +90,6 @@ final class RedisServer {
     let text = output.fileHandleForReading.readDataToEndOfFile()
     cli.waitUntilExit()
     return String(decoding: text, as: UTF8.self).trimmingCharacters(in: .newlines)
-  }
-}
-
-extension RedisServer {
-  /// Sends a command whose arguments are any bytes.
-  func send(_ arguments: [[UInt8]]) throws {
-    let descriptor = socket(AF_INET, streamSocket, 0)
-    defer { close(descriptor) }
-    try #require(withLoopbackAddress(port) { connect(descriptor, $0, $1) } == 0)
-    var command = Array("*\(arguments.count)\r\n".utf8)
-    for argument in arguments {
-      command += Array("$\(argument.count)\r\n".utf8) + argument + Array("\r\n".utf8)
-    }
-    try #require(LibC.send(descriptor, command, command.count, Int32(MSG_NOSIGNAL)) > 0)
-    var answer: UInt8 = 0
-    try #require(recv(descriptor, &answer, 1, 0) == 1 && answer != UInt8(ascii: "-"))
   }
 }
 

@@ -5,21 +5,24 @@ import Observables
 import TestSupport
 import Testing
 @testable import TreeMirrors
+@testable import mirror_simulation
 
 /// A copy of a document that Swift code writes.
 private final class Copy {
   let document = Document()
-  let url: String
+  let network: SimulatedNetwork
   let mirror: TreeMirror
   private(set) var errors: [String] = []
 
   init(
-    on loop: Loop, at url: String, _ options: TreeMirror.Options = .init(),
+    on loop: Loop, through network: SimulatedNetwork, _ options: TreeMirror.Options = .init(),
     with body: (Document) -> Void = { _ in }
   ) throws {
     body(document)
-    self.url = url
-    mirror = try TreeMirror(of: document, named: "tree", at: url, options, in: loop)
+    self.network = network
+    var inner = MirrorOptions()
+    inner.network = network
+    mirror = try TreeMirror(of: document, named: "tree", at: network.url, options, inner, in: loop)
     mirror.onError = { [unowned self] in errors.append("\($0)") }
     mirror.onWarning = { _ in }
   }
@@ -55,10 +58,10 @@ extension ObjectTree {
   }
 }
 
-private func settle(_ copies: [Copy], on loop: Loop) throws {
-  try run(loop) {
-    copies.allSatisfy { $0.hasEverything && $0.mirror.version == copies[0].mirror.version }
-      && isNewest(copies[0].mirror.version, of: "tree", at: copies[0].url)
+private func settle(_ copies: [Copy]) throws {
+  try copies[0].network.run {
+    let version = try copies[0].network.server.version
+    return copies.allSatisfy { $0.hasEverything && $0.mirror.version == version }
   }
 }
 
@@ -66,15 +69,15 @@ private func settle(_ copies: [Copy], on loop: Loop) throws {
   // A1, A2, A5
   @Test func `objects arrive as objects, and keep their identity`() throws {
     defer { Item.endAll() }
-    let server = try RedisServer()
-    let loop = Loop()
-    let one = try Copy(on: loop, at: server.url) {
+    let loop = Loop(clock: .virtual)
+    let network = try SimulatedNetwork(on: loop)
+    let one = try Copy(on: loop, through: network) {
       $0.items.append(Item("a", tags: ["x"], parts: [Item("b")]))
     }
-    try settle([one], on: loop)
-    let two = try Copy(on: loop, at: server.url) { $0.items.append(Item("old")) }
+    try settle([one])
+    let two = try Copy(on: loop, through: network) { $0.items.append(Item("old")) }
     let kept = two.document.items[0]
-    try settle([one, two], on: loop)
+    try settle([one, two])
     #expect(two.document.dump == one.document.dump)
     #expect(two.document.items[0] === kept)
 
@@ -88,7 +91,7 @@ private func settle(_ copies: [Copy], on loop: Loop) throws {
       one.document.byName["k"] = Item("c", parts: [Item("d"), one.document.items[0]])
       one.document.numbers.insert(3)
     }
-    try settle([one, two], on: loop)
+    try settle([one, two])
     #expect(two.document.dump == one.document.dump)
     #expect(two.document.best === two.document.items[0].parts[0])
     #expect(two.document.items[0].link === kept)
@@ -102,14 +105,14 @@ private func settle(_ copies: [Copy], on loop: Loop) throws {
 
   // A8, A9
   @Test func `writes that are not allowed are taken back`() throws {
-    let server = try RedisServer()
-    let loop = Loop()
-    let one = try Copy(on: loop, at: server.url) { $0.items.append(Item("a")) }
-    try settle([one], on: loop)
+    let loop = Loop(clock: .virtual)
+    let network = try SimulatedNetwork(on: loop)
+    let one = try Copy(on: loop, through: network) { $0.items.append(Item("a")) }
+    try settle([one])
     var options = TreeMirror.Options()
     options.writes = false
-    let two = try Copy(on: loop, at: server.url, options)
-    try settle([one, two], on: loop)
+    let two = try Copy(on: loop, through: network, options)
+    try settle([one, two])
     loop.turn {
       two.document.title = "mine"
       two.document.items.append(Item("b"))
@@ -123,11 +126,11 @@ private func settle(_ copies: [Copy], on loop: Loop) throws {
   // A9, X5
   @Test func `undo leaves what others have written since`() throws {
     defer { Item.endAll() }
-    let server = try RedisServer()
-    let loop = Loop()
-    let copies = try (1...2).map { _ in try Copy(on: loop, at: server.url) }
+    let loop = Loop(clock: .virtual)
+    let network = try SimulatedNetwork(on: loop)
+    let copies = try (1...2).map { _ in try Copy(on: loop, through: network) }
     let (one, two) = (copies[0].document, copies[1].document)
-    try settle(copies, on: loop)
+    try settle(copies)
     let history = try ChangeHistory(of: one, in: loop)
     var misfits: [String] = []
     history.onMisfit = { misfits.append($0) }
@@ -136,15 +139,15 @@ private func settle(_ copies: [Copy], on loop: Loop) throws {
       one.count = 5
       one.items.append(Item("mine"))
     }
-    try settle(copies, on: loop)
+    try settle(copies)
     loop.turn {
       two.title = "theirs"
       two.items.insert(Item("theirs"), at: 0)
     }
-    try settle(copies, on: loop)
+    try settle(copies)
     #expect(history.undo())
     #expect(!history.canUndo)
-    try settle(copies, on: loop)
+    try settle(copies)
     #expect(
       misfits == ["another process has written 'title' of Document since, so its value stays"])
     #expect(one.dump == two.dump)
@@ -158,10 +161,10 @@ private func settle(_ copies: [Copy], on loop: Loop) throws {
 
   // A4
   @Test func `what all processes add to a number is added`() throws {
-    let server = try RedisServer()
-    let loop = Loop()
-    let copies = try (1...2).map { _ in try Copy(on: loop, at: server.url) }
-    try settle(copies, on: loop)
+    let loop = Loop(clock: .virtual)
+    let network = try SimulatedNetwork(on: loop)
+    let copies = try (1...2).map { _ in try Copy(on: loop, through: network) }
+    try settle(copies)
     for _ in 1...20 {
       for copy in copies {
         loop.turn {
@@ -171,9 +174,9 @@ private func settle(_ copies: [Copy], on loop: Loop) throws {
           }
         }
       }
-      loop.step()
+      try network.deliver(way: 0, bytes: .max)
     }
-    try settle(copies, on: loop)
+    try settle(copies)
     for copy in copies { #expect(copy.document.count == 120) }
     let error = #expect(throws: MirrorError.self) {
       try copies[0].mirror.add(1, to: "title", of: copies[0].document)
@@ -185,20 +188,25 @@ private func settle(_ copies: [Copy], on loop: Loop) throws {
   // A5
   @Test func `a tree with two mirrors passes on what it receives`() throws {
     defer { Item.endAll() }
-    let server = try RedisServer()
-    let loop = Loop()
-    let middle = try Copy(on: loop, at: server.url)
-    try settle([middle], on: loop)
-    let second = try TreeMirror(of: middle.document, named: "other", at: server.url, in: loop)
-    let first = try Copy(on: loop, at: server.url)
+    let loop = Loop(clock: .virtual)
+    let network = try SimulatedNetwork(on: loop)
+    let middle = try Copy(on: loop, through: network)
+    try settle([middle])
+    var inner = MirrorOptions()
+    inner.network = network
+    func other(_ document: Document) throws -> TreeMirror {
+      try TreeMirror(of: document, named: "other", at: network.url, .init(), inner, in: loop)
+    }
+    let second = try other(middle.document)
+    let first = try Copy(on: loop, through: network)
     let last = Document()
-    try run(loop) { second.state == .live }
-    let third = try TreeMirror(of: last, named: "other", at: server.url, in: loop)
-    try run(loop) { third.state == .live && first.hasEverything }
+    try network.run { second.state == .live }
+    let third = try other(last)
+    try network.run { third.state == .live && first.hasEverything }
     loop.turn { first.document.items.append(Item("a", parts: [Item("b")])) }
-    try run(loop) { last.items.first?.parts.first?.name == "b" }
+    try network.run { last.items.first?.parts.first?.name == "b" }
     loop.turn { last.items[0].parts[0].name = "c" }
-    try run(loop) { first.document.items[0].parts[0].name == "c" }
+    try network.run { first.document.items[0].parts[0].name == "c" }
     #expect(middle.document.dump == last.dump)
     for mirror in [middle.mirror, first.mirror, second, third] { mirror.stop() }
   }
@@ -206,12 +214,12 @@ private func settle(_ copies: [Copy], on loop: Loop) throws {
   // S8
   @Test func `scripts in sandboxes change mirrored objects`() throws {
     defer { Item.endAll() }
-    let server = try RedisServer()
-    let loop = Loop()
+    let loop = Loop(clock: .virtual)
+    let network = try SimulatedNetwork(on: loop)
     let copies = try (1...2).map { _ in
-      try Copy(on: loop, at: server.url) { $0.items.append(Item("a")) }
+      try Copy(on: loop, through: network) { $0.items.append(Item("a")) }
     }
-    try settle(copies, on: loop)
+    try settle(copies)
     let host = try LuaHost(loop: loop, libraries: .safe)
     let plugin = try host.sandbox(named: "plugin")
     try plugin.set("document", to: copies[0].document)
@@ -222,12 +230,12 @@ private func settle(_ copies: [Copy], on loop: Loop) throws {
       obs.observe(document, "items.*.name", function() calls = (calls or 0) + 1 end)
       document.title, document.items[1].name = "new", "b"
       """)
-    try settle(copies, on: loop)
+    try settle(copies)
     #expect(copies[1].document.dump == copies[0].document.dump)
     loop.turn { copies[1].document.items[0].name = "theirs" }
-    try settle(copies, on: loop)
+    try settle(copies)
     try plugin.run("history:undo()")
-    try settle(copies, on: loop)
+    try settle(copies)
     #expect(copies[1].document.dump == copies[0].document.dump)
     #expect(copies[0].document.items[0].name == "theirs")
     #expect(copies[0].document.title == "")
@@ -239,7 +247,7 @@ private func settle(_ copies: [Copy], on loop: Loop) throws {
   @Test func `synced waits, and fails when the mirror ends`() async throws {
     let error = await #expect(throws: MirrorError.self) {
       let loop = Loop()
-      let one = try Copy(on: loop, at: "redis://127.0.0.1:\(try freePort())")
+      let one = try Copy(on: loop, through: try SimulatedNetwork(on: loop))
       loop.nextTurn { one.mirror.stop() }
       loop.step()
       try await one.mirror.synced()
@@ -264,21 +272,19 @@ private func settle(_ copies: [Copy], on loop: Loop) throws {
     #expect(error?.description.contains(text) == true, "\(error?.description ?? "")")
   }
 
-  private static let seeds = {
-    let environment = ProcessInfo.processInfo.environment
-    let first = Int(environment["OBS_FIRST"] ?? "") ?? 1
-    return first..<(first + (Int(environment["OBS_SEEDS"] ?? "") ?? 12))
-  }()
-
   // A2
-  @Test(arguments: seeds) func `random programs make all copies equal`(seed: Int) throws {
+  @Test func `random programs make all copies equal`() throws {
+    for seed in Size.seeds(30, light: 10) { try makeRandomProgram(seed) }
+  }
+
+  private func makeRandomProgram(_ seed: Int) throws {
     defer { Item.endAll() }
-    let server = try RedisServer()
-    let loop = Loop()
+    let loop = Loop(clock: .virtual)
+    let network = try SimulatedNetwork(on: loop, seed: seed)
     var random = SeededGenerator(seed: seed)
     var options = TreeMirror.Options()
     if seed % 2 == 0 { (options.snapshot, options.keep) = (5, 3) }
-    var copies = try (1...3).map { _ in try Copy(on: loop, at: server.url, options) }
+    var copies = try (1...3).map { _ in try Copy(on: loop, through: network, options) }
     func items(_ document: Document) -> [Item] {
       var found: [Item] = []
       func visit(_ item: Item?) {
@@ -362,21 +368,23 @@ private func settle(_ copies: [Copy], on loop: Loop) throws {
         Issue.record("after a write: \(mismatch)")
         return
       }
-      if Bool.random(using: &random) { _ = loop.step() }
+      for _ in 0..<Int.random(in: 0...6, using: &random) {
+        try network.deliver(way: .random(in: 0...99, using: &random), bytes: .max)
+      }
       for copy in copies {
         if let mismatch = copy.mirror.tree.mismatch {
           Issue.record("after a step: \(mismatch)")
           return
         }
       }
-      if Int.random(in: 1...15, using: &random) == 1 { try settle(copies, on: loop) }
+      if Int.random(in: 1...15, using: &random) == 1 { try settle(copies) }
     }
-    try settle(copies, on: loop)
+    try settle(copies)
     let names = (Array(copies[0].document.left) + copies[0].document.right).map(\.name)
     #expect(Set(names).count == names.count)
     #expect(Set(made).subtracting(removed).subtracting(names) == [])
-    copies.append(try Copy(on: loop, at: server.url))
-    try settle(copies, on: loop)
+    copies.append(try Copy(on: loop, through: network))
+    try settle(copies)
     for copy in copies {
       expectSame(copy.document.dump, copies[0].document.dump)
       #expect(copy.errors == [])

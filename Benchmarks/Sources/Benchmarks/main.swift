@@ -10,7 +10,7 @@ let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
 let arguments = CommandLine.arguments.dropFirst()
 let interpreter =
   arguments.first.map { URL(fileURLWithPath: $0) }
-  ?? package.deletingLastPathComponent().appending(path: ".build/release/obs-lua")
+  ?? package.deletingLastPathComponent().appending(path: ".build-static/release/obs-lua")
 
 var harness = Harness()
 if arguments.first == "shapes" {

@@ -18,7 +18,8 @@ func program(_ name: String, _ settings: SwiftSetting...) -> Target {
 let package = Package(
   name: "models",
   platforms: [.macOS(.v15)],
-  dependencies: [.package(name: "obs-lua", path: "../../..", traits: ["Macros"])],
+  // This trait enables Macros, and lets the build use the modules that the tests have compiled.
+  dependencies: [.package(name: "obs-lua", path: "../../..", traits: ["Records"])],
   targets: [
     program("chores"), program("models"), program("jukebox", .defaultIsolation(MainActor.self)),
     // The same checks, with models that belong to the main actor in three ways.

@@ -32,7 +32,8 @@ final class LiveTasks: ModuleSlice {
 
   /// Unfinished tasks that began after task `number`.
   func live(after number: Int) -> [LiveObject] {
-    guard let sites = try? list?.callPlainly(number, as: [String].self) else { return [] }
+    guard number < latest, let sites = try? list?.callPlainly(number, as: [String].self)
+    else { return [] }
     return sites.map { LiveObject(kind: .task, name: "task", site: $0) }
   }
 }

@@ -12,16 +12,16 @@ internal import Observables
 final class ScriptRecorder: HistoryRecorder {
   unowned(unsafe) let host: LuaHost
   /// The sinks of `obs.log`, by sandbox number.
-  private var sinks: [UInt32: LuaFunction] = [:]
+  @exclusivity(unchecked) private var sinks: [UInt32: LuaFunction] = [:]
   /// The modules that have set the sinks, by sandbox number.
   private(set) var sinkModules: [UInt32: UInt32] = [:]
   /// The numbers of the sandboxes that have switched the record on.
-  private var recording: Set<UInt32> = []
+  @exclusivity(unchecked) private var recording: Set<UInt32> = []
   /// The numbers of the sandboxes whose sinks missed events for lack of memory.
-  private var deprived: Set<UInt32> = []
+  @exclusivity(unchecked) private var deprived: Set<UInt32> = []
   /// The numbers of the sandboxes whose sinks missed events of other sandboxes for lack of time.
-  private var hurried: Set<UInt32> = []
-  private var isDraining = false
+  @exclusivity(unchecked) private var hurried: Set<UInt32> = []
+  @exclusivity(unchecked) private var isDraining = false
 
   init(_ host: LuaHost) {
     self.host = host
@@ -147,6 +147,9 @@ final class ScriptRecorder: HistoryRecorder {
     let height = L.height
     defer { L.height = height }
     host.observed.push(node, to: L)
+    if L.isTable(at: -1) {
+      return node.numbered(host.state.className(at: -1, of: L) ?? "table")
+    }
     return L.isNil(at: -1) ? super.title(of: node) : host.state.title(at: -1, of: L)
   }
 
@@ -199,6 +202,7 @@ final class ScriptRecorder: HistoryRecorder {
 
   /// Reports to sandboxes that their sinks missed some events.
   private func reportMissed() {
+    if deprived.isEmpty, hurried.isEmpty { return }
     let missed = [
       (deprived, LuaError(.memory, "not enough memory for all events of 'obs.log'")),
       (hurried, LuaError("not enough time for all events of 'obs.log' caused by others")),

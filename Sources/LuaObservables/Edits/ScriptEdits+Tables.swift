@@ -1,3 +1,4 @@
+internal import CTables
 internal import Lua
 internal import Observables
 
@@ -11,18 +12,19 @@ extension ScriptEdits {
     try state.pushTable(to: L)
     guard node.kind === host.tables, let journal = host.tables.journal(of: node) else { return }
     let list = L.height
+    defer { L.height = list }
+    let reader = TableJournal.Reader(of: journal, L)
     var count = 0
     func add(
-      _ kind: String, at: KeptValue, from: KeptValue? = nil, old: KeptValue? = nil,
-      new: KeptValue? = nil
+      _ kind: StaticString, at: KeptValue, from: KeptValue = .nothing, old: KeptValue = .nothing,
+      new: KeptValue = .nothing
     ) throws(LuaError) {
-      try pushEdit(kind, to: L) { L throws(LuaError) in
-        for (field, value) in [("at", at), ("from", from), ("old", old), ("new", new)] {
-          guard let value else { continue }
-          journal.push(value, to: L)
-          try state.setField(field, of: L)
-        }
-      }
+      reader.push(at)
+      reader.push(from)
+      reader.push(old)
+      reader.push(new)
+      let kind = UnsafeRawPointer(kind.utf8Start).assumingMemoryBound(to: CChar.self)
+      try state.check(clua_try_pushedit(L.pointer, kind), L)
       count += 1
       try self.add(count, to: list, L)
     }
@@ -31,7 +33,7 @@ extension ScriptEdits {
     let interrupter = state.interrupter
     let edits = journal.list.edits(
       since: parts.list, current: journal.current, same: { journal.same($0, $1, L) },
-      unless: { interrupter.isStopping })
+      numbers: { journal.numbers($0, $1, L) }, unless: { interrupter.isStopping })
     try state.checkStop()
     for edit in edits {
       switch edit {
@@ -47,8 +49,9 @@ extension ScriptEdits {
       since: parts.keyed, same: { journal.same($0, $1, L) }, unless: { interrupter.isStopping })
     try state.checkStop()
     for edit in keyed {
-      let kind = edit.old == nil ? "insert" : edit.new == nil ? "remove" : "replace"
-      try add(kind, at: edit.key.value, old: edit.old, new: edit.new)
+      try add(
+        edit.old == nil ? "insert" : edit.new == nil ? "remove" : "replace", at: edit.key.value,
+        old: edit.old ?? .nothing, new: edit.new ?? .nothing)
     }
   }
 }

@@ -1,14 +1,14 @@
 internal import CLua
 internal import Lua
 internal import Observables
-internal import TreeMirrors
+package import TreeMirrors
 
 /// `mirror` (A1–A10).
 final class MirrorFunctions: ModuleSlice {
   private var mirrors: [Int: TableMirror] = [:]
   private var last = 0
-  /// The shortest and the longest time between attempts to connect, for tests.
-  var delays = MirrorOptions().delays
+  /// The options that scripts do not set.
+  var defaults = MirrorOptions()
 
   override var functions: [NamedFunction] {
     [
@@ -89,12 +89,11 @@ final class MirrorFunctions: ModuleSlice {
     guard host.loop.outside.exchange("mirror", { RunInput() }).result == 0 else {
       throw LuaError("obs.mirror is not available after a replay, which opens no connection")
     }
-    var options = MirrorOptions()
+    var options = defaults
     options.writes = L.boolean(at: 3)
     options.keep = Int(L.integer(at: 4) ?? 0)
     options.snapshot = Int(L.integer(at: 5) ?? 1)
     options.key = L.isString(at: 6) ? state.bytes(at: 6, of: L) : nil
-    options.delays = delays
     options.check = L.boolean(at: 7)
     options.journal = L.isString(at: 8) ? state.wholeText(at: 8, of: L) : nil
     options.limit = L.integer(at: 9).map { Int($0) } ?? options.limit
@@ -135,9 +134,9 @@ final class MirrorFunctions: ModuleSlice {
 }
 
 extension LuaHost {
-  /// The shortest and the longest time between attempts of mirrors to connect, in seconds.
-  package var mirrorDelays: (Double, Double) {
-    get { module.mirrors.delays }
-    set { module.mirrors.delays = newValue }
+  /// The options of mirrors that scripts do not set.
+  package var mirrorDefaults: MirrorOptions {
+    get { module.mirrors.defaults }
+    set { module.mirrors.defaults = newValue }
   }
 }

@@ -337,7 +337,8 @@ final class ObsModule {
       ("read_contents", clua_readcontents), ("differing_keys", clua_differingkeys),
       ("common_ends", clua_commonends), ("common_values", clua_commonvalues),
       ("extended", clua_extended), ("is_opaque_table", clua_istableopaque),
-      ("restore_fields", clua_restorefields),
+      ("restore_fields", clua_restorefields), ("are_alike", clua_arealike),
+      ("copy_tables", clua_copytables), ("follow_keys", clua_followkeys),
     ]
     for (name, function) in callers {
       lua_pushcclosure(L.pointer, function, 0)

@@ -59,33 +59,90 @@ final class ObservingFunctions: ModuleSlice {
   }
 
   private func stop(_ root: NodeRef, _ filter: StopFilter, _ L: LuaStack) -> Int {
+    let number = root.pointee.number
     var count = 0
-    engine.watchers.forEach(of: root) { watcher in
-      guard host.receiver.isScript(watcher), host.isOwn(watcher) else { return }
-      if filter.hasObserver {
-        host.receiver.pushObserver(of: watcher, to: L)
-        let isSame = L.rawEqual(-1, filter.observer)
-        L.pop()
-        if !isSame { return }
-      }
-      if filter.hasCallback {
-        observed.pushKept(ScriptWatcher.key(watcher, .callback), of: root, to: L)
-        let isSame = L.rawEqual(-1, filter.callback)
-        L.pop()
-        if !isSame { return }
-      }
-      host.recorder?.noteStop(of: watcher, at: host.sources.text(host.sources.current(L)))
-      if filter.paths.isEmpty {
-        count += engine.watchers.stop(watcher)
-      } else {
-        for path in filter.paths {
-          // The watcher ends with its last path.
-          while watcher.pointee.isActive, engine.wiring.remove(path, from: watcher) { count += 1 }
+    if let index = indexes[number], filter.isSelective {
+      engine.records.hold {
+        for name in index.candidates(for: filter, L) {
+          if let watcher = engine.watchers[name] { count += stop(watcher, root, filter, L) }
         }
-        host.receiver.forgetUnusedKeys(of: watcher, L)
       }
+      return count
     }
+    var remaining = 0
+    engine.watchers.forEach(of: root) { watcher in
+      count += stop(watcher, root, filter, L)
+      if watcher.pointee.isActive { remaining += 1 }
+    }
+    if remaining > Self.mostUnindexed { makeIndex(of: root, L) }
     return count
+  }
+
+  /// Ends a watcher, or some of its paths, if a filter selects it; returns how many paths ended.
+  private func stop(
+    _ watcher: WatcherRef, _ root: NodeRef, _ filter: StopFilter, _ L: LuaStack
+  ) -> Int {
+    guard host.receiver.isScript(watcher), host.isOwn(watcher),
+      !watcher.script.pointee.isInternal
+    else { return 0 }
+    if filter.hasObserver {
+      host.receiver.pushObserver(of: watcher, to: L)
+      let isSame = L.rawEqual(-1, filter.observer)
+      L.pop()
+      if !isSame { return 0 }
+    }
+    if filter.hasCallback {
+      observed.pushKept(ScriptWatcher.key(watcher, .callback), of: root, to: L)
+      let isSame = L.rawEqual(-1, filter.callback)
+      L.pop()
+      if !isSame { return 0 }
+    }
+    host.recorder?.noteStop(of: watcher, at: host.sources.text(host.sources.current(L)))
+    if filter.paths.isEmpty { return engine.watchers.stop(watcher) }
+    var count = 0
+    for path in filter.paths {
+      // The watcher ends with its last path.
+      while watcher.pointee.isActive, engine.wiring.remove(path, from: watcher) { count += 1 }
+    }
+    host.receiver.forgetUnusedKeys(of: watcher, L)
+    return count
+  }
+
+  // MARK: Indexes
+
+  /// Indexes of the watchers of objects, by the objects' numbers.
+  ///
+  /// `stop` makes one after it has looked at more than `mostUnindexed` watchers that it did not
+  /// end.
+  @exclusivity(unchecked) private var indexes: [UInt64: WatcherIndex] = [:]
+  private static let mostUnindexed = 16
+
+  private func makeIndex(of root: NodeRef, _ L: LuaStack) {
+    if indexes.count.nonzeroBitCount == 1 { indexes = indexes.filter { $1.isNeeded(in: engine) } }
+    var index = WatcherIndex()
+    engine.watchers.forEach(of: root) {
+      if host.receiver.isScript($0) { index.add($0, host.receiver, L) }
+    }
+    index.complete()
+    indexes[root.pointee.number] = index
+  }
+
+  /// Notes a new watcher, or its new path.
+  @inline(__always)
+  func noteRegistered(_ watcher: WatcherRef, _ L: LuaStack, _ path: Path? = nil) {
+    if !indexes.isEmpty { addToIndex(watcher, L, path) }
+  }
+
+  private func addToIndex(_ watcher: WatcherRef, _ L: LuaStack, _ path: Path?) {
+    guard let number = watcher.pointee.root?.pointee.number, let room = indexes[number]?.room
+    else { return }
+    if room <= 0 {
+      indexes[number] = nil
+    } else if let path {
+      indexes[number]?.add(path, of: watcher)
+    } else {
+      indexes[number]?.add(watcher, host.receiver, L)
+    }
   }
 
   // MARK: Paths
@@ -205,7 +262,8 @@ final class ObservingFunctions: ModuleSlice {
     guard let root = try arguments.existingNode(at: 1, of: L, "trigger") else { return 0 }
     if !observed.isTable(root) { return try triggerModel(root, L) }
     let table = TableKind.table(root)
-    try state.check(clua_try_absorb(L.pointer, 1), L)
+    L.pushCopy(at: 2)
+    try state.check(clua_try_absorbkey(L.pointer, 1), L)
     L.pushCopy(at: 2)
     L.getInherited(at: 1)
     var write = clua_write()

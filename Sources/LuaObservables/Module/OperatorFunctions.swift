@@ -28,8 +28,11 @@ final class OperatorFunctions: ModuleSlice {
         ? .opaque(type: "list of values") : state.operand(at: -1, of: L)
     }
     for position in stride(from: 1, through: count, by: 1) {
-      // Elements may be long strings. The script is stopped when this returns.
-      if state.interrupter.isStopping { return 0 }
+      // Elements may be long strings. The script is stopped soon after this returns.
+      if state.interrupter.isStopping {
+        L.push(true)
+        return 1
+      }
       aggregate.add(operand(position))
     }
     guard case .failure = aggregate.value else {

@@ -211,6 +211,7 @@ final class RegisteringFunctions: ModuleSlice {
       ListHints(host).warn(of: watcher, L)
     }
     // Getters on its paths may have ended the watcher.
+    if let watcher = engine.watchers[name] { host.module.observing.noteRegistered(watcher, L) }
     if options.isInitial, engine.watchers[name] != nil {
       data.pointee.givesAll = request.hasEdits
       engine.delivery.schedule(watcher)

@@ -10,6 +10,9 @@ struct StopFilter {
   var observer: CInt = 0
   var callback: CInt = 0
 
+  /// Whether it selects only some watchers.
+  var isSelective: Bool { hasObserver || hasCallback || !paths.isEmpty }
+
   init(at index: CInt, of L: LuaStack, _ host: LuaHost) throws {
     guard !L.isNil(at: index) else { return }
     guard L.isTable(at: index), L.ownLength(at: index) == 0 else {

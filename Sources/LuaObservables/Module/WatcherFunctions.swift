@@ -192,7 +192,11 @@ final class WatcherFunctions: ModuleSlice {
           let path = try arguments.path(at: 2, of: L, "observe", argument: 1)
           if let watcher {
             do {
+              let name = watcher.identity
               try host.receiver.add(path, to: watcher, L)
+              if let watcher = engine.watchers[name] {
+                host.module.observing.noteRegistered(watcher, L, path)
+              }
             } catch let error as PathError {
               throw badArgument(1, of: "observe", error.description)
             }

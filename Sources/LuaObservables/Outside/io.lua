@@ -1,6 +1,8 @@
 -- The module obs.io: input, processes, changes of files, and signals, for tasks; based on luv.
 local core = ...
 
+core.load "tasks"
+
 local error, ipairs, pairs, pcall, select, setmetatable, tonumber, tostring, type =
   error, ipairs, pairs, pcall, select, setmetatable, tonumber, tostring, type
 local to_integer = math.tointeger

@@ -5,8 +5,9 @@ local next, pairs, pcall, rawequal, rawget, rawlen, setmetatable, tostring, type
   next, pairs, pcall, rawequal, rawget, rawlen, setmetatable, tostring, type
 local arrange, array, assign_object, bad_argument, begin_batch, call_plainly =
   core.arrange, core.array, core.assign, core.bad_argument, core.begin_batch, core.call_plainly
-local check_function, check_literal, check_observed, compile_lazy, declare =
-  core.check_function, core.check_literal, core.check_observed, core.compile_lazy, core.declare
+local check_function, check_literal, check_observed, compile_lazy, copy_tables, declare =
+  core.check_function, core.check_literal, core.check_observed, core.compile_lazy,
+  core.copy_tables, core.declare
 local dictionary, element_count, end_batch, exact_key, COPY, freeze =
   core.dictionary, core.element_count, core.end_batch, core.exact_key, core.flags.COPY, core.freeze
 local HostArray, HostSet, idle, kind_of, exact_path, raise, register =
@@ -196,9 +197,8 @@ function obs.raw(observed, options)
     return known
   end
   -- The walk is iterative, as tables can be nested deeper than Lua calls.
-  while #work > 0 do
-    local from = work[#work]
-    work[#work] = nil
+  local from = copy_tables(copies, work)
+  while from do
     local to, derived = copies[from], core.derived_keys(from)
     for key, value in next, from do
       if not derived[key] then to[copied_value(key)] = copied_value(value) end
@@ -206,6 +206,7 @@ function obs.raw(observed, options)
     if is_computing then
       for key in next, derived do to[key] = copied_value(from[key]) end
     end
+    from = copy_tables(copies, work)
   end
   return copies[observed]
 end

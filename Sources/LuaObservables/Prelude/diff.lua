@@ -10,11 +10,11 @@ local core, obs = ...
 
 local next, setmetatable, tostring, type = next, setmetatable, tostring, type
 local concat = table.concat
-local bad_argument, check_observed, extended, trees =
-  core.bad_argument, core.check_observed, core.extended, core.trees
-local are_lists, contents, copied, differing_keys, each_object, edit_script =
-  trees.are_lists, trees.contents, trees.copied, trees.differing_keys, trees.each_object,
-  trees.edit_script
+local are_alike, bad_argument, check_observed, extended, trees =
+  core.are_alike, core.bad_argument, core.check_observed, core.extended, core.trees
+local are_lists, are_same, contents, copied, differing_keys, each_object, edit_script =
+  trees.are_lists, trees.are_same, trees.contents, trees.copied, trees.differing_keys,
+  trees.each_object, trees.edit_script
 local holds_objects, is_element, is_object, leaf =
   trees.holds_objects, trees.is_element, trees.is_object, trees.leaf
 local same, sorted_keys, trace = trees.same, trees.sorted_keys, trees.trace
@@ -263,7 +263,6 @@ end
 
 function Difference:object(object, path)
   local old, new = self.before.contents(object), self.after.contents(object)
-  if old == new then return end
   if new.kind == "set" then
     for _, member in next, sorted_keys(old.map) do
       if not new.map[member] then self:member("remove", path, "old", member) end
@@ -297,8 +296,14 @@ function trees.difference(before, after, objects, site_of)
   -- Group the objects by the lengths of their paths.
   local levels, paths, deepest = {}, {}, 0
   for i = 1, #objects do
-    if not before.only[objects[i]] or before:leaves_parts(objects[i]) then
-      local path = before:path(objects[i])
+    local object, is_changed = objects[i], nil
+    if before.only[object] then
+      is_changed = before:leaves_parts(object)
+    else
+      is_changed = before.contents(object) ~= after.contents(object)
+    end
+    if is_changed then
+      local path = before:path(object)
       local level = levels[#path]
       if not level then
         level = {}
@@ -415,6 +420,7 @@ end
 function obs.diff(a, b)
   check_observed(a, 1, "diff")
   check_observed(b, 2, "diff")
+  if are_alike(a, b, trees.tools, false) then return {} end
   local contents_a, contents_b = trees.remembered(), trees.remembered()
   local x, y = contents_a(a), contents_b(b)
   if x.kind ~= y.kind then
@@ -422,23 +428,29 @@ function obs.diff(a, b)
     bad_argument(2, "diff", (kind or "a table that is not a collection")
       .. " expected, as the first argument is one")
   end
-  local partners =
+  local partners, taken =
     trees.paired(a, b, contents_a, contents_b, is_of_one_kind, pair_alike(contents_a, contents_b))
   -- The second state, expressed with objects of the first one. Objects without partners get a
   -- placeholder, as they may be in the first tree as well.
   local after, walk_b = {}, trace(b, contents_b)
+  local walk_after = { order = {}, parent = {}, key = {}, depth = {}, root = a }
   for _, object in next, walk_b.order do partners[object] = partners[object] or {} end
-  for _, object in next, walk_b.order do
-    local made, map = contents_b(object), {}
+  for i, object in next, walk_b.order do
+    local made, map, partner = contents_b(object), {}, partners[object]
     for key, value in next, made.map do
       map[key] = holds_objects(made, key) and partners[value] or value
     end
-    after[partners[object]] =
+    local present =
       { kind = made.kind, model = made.model, n = made.n, sparse = made.sparse, map = map,
         is_host = made.is_host }
+    local former = taken[partner] and contents_a(partner)
+    after[partner] = former and are_same(former, present) and former or present
+    local parent = walk_b.parent[object]
+    walk_after.order[i], walk_after.parent[partner] = partner, parent and partners[parent]
+    walk_after.key[partner], walk_after.depth[partner] = walk_b.key[object], walk_b.depth[object]
   end
   local function contents_after(object) return after[object] end
-  local walk_a, walk_after = trace(a, contents_a), trace(a, contents_after)
+  local walk_a = trace(a, contents_a)
   local objects, removed, added = {}, {}, {}
   for _, object in next, walk_a.order do
     if not walk_after.depth[object] then removed[object] = true end

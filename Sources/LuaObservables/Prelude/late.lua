@@ -28,14 +28,15 @@ local groups = {
   reading = { "get", "set" },
   recording = { "start_recording" },
   reload = { "on_reload", "reload", "state" },
+  tasks = { "await", "next_change", "sleep", "task" },
   trees = { "abort", "apply", "changes", "diff", "history", "invert", "merge", "transaction" },
 }
 
 -- Groups that need other groups.
 local needed = {
-  backed = { "lazy" }, collections = { "lazy" }, inspecting = { "options" }, mirrors = { "trees" },
-  models = { "lazy" },
-  recording = { "options" }, reload = { "collections", "lazy" }, trees = { "lazy", "options" },
+  backed = { "lazy" }, collections = { "lazy" }, inspecting = { "options" },
+  mirrors = { "tasks", "trees" }, models = { "lazy" }, recording = { "options" },
+  reload = { "collections", "lazy", "tasks" }, trees = { "lazy", "options" },
 }
 
 -- The most arguments of functions that count theirs, so nil is not the same as none.
@@ -47,6 +48,11 @@ local globals = {
   package = package, pairs = pairs, pcall = pcall, rawequal = rawequal, rawget = rawget,
   rawlen = rawlen, rawset = rawset, select = select, setmetatable = setmetatable,
   tostring = tostring, type = type,
+  coroutine = {
+    close = coroutine.close, create = coroutine.create, isyieldable = coroutine.isyieldable,
+    resume = coroutine.resume, running = coroutine.running, status = coroutine.status,
+    yield = coroutine.yield,
+  },
   string = {
     find = string.find, format = string.format, match = string.match, pack = string.pack,
     sub = string.sub, unpack = string.unpack,
@@ -104,6 +110,17 @@ end
 for group, names in each, groups do
   for _, name in each, names do obs[name] = late(group, callers, name) end
 end
+
+-- This function is nested deeper than calls from C, so no caller in C can be redirected to it.
+obs.task = late("tasks", functions, "task")
+
+-- Functions that the host program calls.
+for _, name in each, { "awaiting", "call_in_task", "live_tasks" } do
+  core[name] = late("tasks", core, name)
+end
+
+-- Before the first task, none is running.
+function core.cancel_running() return false end
 
 --- Called after the module has the functions that scripts will find; loading a group redirects
 --- them.

@@ -3,8 +3,9 @@ local core, obs = ...
 
 local next, rawequal, setmetatable, type = next, rawequal, setmetatable, type
 local string_format, move = string.format, table.move
-local array, bad_argument, check_observed, dictionary, is_optional =
-  core.array, core.bad_argument, core.check_observed, core.dictionary, core.is_optional
+local are_alike, array, bad_argument, check_observed, dictionary, is_optional =
+  core.are_alike, core.array, core.bad_argument, core.check_observed, core.dictionary,
+  core.is_optional
 local make_host, raise, set_of, trees, written =
   core.make_host, core.raise, core.set_of, core.trees, core.written
 local number_type = trees.number_type
@@ -267,7 +268,7 @@ function obs.merge(target, data, options)
   if key ~= nil and type(key) ~= "string" and type(key) ~= "number" then
     bad_argument(3, "merge", "option 'key' takes the name of a property, not a " .. type(key))
   end
-  if target == data then return end
+  if target == data or are_alike(target, data, trees.tools, true) then return end
   local merge = setmetatable({
     contents_of = trees.remembered(), contents_of_data = trees.remembered(), writes = {}, new = {},
     options = options,

@@ -2,27 +2,18 @@
 local core = ...
 
 local obs = core.module
-local begin_batch, call_plainly, end_scope, end_batch, is_computing =
-  core.begin_batch, core.call_plainly, core.close_scope, core.end_batch, core.is_computing
-local is_host_object, is_path, close_luv, begin_scope, outer =
-  core.is_host_object, core.is_path, core.luv.close, core.open_scope, core.outer
-local end_wait, exact_path, path_parts, path_text, raise, register, report_error =
-  core.end_wait, core.path, core.path_parts, core.path_text, core.raise, core.register, core.report
-local run_exit_hooks, current_sandbox, site_of, number_task, collect =
-  core.run_exit_hooks, core.sandbox, core.site, core.tasks.began, core.tasks.collect
-local enter, give_task_back, is_sandbox_open, later, running_owner =
-  core.tasks.enter, core.tasks.give_back, core.tasks.is_open, core.tasks.later, core.tasks.owner
-local recount_tasks, count_task, wake_after, traceback =
-  core.tasks.recount, core.tasks.take, core.tasks.wake_after, core.traceback
+local begin_batch, call_plainly, end_scope, end_batch =
+  core.begin_batch, core.call_plainly, core.close_scope, core.end_batch
+local is_host_object, is_path, close_luv, begin_scope =
+  core.is_host_object, core.is_path, core.luv.close, core.open_scope
+local exact_path, path_parts, path_text, raise, run_exit_hooks, current_sandbox, running_owner =
+  core.path, core.path_parts, core.path_text, core.raise, core.run_exit_hooks, core.sandbox,
+  core.tasks.owner
 
 -- Functions are read before any script can replace them.
-local error, getmetatable, ipairs, next, setmetatable, tostring, type =
-  error, getmetatable, ipairs, next, setmetatable, tostring, type
-local pcall, rawget = pcall, rawget
-local coroutine_create, coroutine_resume, coroutine_running, coroutine_status, coroutine_yield =
-  coroutine.create, coroutine.resume, coroutine.running, coroutine.status, coroutine.yield
-local coroutine_close, coroutine_isyieldable = coroutine.close, coroutine.isyieldable
-local pack, unpack, sort = table.pack, table.unpack, table.sort
+local error, getmetatable, next, pcall, rawget, setmetatable, type =
+  error, getmetatable, next, pcall, rawget, setmetatable, type
+local coroutine_running, pack, unpack = coroutine.running, table.pack, table.unpack
 local string_find, string_format, string_match, string_sub =
   string.find, string.format, string.match, string.sub
 
@@ -50,6 +41,7 @@ end
 
 -- A method called with a dot has no object.
 local function check_self(self, class, name)
+  if getmetatable(self) == class then return end
   if type(self) ~= "table" or not core.is_instance(self, class) then
     bad_argument(1, name, string_format("%s expected, got %s", class.__name,
       self == nil and "no value" or type(self)))
@@ -57,8 +49,9 @@ local function check_self(self, class, name)
 end
 
 local function check_function(value, number, name)
-  local meta = type(value) ~= "function" and getmetatable(value)
-  if type(value) ~= "function" and not (type(meta) == "table" and meta.__call) then
+  if type(value) == "function" then return end
+  local meta = getmetatable(value)
+  if not (type(meta) == "table" and meta.__call) then
     bad_argument(number, name, "function expected, got "
       .. (value == nil and "no value" or type(value)))
   end
@@ -73,8 +66,8 @@ function core.written(ok, message)
 end
 
 -- The other slices of the module need these functions.
-core.bad_argument, core.check_observed, core.check_function =
-  bad_argument, check_observed, check_function
+core.bad_argument, core.check_observed, core.check_function, core.check_self =
+  bad_argument, check_observed, check_function, check_self
 
 -- Observing ------------------------------------------------------------------------------------
 
@@ -160,7 +153,7 @@ end
 
 -- Scopes ---------------------------------------------------------------------------------------
 
-local Scope = { __name = "obs.Scope", __index = {} }
+local Scope, none = { __name = "obs.Scope", __index = {} }, {}
 
 local function get_stop(member) return member.stop or member.cancel end
 
@@ -170,21 +163,20 @@ local function can_stop(member)
   return ok and stop
 end
 
--- Cancels a task that is running, or that runs another one, when it waits; returns false for
--- another member.
-local cancel_running
-
 local function stop_member(member)
-  if type(member) == "function" then return member() end
-  if cancel_running(member) then return end
-  if type(member) == "table" and type(member.cancel) == "function" then return member:cancel() end
+  local kind = type(member)
+  if kind == "function" then return member() end
+  if kind == "table" then
+    if core.cancel_running(member) then return end
+    if type(member.cancel) == "function" then return member:cancel() end
+  end
   return member:stop()
 end
 
 function Scope.__index:stop()
   check_self(self, Scope, "stop")
   local members = self.members
-  self.members, self.stopped = {}, true
+  self.members, self.stopped = none, true
   local failure
   -- Stop the members in reverse order, as `<close>` does; after an error, stop the others, too.
   for i = #members, 1, -1 do
@@ -204,13 +196,15 @@ function Scope.__index:add(member)
   return member
 end
 
+core.classes = { Scope }
+
 -- The open scopes, innermost last, with the sandboxes that opened them.
 local open_scopes = {}
 
 --- Adds an object with a method `stop` to the innermost open scope of the running sandbox, if any.
 --- The innermost scope of all may belong to another sandbox whose code caused this call.
 function core.add_to_scope(member)
-  local sandbox = current_sandbox()
+  local sandbox = #open_scopes > 0 and current_sandbox()
   for i = #open_scopes, 1, -1 do
     local open = open_scopes[i]
     if open.sandbox == sandbox then return open.scope:add(member) end
@@ -221,7 +215,7 @@ end
 -- Opens a scope, which may fail halfway, and calls its body.
 local function run_scope(open, body)
   open_scopes[open.height + 1] = open
-  begin_scope(open.scope.members)
+  open.sandbox = begin_scope(open.scope.members)
   call_plainly(body, open.scope)
 end
 
@@ -243,9 +237,9 @@ local scope_end = {
 function obs.scope(body, ...)
   check_function(body, 1, "scope")
   if (...) ~= nil then bad_argument(2, "scope", "no value expected, got " .. type((...))) end
-  local scope = setmetatable({ members = {} }, Scope)
+  local scope = setmetatable({ members = {}, stopped = false }, Scope)
   local open = setmetatable(
-    { scope = scope, sandbox = current_sandbox(), height = #open_scopes }, scope_end)
+    { scope = scope, sandbox = false, height = #open_scopes }, scope_end)
   -- A scope must not contain a wait, as it would collect registrations of other code.
   local _, is_main = coroutine_running()
   if is_main then
@@ -338,354 +332,6 @@ end
 
 obs.after, obs.now, obs.on_readable, obs.on_exit =
   core.after, core.now, core.on_readable, core.on_exit
-
--- Tasks ------------------------------------------------------------------------------------------
-
-local Task = { __name = "obs.Task", __index = {} }
-
--- Coroutine -> task, while it runs or waits.
-local tasks = setmetatable({}, { __mode = "k" })
--- Task -> the code that started it, which is the number of its sandbox and, in the upper half, that
--- of its module. The task runs as this code.
-local owners = setmetatable({}, { __mode = "k" })
--- The value that a waiting task yields; no other code has it.
-local waiting = {}
-
--- The results of a task that ended without memory to keep them.
-local no_results = { false, "not enough memory", n = 2 }
-
-local function finish(task, ...)
-  local ok, results = pcall(pack, ...)
-  task.results = ok and results or nil
-  task.done = true
-  give_task_back(owners[task], task.number)
-  task.thread = nil
-  task.wake = nil
-  local waiters = task.waiters
-  task.waiters = nil
-  if waiters then
-    -- Each waiting task is woken in a separate turn, so a long chain of waiting tasks needs no
-    -- stack. If there is no memory for this, wake them at once.
-    for _, wake in ipairs(waiters) do
-      if not pcall(later, wake) then pcall(wake) end
-    end
-  end
-end
-
-function cancel_running(member)
-  local thread = core.is_instance(member, Task) and member.thread
-  if not thread or coroutine_status(thread) == "suspended" then return false end
-  -- This timer must not belong to a module, whose timers end with it.
-  local owner = enter(owners[member] & 0xffffffff)
-  later(function() member:cancel() end)
-  enter(owner)
-  return true
-end
-
-local step
-
-local function step_later(task) later(function() step(task) end) end
-
-local function after_step(task, thread, ok, ...)
-  local first = ...
-  if ok and coroutine_status(thread) == "dead" then return finish(task, true, ...) end
-  if ok and first ~= waiting then
-    -- This is a plain yield: the task goes on in the next turn.
-    ok, first = pcall(step_later, task)
-  end
-  if ok then return end
-  local is_known, trace = pcall(traceback, thread, first)
-  coroutine_close(thread)
-  local is_awaited = task.waiters ~= nil
-  finish(task, false, first)
-  local function report()
-    if task.is_read then return end
-    report_error(first, is_known and trace or "", "task", task.name, task.site)
-  end
-  -- Waiting tasks read the error in an earlier turn, unless they are cancelled.
-  if not is_awaited or not pcall(later, report) then report() end
-end
-
-local function leave(owner, ...)
-  enter(owner)
-  return ...
-end
-
-function step(task, ...)
-  local thread = task.thread
-  if task.done or not thread or not is_sandbox_open(owners[task]) then return end
-  -- A task runs as code of its owner, whoever wakes it.
-  local owner = enter(owners[task])
-  return leave(owner, after_step(task, thread, coroutine_resume(thread, ...)))
-end
-
-local function running_task(name)
-  local task = tasks[coroutine_running()]
-  if (not task or not coroutine_isyieldable()) and is_computing() then
-    raise(string_format(
-      "%s was called inside a getter, which cannot yield: its value is needed at once", name))
-  end
-  if not task then
-    raise(string_format(
-      "%s was called outside a task: it waits, which works only inside obs.task", name))
-  end
-  if not coroutine_isyieldable() then
-    raise(string_format(
-      "%s was called inside a watcher, a transaction, a batch or a scope, which cannot yield; "
-        .. "start a task (obs.task)", name))
-  end
-  return task
-end
-
-function core.check_timeout(timeout, number, name)
-  if timeout == nil or type(timeout) == "number" and timeout >= 0 then return end
-  bad_argument(number, name, "number of seconds expected, got "
-    .. (type(timeout) == "number" and tostring(timeout) or type(timeout)))
-end
-
--- Waits until the function passed to `arm` is called. `arm` returns a function that ends the wait
--- early.
-local function wait(task, arm)
-  local function wake(...)
-    if task.wake ~= wake then return end
-    local disarm = task.disarm
-    task.wake, task.disarm = nil, nil
-    -- Other events that would have ended the wait must not keep the loop alive.
-    disarm()
-    return step(task, ...)
-  end
-  -- If `arm` runs out of memory, nothing wakes the task.
-  local disarm = arm(wake)
-  task.wake, task.disarm = wake, disarm
-  return coroutine_yield(waiting)
-end
-
---- Checks that a task is running, which can wait.
-core.check_task = running_task
-
---- Waits as `wait` does, in the task that calls the named function.
-function core.wait(name, arm) return wait(running_task(name), arm) end
-
-local function awaited(ok, ...)
-  -- Raised here, the error has the place of the call that waited.
-  if not ok then core.raise_failure() end
-  return ...
-end
-
---- Makes the host program's function with which a task waits for a result. `start` gets a function
---- that wakes the task, with true and the results or with false and a failure that waits for
---- `raise_failure`; and the arguments. It returns a function that cancels the wait.
-function core.awaiting(name, start)
-  return outer(function(...)
-    local task, arguments = running_task(name), pack(...)
-    return awaited(wait(task, function(wake)
-      return start(wake, unpack(arguments, 1, arguments.n))
-    end))
-  end)
-end
-
--- Counts a sandbox's new task. Tasks that wait for ever are collected without notice, so the tasks
--- are counted again before one is refused.
-local function take_task(owner)
-  if count_task(owner) then return end
-  collect()
-  local count = 0
-  for _, task in next, tasks do
-    if not task.done and owners[task] & 0xffffffff == owner & 0xffffffff then count = count + 1 end
-  end
-  recount_tasks(owner, count)
-end
-
-local function make_task(body)
-  local owner = running_owner()
-  take_task(owner)
-  local thread = coroutine_create(type(body) == "function" and body
-    or function(...) return body(...) end)
-  local task = setmetatable({
-    thread = thread, done = false, site = site_of(body), name = "task",
-    number = number_task(),
-  }, Task)
-  owners[task] = owner
-  core.note_callback(body)
-  tasks[thread] = task
-  core.add_to_scope(task)
-  return task
-end
-
-function obs.task(body, ...)
-  check_function(body, 1, "task")
-  local task = make_task(body)
-  step(task, ...)
-  return task
-end
-
---- Like `obs.task`, for a program that waits for the task: calls `done` with true and the results,
---- or with false and an error.
-function core.call_in_task(body, done, ...)
-  local task = make_task(body)
-  task.waiters = { function()
-    task.is_read = true
-    local results = task.results or no_results
-    done(unpack(results, 1, results.n))
-  end }
-  step(task, ...)
-  return task
-end
-
---- Lets nothing wake the tasks of a module any more, and returns a function that cancels them. The
---- running task is cancelled when it waits.
-function core.detach_tasks(module)
-  local stopped, own = {}, tasks[coroutine_running()]
-  if own and owners[own] >> 32 == module then cancel_running(own) end
-  for _, task in next, tasks do
-    if not task.done and task ~= own and owners[task] >> 32 == module then
-      stopped[#stopped + 1] = task
-    end
-  end
-  sort(stopped, function(a, b) return a.number < b.number end)
-  for i = 1, #stopped do
-    local task = stopped[i]
-    local disarm = task.disarm
-    task.wake, task.disarm = nil, nil
-    if disarm then disarm() end
-  end
-  return function()
-    for i = 1, #stopped do
-      if not stopped[i].done then stopped[i]:cancel() end
-    end
-  end
-end
-
---- The sites of unfinished tasks that began after task `number`, in order.
-function core.live_tasks(number)
-  local found = {}
-  for _, task in next, tasks do
-    if not task.done and task.number > number then found[#found + 1] = task end
-  end
-  sort(found, function(a, b) return a.number < b.number end)
-  for i = 1, #found do found[i] = found[i].site end
-  return found
-end
-
-function Task.__index:await(timeout)
-  check_self(self, Task, "await")
-  core.check_timeout(timeout, 1, "await")
-  local task = not self.done and running_task("obs.Task:await") or nil
-  if not self.done then
-    if task == self then raise("a task cannot wait for itself") end
-    local done = wait(task, function(wake)
-      local waiters = self.waiters or {}
-      local function finished() wake(true) end
-      local timer
-      local function leave()
-        if timer then timer:stop() end
-        -- Once the task has ended, its waiters are being woken.
-        if self.waiters ~= waiters then return end
-        for i, waiter in ipairs(waiters) do
-          if waiter == finished then table.remove(waiters, i) break end
-        end
-        if #waiters == 0 then self.waiters = nil end
-      end
-      timer = timeout and wake_after(timeout, function() wake(false) end)
-      waiters[#waiters + 1] = finished
-      self.waiters = waiters
-      return leave
-    end)
-    if not done then return false end
-  end
-  self.is_read = true
-  local results = self.results or no_results
-  if not results[1] then error(results[2], 0) end
-  return unpack(results, 2, results.n)
-end
-
-function Task.__index:cancel()
-  check_self(self, Task, "cancel")
-  if self.done then return end
-  local thread, disarm = self.thread, self.disarm
-  self.disarm = nil
-  if disarm then disarm() end
-  if coroutine_status(thread) ~= "suspended" then
-    raise("a task cannot cancel itself; let it return")
-  end
-  -- Its `<close>` variables are closed as the task's code, whoever cancels it.
-  local owner = enter(owners[self])
-  local ok, message = coroutine_close(thread)
-  enter(owner)
-  finish(self, false, "the task was cancelled")
-  if not ok then report_error(message, "", "task", self.name, self.site) end
-end
-
-Task.__index.stop = Task.__index.cancel
-core.classes = { Scope, Task }
-
-function obs.sleep(seconds)
-  local task = running_task("obs.sleep")
-  if type(seconds) ~= "number" then
-    bad_argument(1, "sleep", "number of seconds expected, got " .. type(seconds))
-  end
-  if not (seconds >= 0) then
-    bad_argument(1, "sleep", "a number of seconds from 0 on expected, got " .. seconds)
-  end
-  wait(task, function(wake)
-    local timer = wake_after(seconds, function() wake() end)
-    return function() timer:stop() end
-  end)
-end
-
--- The registration request for a watcher that a task waits for.
-local function waiting_for(path)
-  if path == nil then bad_argument(2, "next_change", "key path expected, got nil") end
-  if type(path) ~= "table" then return { path, kind = "wait" } end
-  local request = { kind = "wait" }
-  for i = 1, #path do request[i] = path[i] end
-  return request
-end
-
-function obs.next_change(observed, path, timeout)
-  local task = running_task("obs.next_change")
-  core.check_timeout(timeout, 3, "next_change")
-  return wait(task, function(wake)
-    local timer, watcher
-    local function changed() wake(true) end
-    local function leave()
-      end_wait(watcher)
-      if timer then timer:stop() end
-    end
-    watcher = register(observed, waiting_for(path), function(root)
-      -- Other code has stopped the watcher.
-      if root == nil then return wake(nil, "stopped") end
-      -- The task runs in a separate turn, as a watcher cannot wait.
-      later(changed)
-      leave()
-    end, { name = "next_change" })
-    if timeout then timer = wake_after(timeout, function() wake(false) end) end
-    return leave
-  end)
-end
-
-function obs.await(start, timeout)
-  local task = running_task("obs.await")
-  check_function(start, 1, "await")
-  core.check_timeout(timeout, 2, "await")
-  return wait(task, function(wake)
-    local timer
-    local is_over = false
-    -- The caller with the result may be a watcher or a getter, which cannot wait.
-    local function finish_wait(...)
-      if is_over then return end
-      local results = pack(...)
-      later(function() wake(unpack(results, 1, results.n)) end)
-      is_over = true
-    end
-    start(finish_wait)
-    if timeout and not is_over then timer = wake_after(timeout, function() wake(false) end) end
-    return function()
-      is_over = true
-      if timer then timer:stop() end
-    end
-  end)
-end
 
 -- The end ----------------------------------------------------------------------------------------
 

@@ -151,7 +151,16 @@ function trees.others(state)
   function self.note(object, told, change)
     if writer() == self.sandbox then return end
     if change then return self:adopt(object, change.key, change.old, change.new) end
-    for i = 1, #told do self:adopt_edit(object, told[i]) end
+    -- The edits of one operation arrive after all of them were made.
+    local after, count = {}, type(object) == "table" and element_count(object) or #object
+    for i = #told, 1, -1 do
+      local kind = told[i].kind
+      after[i] = count
+      if is_element(told[i].at, count + 1) then
+        count = count + (kind == "remove" and 1 or kind == "insert" and -1 or 0)
+      end
+    end
+    for i = 1, #told do self:adopt_edit(object, told[i], after[i]) end
   end
   return self
 end
@@ -195,14 +204,14 @@ function Others:adopt(object, key, old, new)
   base.map[key] = new
 end
 
-function Others:adopt_edit(object, edit)
+-- `count`: the length of the list after the edit.
+function Others:adopt_edit(object, edit, count)
   local base = self:base(object)
   if not base then return end
   local kind, at = edit.kind, edit.at
   if base.kind == "set" then
     return self:adopt(object, at, kind == "remove" or nil, kind == "insert" or nil)
   end
-  local count = type(object) == "table" and element_count(object) or #object
   if not (has_list(base) and is_element(at, count + 1)) then
     return self:adopt(object, at, edit.old, edit.new)
   end

@@ -3,8 +3,9 @@ local core, obs = ...
 
 local next, pairs, pcall, rawget, tostring, type = next, pairs, pcall, rawget, tostring, type
 local string_find, string_format = string.find, string.format
-local absorb, check_observed, element_count, fold, is_object, kept =
-  core.absorb, core.check_observed, core.element_count, core.fold, core.is_object, core.kept
+local absorb, check_observed, element_count, fold, follow_keys, is_object, kept =
+  core.absorb, core.check_observed, core.element_count, core.fold, core.follow_keys,
+  core.is_object, core.kept
 local kind_of, lazy_keys, named_member, path_parts, path_text, raise =
   core.kind, core.lazy_keys, core.named_member, core.path_parts, core.path_text, core.raise
 local written = core.written
@@ -147,9 +148,10 @@ function follow(path, value, step, inside)
   local keys, kinds = path.keys, path.kinds
   for i = step, #keys do
     if not is_object(value) then return nil end
-    -- C code may have written raw into the table, beside its store.
-    absorb(value)
     local key, kind = keys[i], kinds[i]
+    -- C code may have written raw into the table, without its store.
+    local is_key = kind == "key" or kind == "name" and key ~= "count"
+    absorb(value, is_key and key or nil)
     local collection = kind ~= "operation" and kind_of(value)
     if kind == "operation" then return operate(path, value, i, inside) end
     if kind == "deep" then
@@ -173,18 +175,40 @@ function follow(path, value, step, inside)
   return value
 end
 
+-- Parsed paths, by their texts. A script may make many texts, and long ones.
+local parsed, count, MANY, LONG = {}, 0, 256, 256
+
+-- The keys and kinds of a path. The first `names` steps are keys of objects.
+local function parse(path, name)
+  local known = parsed[path]
+  if known then return known end
+  local keys, kinds = path_parts(path, name)
+  local names = 0
+  for i = 1, #kinds do
+    if kinds[i] ~= "key" and (kinds[i] ~= "name" or keys[i] == "count") then break end
+    names = i
+  end
+  known = { keys = keys, kinds = kinds, source = path, names = names }
+  if type(path) == "string" and #path <= LONG then
+    if count == MANY then parsed, count = {}, 0 end
+    parsed[path], count = known, count + 1
+  end
+  return known
+end
+
 function obs.get(observed, path)
   check_observed(observed, 1, "get")
-  local keys, kinds = path_parts(path, "get")
-  return follow({ keys = keys, kinds = kinds, source = path }, observed, 1, false)
+  path = parse(path, "get")
+  local value, step = follow_keys(observed, path.keys, path.names)
+  return follow(path, value, step, false)
 end
 
 local function write(object, key, value) object[key] = value end
 
 function obs.set(observed, path, value)
   check_observed(observed, 1, "set")
-  local keys, kinds = path_parts(path, "set")
-  local object = observed
+  local parts, object = parse(path, "set"), observed
+  local keys, kinds = parts.keys, parts.kinds
   for i = 1, #kinds do
     if kinds[i] ~= "key" and kinds[i] ~= "name" then
       fail(path, " does not end in a single place that can be assigned")

@@ -117,7 +117,7 @@ final class PathCache {
   /// The maximum size in bytes of the path for the text at an index.
   private func bytes(at index: CInt, of L: LuaStack) -> Int {
     let length = Int(clua_plainlen(L.pointer, index))
-    return 100 + length + 48 * Int(clua_pathcomponents(L.pointer, index))
+    return 150 + 2 * length + 48 * Int(clua_pathcomponents(L.pointer, index))
   }
 
   /// Pops the table of keys. [-1, +0, -]

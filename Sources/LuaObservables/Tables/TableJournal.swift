@@ -12,30 +12,30 @@ final class TableJournal {
   let table: OpaquePointer
   let kind: clua_kind
   private unowned(unsafe) let host: LuaHost
-  private(set) var list = Journal<KeptValue>()
-  private(set) var keyed = KeyedJournal<KeptKey, KeptValue>()
+  @exclusivity(unchecked) private(set) var list = Journal<KeptValue>()
+  @exclusivity(unchecked) private(set) var keyed = KeyedJournal<KeptKey, KeptValue>()
   /// The length of the list part, according to the entries.
-  private(set) var length: Int
+  @exclusivity(unchecked) private(set) var length: Int
   /// The last position in `list` at which the former elements are unknown.
   private var lastGap = -1
   /// The first position in `keyed` after the last gap; only for tables that are not lists.
   private var lastKeyedGap = -1
   /// Whether memory ran out while keeping a value of the current write.
-  private var hasLostValue = false
-  private var lastKept = 0
+  @exclusivity(unchecked) private var hasLostValue = false
+  @exclusivity(unchecked) private var lastKept = 0
   /// The numbers under which values are kept, in order.
-  private var kept: [Int] = []
+  @exclusivity(unchecked) private var kept: [Int] = []
   /// The number of entries above which they are combined.
   private var listLimit = 1024
   private var keyedLimit = 1024
   private let state: LuaState
   private let share: LuaState.Share
   /// Bytes of scripts' memory that the entries take (S3).
-  private var charge = 0
+  @exclusivity(unchecked) private var charge = 0
   /// Bytes of an entry, or of an element in one.
   private static let entrySize = 64
   /// The positions of readers, with the corresponding positions in both journals.
-  private var marks: [Mark] = []
+  @exclusivity(unchecked) private var marks: [Mark] = []
 
   private struct Mark {
     let position: Int
@@ -118,7 +118,7 @@ final class TableJournal {
 
   /// Combines long runs of entries for readers that lag behind.
   func compact(for readers: [Int], _ L: LuaStack) {
-    let count = list.count
+    let (count, keyedCount) = (list.count, keyed.count)
     if count > max(listLimit, 4 * length + 1024) {
       let interrupter = state.interrupter
       list.compact(
@@ -132,7 +132,7 @@ final class TableJournal {
       keyedLimit = max(1024, 2 * keyed.count)
     }
     // The remaining entries are the contents of the list at the readers' positions.
-    if list.count < count || list.isEmpty { forgetUnused(by: readers, L) }
+    if list.count < count || keyed.count < keyedCount { forgetUnused(by: readers, L) }
     let positions = Set(readers)
     marks.removeAll { !positions.contains($0.position) }
   }
@@ -259,8 +259,69 @@ final class TableJournal {
     }
   }
 
+  /// Gives the elements of two lists numbers: equal numbers if T5 calls the elements the same.
+  ///
+  /// Nil if memory is short.
+  func numbers(
+    _ old: [KeptValue], _ new: [KeptValue], _ L: LuaStack
+  ) -> (old: [Int], new: [Int])? {
+    let height = L.height
+    defer { L.height = height }
+    do { try state.pushTable(fields: old.count + new.count, to: L) } catch { return nil }
+    let reader = Reader(of: self, L)
+    var next: lua_Integer = 2
+    func number(_ value: KeptValue) -> Int {
+      reader.push(value)
+      let number = clua_journal_number(L.pointer, height + 1, next)
+      if number == next { next += 1 }
+      return Int(number)
+    }
+    return (old.map(number), new.map(number))
+  }
+
+  /// Pushes kept values one by one, and leaves the list that it reads on the stack.
+  final class Reader {
+    private let journal: TableJournal
+    private let L: LuaStack
+    /// The index of the table; above it is a kept list, whose number is `list`.
+    private let table: CInt
+    private var list = 0
+
+    /// Uses two places of the stack. [-0, +2, -]
+    init(of journal: TableJournal, _ L: LuaStack) {
+      (self.journal, self.L) = (journal, L)
+      clua_node_pushtable(L.pointer, journal.table)
+      table = L.height
+      L.pushNil()
+    }
+
+    /// Pushes a value. [-0, +1, -]
+    func push(_ value: KeptValue) {
+      switch value {
+      case .element(let position, let other):
+        if list != other {
+          journal.push(.kept(other), to: L)
+          L.copy(from: -1, to: table + 1)
+          L.pop()
+          list = other
+        }
+        if L.isTable(at: table + 1) {
+          L.rawGet(index: position, at: table + 1)
+        } else {
+          L.pushNil()
+        }
+      case .current(let position) where L.isTable(at: table):
+        L.push(position)
+        L.getOwn(at: table)
+      default: journal.push(value, to: L)
+      }
+    }
+  }
+
   /// The present elements; valid until the next write.
-  func current() -> [KeptValue] { length == 0 ? [] : (1...length).map { .current($0) } }
+  func current() -> LazyMapCollection<Range<Int>, KeptValue> {
+    (0..<length).lazy.map { .current($0 + 1) }
+  }
 
   // MARK: Recording
 

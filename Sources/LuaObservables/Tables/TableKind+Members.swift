@@ -102,7 +102,7 @@ extension TableKind {
     of node: NodeRef, in scope: MemberScope, since position: Int,
     _ visit: (_ member: Member, _ count: Int) -> Bool
   ) -> Bool {
-    guard let journal = journals[node], hasRoom(L) else { return false }
+    guard let journal = journal(of: node), hasRoom(L) else { return false }
     let L = L
     func note(_ value: KeptValue, _ count: Int) -> Bool {
       journal.push(value, to: L)
@@ -134,7 +134,7 @@ extension TableKind {
 
   /// Implements `hasEdits`.
   func isEdited(_ node: NodeRef, since position: Int) -> Bool {
-    guard let journal = journals[node] else { return false }
+    guard let journal = journal(of: node) else { return false }
     // The call for the edits is dropped, so they need not be compared.
     if state.interrupter.isStopping { return true }
     let L = L

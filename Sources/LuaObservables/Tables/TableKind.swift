@@ -440,19 +440,22 @@ final class TableKind: NodeKind {
   // MARK: Journals
 
   /// The journals of tables whose members are followed.
-  @exclusivity(unchecked) private(set) var journals: [NodeRef: TableJournal] = [:]
+  @exclusivity(unchecked) private var journals: [NodeRef: TableJournal] = [:]
+  /// The journal that was requested last, because a write and its delivery request it several
+  /// times.
+  @exclusivity(unchecked) private var latestJournal: (node: NodeRef, journal: TableJournal)?
 
   override func beginJournal(of node: NodeRef) -> Bool {
     let table = TableKind.table(node)
     // Keep the length as writes will report it from now on; until then, the border may be any.
     clua_node_journal(L.pointer, table, true)
-    journals[node] = TableJournal(host, of: table, length: Int(clua_node_length(table)))
+    setJournal(TableJournal(host, of: table, length: Int(clua_node_length(table))), of: node)
     return true
   }
 
   override func endJournal(of node: NodeRef) {
     let table = TableKind.table(node)
-    journals[node] = nil
+    setJournal(nil, of: node)
     if host.isClosed { return }
     clua_node_journal(L.pointer, table, false)
     L.pushNil()
@@ -461,17 +464,29 @@ final class TableKind: NodeKind {
 
   /// Drops the journal of a table that is gone; the values that the journal kept go with the table.
   func abandonJournal(of node: NodeRef) {
-    if !journals.isEmpty { journals[node] = nil }
+    if !journals.isEmpty { setJournal(nil, of: node) }
   }
 
-  override func journalEnd(of node: NodeRef) -> Int { journals[node]?.end ?? 0 }
+  private func setJournal(_ journal: TableJournal?, of node: NodeRef) {
+    (journals[node], latestJournal) = (journal, nil)
+  }
+
+  /// The journal of a node whose edits are read.
+  func journal(of node: NodeRef) -> TableJournal? {
+    if let latestJournal, latestJournal.node == node { return latestJournal.journal }
+    guard !journals.isEmpty, let journal = journals[node] else { return nil }
+    latestJournal = (node, journal)
+    return journal
+  }
+
+  override func journalEnd(of node: NodeRef) -> Int { journal(of: node)?.end ?? 0 }
 
   override func trimJournal(of node: NodeRef, before position: Int) {
-    journals[node]?.trim(before: position, L)
+    journal(of: node)?.trim(before: position, L)
   }
 
   override func compactJournal(of node: NodeRef, for readers: [Int]) {
-    journals[node]?.compact(for: readers, L)
+    journal(of: node)?.compact(for: readers, L)
   }
 
   override func forEachMemberChange(
@@ -485,11 +500,8 @@ final class TableKind: NodeKind {
     isEdited(node, since: position)
   }
 
-  /// The journal of a node whose edits are read.
-  func journal(of node: NodeRef) -> TableJournal? { journals[node] }
-
   func record(_ write: clua_write, of node: NodeRef, _ L: LuaStack) {
-    if !journals.isEmpty, let journal = journals[node] { journal.record(write, L) }
+    journal(of: node)?.record(write, L)
   }
 
   // MARK: Lifetime
@@ -542,7 +554,7 @@ final class TableKind: NodeKind {
     engine.nodes.forEach { node in
       if isKind(of: node) { engine.nodes.end(node) }
     }
-    journals = [:]
+    (journals, latestJournal) = ([:], nil)
   }
 
   // MARK: Names

@@ -9,13 +9,11 @@ extension ScriptReceiver {
   func pushChange(
     _ change: ImmediateChange, _ path: Path, to L: LuaStack
   ) throws(LuaError) {
-    try state.check(clua_try_createtable(L.pointer, 0, 4), L)
     try state.push(bytes: path.text, to: L)
-    try state.check(clua_try_setfield(L.pointer, -2, "path", 4), L)
-    for (name, part) in [("key", ChangePart.key), ("old", .old), ("new", .new)] {
-      try push(part, of: change, to: L)
-      try state.check(clua_try_setfield(L.pointer, -2, name, 3), L)
-    }
+    try push(.key, of: change, to: L)
+    try push(.old, of: change, to: L)
+    try push(.new, of: change, to: L)
+    try state.check(clua_try_makechange(L.pointer), L)
   }
 
   /// Pushes a part of a change. [-0, +1, -]

@@ -3,7 +3,7 @@ internal import Lua
 internal import Observables
 
 /// A place in a script: a source and a line, in eight bytes.
-struct Site {
+struct Site: Equatable {
   var source: Int32 = 0
   var line: Int32 = 0
 
@@ -31,6 +31,10 @@ final class SourceNames: PlaceSource {
   private static let nameSize = 100
   /// The source name of the module's functions, "obs".
   private static let prelude: Int32 = 1
+
+  /// Texts of places, by the last digits of the places.
+  @exclusivity(unchecked) private var texts = Array(
+    repeating: (site: Site(), text: ""), count: SourceNames.slots)
 
   /// The state whose places recordings ask for.
   unowned var state: LuaState?
@@ -160,6 +164,12 @@ final class SourceNames: PlaceSource {
   /// "file:line", or "?" if no Lua function was running.
   func text(_ site: Site) -> String {
     guard site.line != 0, site.source != 0 else { return "?" }
+    let slot = Int(site.line &+ site.source) & (SourceNames.slots - 1)
+    if texts[slot].site != site { texts[slot] = (site, spelled(site)) }
+    return texts[slot].text
+  }
+
+  private func spelled(_ site: Site) -> String {
     let bytes = names[Int(site.source)].dropLast().map { UInt8(bitPattern: $0) }
     let name = String(decoding: bytes, as: UTF8.self)
     return site.line == Site.none ? name : "\(name):\(site.line)"

@@ -260,7 +260,7 @@ struct ChangePlan {
   private func elements(of array: AnyObject) -> [Any?]? {
     lists[ObjectIdentifier(array)]?.slots.map { slot in
       switch slot {
-      case .value(let value): value
+      case .value(let value): flattened(value)
       case .later(let path, _): try? object(path)
       }
     }

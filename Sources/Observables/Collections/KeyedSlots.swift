@@ -36,11 +36,13 @@ extension NodeRef {
   func report<Key>(_ changes: [KeyChange<Key>], _ slots: KeyedSlots<Key>) {
     let every = pointee.every
     let wantsEvery = every?.pointee.wants ?? 0
-    let heard = changes.filter { change in
+    var heard = changes.filter { change in
       let wants = wantsEvery | (slots[change.key]?.pointee.wants ?? 0)
       return wants != 0 && (!change.isSame || wants & Slot.Wants.writes != 0)
     }
     if heard.isEmpty { return }
+    // `*` gets the first value: a change, unless all keys were written with the values they had.
+    if let first = heard.firstIndex(where: { !$0.isSame }) { heard.swapAt(0, first) }
     var values = heard.map {
       ObservedValues(
         key: .value(AnyHashable($0.key)), old: $0.old.flatMap { flattened($0) },

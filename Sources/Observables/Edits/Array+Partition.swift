@@ -3,7 +3,7 @@ extension Array {
   /// by it.
   ///
   /// - Complexity: O(log n).
-  func partitioningIndex(where predicate: (Element) -> Bool) -> Int {
+  @inlinable func partitioningIndex(where predicate: (Element) -> Bool) -> Int {
     var (low, high) = (0, count)
     while low < high {
       let middle = (low + high) / 2

@@ -1,7 +1,7 @@
 /// One step from the former contents of a list to its current ones (C10).
 ///
 /// Edits are applied in order. Each position is valid at the time when its edit is applied.
-public enum CollectionEdit<Element> {
+@frozen public enum CollectionEdit<Element> {
   /// An element was inserted.
   case insert(Element, at: Int)
   /// An element was removed.
@@ -30,7 +30,7 @@ extension CollectionEdit {
   }
 
   /// Undoes this edit of a list.
-  func undo(in list: inout [Element]) {
+  @inlinable func undo(in list: inout [Element]) {
     switch self {
     case .insert(_, let position): list.remove(at: position)
     case .remove(let element, let position): list.insert(element, at: position)
@@ -49,7 +49,7 @@ public struct KeyedEdit<Key, Value> {
   /// The current value; nil if the key no longer exists.
   public let new: Value?
 
-  package init(key: Key, old: Value?, new: Value?) {
+  @inlinable package init(key: Key, old: Value?, new: Value?) {
     (self.key, self.old, self.new) = (key, old, new)
   }
 }

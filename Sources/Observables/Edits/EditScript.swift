@@ -5,11 +5,11 @@
 /// the same place, replacements precede insertions, and insertions precede removals. It takes O(n +
 /// n·d) time and O(d²) memory for d edits. If more than `limit` edits were necessary, everything
 /// before the common end is replaced position by position.
-package struct EditScript {
+@usableFromInline package struct EditScript {
   /// The maximum number of edits for which a script is searched.
-  package static let limit = 256
+  @usableFromInline package static let limit = 256
 
-  package enum Step: Equatable {
+  @frozen @usableFromInline package enum Step: Equatable {
     case insert(at: Int, new: Int)
     case remove(at: Int, old: Int)
     case replace(at: Int, old: Int, new: Int)
@@ -17,12 +17,12 @@ package struct EditScript {
 
   /// The steps in order of application; each position is valid at the time when its step is
   /// applied.
-  package private(set) var steps: [Step] = []
+  @usableFromInline package private(set) var steps: [Step] = []
 
   /// Makes the script from `old` elements to `new` ones.
   ///
   /// `same` receives an index into each list. If `isStopped` becomes true, the script has no steps.
-  package init(
+  @usableFromInline package init(
     from old: Int, to new: Int, limit: Int = EditScript.limit,
     same: (_ old: Int, _ new: Int) -> Bool, unless isStopped: () -> Bool = { false }
   ) {
@@ -78,6 +78,45 @@ package struct EditScript {
       }
       edits -= 1
     }
+  }
+
+  /// Makes the script between two lists of numbers.
+  ///
+  /// It does not search for a script if `limit` edits cannot suffice.
+  @usableFromInline package init(
+    from old: [Int], to new: [Int], limit: Int = EditScript.limit,
+    unless isStopped: () -> Bool = { false }
+  ) {
+    // With a limit below 0, everything before the common end is replaced.
+    let limit = EditScript.leastEdits(from: old, to: new) > limit ? -1 : limit
+    self.init(
+      from: old.count, to: new.count, limit: limit, same: { (i: Int, j: Int) in old[i] == new[j] },
+      unless: isStopped)
+  }
+
+  /// A lower bound of the number of edits: elements that stay keep their order.
+  ///
+  /// - Complexity: O(n log n).
+  private static func leastEdits(from old: [Int], to new: [Int]) -> Int {
+    // The last index and the number of occurrences of each element of the old list.
+    var places = [(index: Int, count: Int)](repeating: (0, 0), count: (old.max() ?? -1) + 1)
+    for (index, element) in old.enumerated() {
+      places[element] = (index, places[element].count + 1)
+    }
+    // Of the elements that occur once in the old list, no more can stay than the longest ascending
+    // sequence of their indices has. `ends[n]` is the lowest end of a sequence of n + 1.
+    var (ends, others) = ([Int](), 0)
+    for element in new {
+      guard element < places.count, places[element].count > 0 else { continue }
+      let place = places[element]
+      if place.count > 1 {
+        others += 1
+        continue
+      }
+      let length = ends.partitioningIndex { $0 >= place.index }
+      if length == ends.count { ends.append(place.index) } else { ends[length] = place.index }
+    }
+    return max(old.count, new.count) - ends.count - others
   }
 
   private enum Kind {

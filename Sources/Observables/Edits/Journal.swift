@@ -1,13 +1,13 @@
 /// The changes of one list, for several readers that each remember a position (C10).
 ///
 /// Positions only grow. Entries that all readers have passed are removed.
-package struct Journal<Element> {
-  private enum Entry {
+@frozen @usableFromInline package struct Journal<Element> {
+  @frozen @usableFromInline enum Entry {
     case edit(CollectionEdit<Element>)
     /// The list was sorted, reversed or assigned; `old` is the previous contents.
     case whole(old: [Element], isPermutation: Bool)
 
-    var size: Int {
+    @inlinable var size: Int {
       switch self {
       case .edit: 1
       case .whole(let old, _): old.count + 1
@@ -15,53 +15,53 @@ package struct Journal<Element> {
     }
   }
 
-  private var entries: [Entry] = []
+  @usableFromInline var entries: [Entry] = []
   /// The position of each entry; there are gaps after entries were combined.
-  private var positions: [Int] = []
+  @usableFromInline var positions: [Int] = []
   /// The growth of the list before each entry, and up to now.
-  private var growths: [Int] = []
-  private var growth = 0
+  @usableFromInline var growths: [Int] = []
+  @usableFromInline var growth = 0
   /// The position of the last entry that is not an edit.
-  private var lastWhole = -1
-  private var next = 0
+  @usableFromInline var lastWhole = -1
+  @usableFromInline var next = 0
   /// The highest position that a reader may have.
-  private var read = 0
+  @usableFromInline var read = 0
   /// The number of elements that the entries hold.
-  package private(set) var size = 0
+  @usableFromInline package var size = 0
   /// The size beyond which entries are combined.
-  private var limit: Int
-  private let minimalLimit: Int
+  @usableFromInline var limit: Int
+  @usableFromInline let minimalLimit: Int
 
   /// Makes a journal without entries; fewer than `minimalLimit` elements are always kept.
-  package init(minimalLimit: Int = 1024) {
+  @inlinable package init(minimalLimit: Int = 1024) {
     (self.minimalLimit, limit) = (minimalLimit, minimalLimit)
   }
 
-  package var isEmpty: Bool { entries.isEmpty }
-  package var count: Int { entries.count }
+  @inlinable package var isEmpty: Bool { entries.isEmpty }
+  @inlinable package var count: Int { entries.count }
 
   /// The position after the last entry, for a reader that has read everything.
-  package var end: Int {
+  @inlinable package var end: Int {
     mutating get {
       read = next
       return next
     }
   }
 
-  package mutating func record(_ edit: CollectionEdit<Element>) {
+  @inlinable package mutating func record(_ edit: CollectionEdit<Element>) {
     if covers(isPermutation: edit.isMove) { return }
     append(.edit(edit))
   }
 
   /// Records a change of the list as a whole; `old` is the previous contents.
-  package mutating func rearranged(
+  @inlinable package mutating func rearranged(
     from old: @autoclosure () -> [Element], isPermutation: Bool
   ) {
     if covers(isPermutation: isPermutation) { return }
     append(.whole(old: old(), isPermutation: isPermutation))
   }
 
-  private mutating func append(_ entry: Entry) {
+  @inlinable mutating func append(_ entry: Entry) {
     size += entry.size
     entries.append(entry)
     positions.append(next)
@@ -74,7 +74,7 @@ package struct Journal<Element> {
   }
 
   /// Whether an unread change of the whole list covers the next change.
-  private mutating func covers(isPermutation: Bool) -> Bool {
+  @inlinable mutating func covers(isPermutation: Bool) -> Bool {
     guard let last = entries.last, positions[positions.count - 1] >= read,
       case .whole(let old, let wasPermutation) = last
     else { return false }
@@ -87,7 +87,7 @@ package struct Journal<Element> {
   // MARK: Trimming
 
   /// Removes the entries before `position`, which all readers have passed.
-  package mutating func trim(before position: Int) {
+  @inlinable package mutating func trim(before position: Int) {
     let count = index(of: position)
     if count == 0 { return }
     if count == entries.count, size > minimalLimit {
@@ -107,7 +107,7 @@ package struct Journal<Element> {
   /// `readers` are the positions of all readers. Nothing changes if `isStopped` becomes true.
   ///
   /// - Complexity: O(1) as long as the entries hold little; otherwise O(n · entries).
-  package mutating func compact(
+  @inlinable package mutating func compact(
     for readers: [Int], current: () -> [Element], unless isStopped: () -> Bool = { false }
   ) {
     if size <= limit { return }
@@ -136,7 +136,7 @@ package struct Journal<Element> {
     read = next
   }
 
-  private static func undo(_ entry: Entry, in state: inout [Element]) {
+  @inlinable static func undo(_ entry: Entry, in state: inout [Element]) {
     switch entry {
     case .edit(let edit): edit.undo(in: &state)
     case .whole(let old, _): state = old
@@ -145,20 +145,20 @@ package struct Journal<Element> {
 
   // MARK: Reading
 
-  private func entries(since position: Int) -> ArraySlice<Entry> {
+  @inlinable func entries(since position: Int) -> ArraySlice<Entry> {
     entries[index(of: position)...]
   }
 
-  private func index(of position: Int) -> Int { positions.partitioningIndex { $0 >= position } }
+  @inlinable func index(of position: Int) -> Int { positions.partitioningIndex { $0 >= position } }
 
   /// Returns the contents at `position`.
   ///
   /// They are arbitrary if `isStopped` becomes true.
   ///
   /// - Complexity: O(n · entries since).
-  package func former(
-    at position: Int, current: () -> [Element], unless isStopped: () -> Bool = { false }
-  ) -> [Element] {
+  @inlinable package func former<List: RandomAccessCollection<Element>>(
+    at position: Int, current: () -> List, unless isStopped: () -> Bool = { false }
+  ) -> [Element] where List.Index == Int {
     let unread = entries(since: position)
     let whole = unread.firstIndex {
       if case .whole = $0 { return true }
@@ -170,7 +170,7 @@ package struct Journal<Element> {
       state = old
       rest = unread[..<whole]
     } else {
-      state = current()
+      state = Array(current())
     }
     for entry in rest.reversed() {
       if isStopped() { break }
@@ -182,14 +182,17 @@ package struct Journal<Element> {
   /// Returns the edits from the contents at `position` to the current ones, in order of
   /// application.
   ///
-  /// There are none if both contents are the same, or if `isStopped` becomes true.
+  /// There are none if both contents are the same, or if `isStopped` becomes true. If comparisons
+  /// are slow, `numbers` gives each element of two lists a number from 0, the same to elements that
+  /// are the same; the numbers are then compared instead.
   ///
   /// - Complexity: O(edits) for insertions only, for removals only, and for one move of an element
   ///   among others; otherwise O(n + n·d).
-  package func edits(
-    since position: Int, current: () -> [Element], same: (Element, Element) -> Bool,
+  @inlinable package func edits<List: RandomAccessCollection<Element>>(
+    since position: Int, current: () -> List, same: (Element, Element) -> Bool,
+    numbers: (([Element], [Element]) -> (old: [Int], new: [Int])?) = { _, _ in nil },
     unless isStopped: () -> Bool = { false }
-  ) -> [CollectionEdit<Element>] {
+  ) -> [CollectionEdit<Element>] where List.Index == Int {
     let unread = entries(since: position)
     var recorded: [CollectionEdit<Element>] = []
     for case .edit(let edit) in unread {
@@ -197,13 +200,12 @@ package struct Journal<Element> {
       recorded.append(edit)
     }
     let isComplete = recorded.count == unread.count
-    if isComplete, recorded.count == 1, !recorded[0].isMove {
-      if case .replace(let old, let new, _) = recorded[0], same(old, new) { return [] }
+    if isComplete,
+      recorded.allSatisfy({ $0.isInsertion }) || recorded.allSatisfy({ $0.isRemoval })
+    {
       return recorded
     }
-    if isComplete, recorded.allSatisfy(\.isInsertion) || recorded.allSatisfy(\.isRemoval) {
-      return recorded
-    }
+    if let replacements = Journal.replacements(unread, same) { return replacements }
     // No shorter script has the effect of one move.
     if isComplete, recorded.count == 1,
       Journal.changes(recorded[0], a: current(), same)
@@ -214,9 +216,14 @@ package struct Journal<Element> {
     if isStopped() { return [] }
     // A script longer than the recorded edits is useless.
     let limit = isComplete ? min(recorded.count, EditScript.limit) : EditScript.limit
-    let script = EditScript(
-      from: old.count, to: new.count, limit: limit, same: { same(old[$0], new[$1]) },
-      unless: isStopped)
+    let script =
+      if let numbers = numbers(old, Array(new)) {
+        EditScript(from: numbers.old, to: numbers.new, limit: limit, unless: isStopped)
+      } else {
+        EditScript(
+          from: old.count, to: new.count, limit: limit, same: { same(old[$0], new[$1]) },
+          unless: isStopped)
+      }
     if isStopped() { return [] }
     if isComplete, !script.steps.isEmpty, recorded.count <= script.steps.count { return recorded }
     return script.steps.map { step in
@@ -229,28 +236,45 @@ package struct Journal<Element> {
     }
   }
 
+  /// The replacements that change an element, if the entries are one replacement or two in
+  /// different places, such as those of a swap; otherwise nil.
+  ///
+  /// No shorter script has their effect.
+  @inlinable static func replacements(
+    _ entries: ArraySlice<Entry>, _ same: (Element, Element) -> Bool
+  ) -> [CollectionEdit<Element>]? {
+    guard (1...2).contains(entries.count) else { return nil }
+    var (changes, former) = ([CollectionEdit<Element>](), Int?.none)
+    for entry in entries {
+      guard case .edit(let edit) = entry, case .replace(let old, let new, let place) = edit,
+        place != former
+      else { return nil }
+      former = place
+      if !same(old, new) { changes.append(edit) }
+    }
+    return changes
+  }
+
   /// Whether the last edit is a move that has changed the list.
-  private static func changes(
-    _ edit: CollectionEdit<Element>, a list: [Element], _ same: (Element, Element) -> Bool
-  ) -> Bool {
+  @inlinable static func changes<List: RandomAccessCollection<Element>>(
+    _ edit: CollectionEdit<Element>, a list: List, _ same: (Element, Element) -> Bool
+  ) -> Bool where List.Index == Int {
     guard case .move(let element, let from, let place) = edit else { return false }
     return list[min(from, place)...max(from, place)].contains { !same($0, element) }
   }
 
   /// Whether there are edits since `position`; the result is arbitrary if `isStopped` becomes true.
-  package func hasEdits(
-    since position: Int, current: () -> [Element], same: (Element, Element) -> Bool,
+  @inlinable package func hasEdits<List: RandomAccessCollection<Element>>(
+    since position: Int, current: () -> List, same: (Element, Element) -> Bool,
     unless isStopped: () -> Bool = { false }
-  ) -> Bool {
+  ) -> Bool where List.Index == Int {
     let first = index(of: position)
     if first == entries.count { return false }
     let unread = entries[first...]
     let isComplete = lastWhole < position
     // A list of another length has changed.
     if isComplete, growth != growths[first] { return true }
-    if isComplete, unread.count == 1, case .edit(.replace(let old, let new, _)) = unread.first! {
-      return !same(old, new)
-    }
+    if let replacements = Journal.replacements(unread, same) { return !replacements.isEmpty }
     if isComplete, unread.count == 1, case .edit(let edit) = unread.first!,
       Journal.changes(edit, a: current(), same)
     {
@@ -265,7 +289,7 @@ package struct Journal<Element> {
   /// `visit` returns false.
   ///
   /// Returns false if this is not known, because the list was assigned as a whole.
-  package func forEachMemberChange(
+  @inlinable package func forEachMemberChange(
     since position: Int, _ visit: (Element, _ count: Int) -> Bool
   ) -> Bool {
     let unread = entries(since: position)
@@ -288,17 +312,17 @@ package struct Journal<Element> {
 }
 
 extension CollectionEdit {
-  fileprivate var isInsertion: Bool {
+  @inlinable var isInsertion: Bool {
     if case .insert = self { return true }
     return false
   }
 
-  fileprivate var isRemoval: Bool {
+  @inlinable var isRemoval: Bool {
     if case .remove = self { return true }
     return false
   }
 
-  fileprivate var isMove: Bool {
+  @inlinable var isMove: Bool {
     if case .move = self { return true }
     return false
   }

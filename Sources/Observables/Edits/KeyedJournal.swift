@@ -1,29 +1,40 @@
 /// The changes of one dictionary or set, for several readers that each remember a position (C10).
-package struct KeyedJournal<Key: Hashable, Value> {
-  private struct Entry {
-    let position: Int
-    let key: Key
-    let old: Value?
-    let new: Value?
+@frozen @usableFromInline package struct KeyedJournal<Key: Hashable, Value> {
+  @frozen @usableFromInline struct Entry {
+    @usableFromInline let position: Int
+    @usableFromInline let key: Key
+    @usableFromInline let old: Value?
+    @usableFromInline let new: Value?
+
+    @inlinable init(position: Int, key: Key, old: Value?, new: Value?) {
+      (self.position, self.key, self.old, self.new) = (position, key, old, new)
+    }
+
+    @inlinable func isChange(_ same: (Value, Value) -> Bool) -> Bool {
+      switch (old, new) {
+      case (let old?, let new?): !same(old, new)
+      default: old != nil || new != nil
+      }
+    }
   }
 
-  private var entries: [Entry] = []
-  private var next = 0
+  @usableFromInline var entries: [Entry] = []
+  @usableFromInline var next = 0
   /// The number of entries beyond which they are combined.
-  private var limit: Int
-  private let minimalLimit: Int
+  @usableFromInline var limit: Int
+  @usableFromInline let minimalLimit: Int
 
   /// Makes a journal without entries; fewer than `minimalLimit` elements are always kept.
-  package init(minimalLimit: Int = 1024) {
+  @inlinable package init(minimalLimit: Int = 1024) {
     (self.minimalLimit, limit) = (minimalLimit, minimalLimit)
   }
 
-  package var count: Int { entries.count }
+  @inlinable package var count: Int { entries.count }
 
   /// The position after the last entry, for a reader that has read everything.
-  package var end: Int { next }
+  @inlinable package var end: Int { next }
 
-  package mutating func record(_ key: Key, from old: Value?, to new: Value?) {
+  @inlinable package mutating func record(_ key: Key, from old: Value?, to new: Value?) {
     entries.append(Entry(position: next, key: key, old: old, new: new))
     next += 1
   }
@@ -31,8 +42,9 @@ package struct KeyedJournal<Key: Hashable, Value> {
   // MARK: Trimming
 
   /// Removes the entries before `position`, which all readers have passed.
-  package mutating func trim(before position: Int) {
+  @inlinable package mutating func trim(before position: Int) {
     let count = index(of: position)
+    if count == 0 { return }
     if count == entries.count, count > minimalLimit {
       // An array keeps the capacity that it once needed.
       entries = []
@@ -44,7 +56,7 @@ package struct KeyedJournal<Key: Hashable, Value> {
 
   /// Combines the entries of each key if readers lag behind; `readers` are the positions of all
   /// readers.
-  package mutating func compact(for readers: [Int], keyCount: Int) {
+  @inlinable package mutating func compact(for readers: [Int], keyCount: Int) {
     if entries.count <= max(limit, 4 * keyCount + minimalLimit) { return }
     var kept: [Entry] = []
     var starts = readers.sorted()[...]
@@ -61,11 +73,13 @@ package struct KeyedJournal<Key: Hashable, Value> {
     limit = max(limit, 2 * entries.count)
   }
 
-  /// Returns one entry per key, in the order of first changes; a key that was added and removed
-  /// again has no entry.
-  private static func puttingTogether(
+  /// Returns one entry per key, in the order of first changes.
+  ///
+  /// A key that several entries add and remove again has none.
+  @inlinable static func puttingTogether(
     _ part: ArraySlice<Entry>, unless isStopped: () -> Bool = { false }
   ) -> [Entry] {
+    if part.count == 1 { return Array(part) }
     var net: [Entry] = []
     var places: [Key: Int] = [:]
     for entry in part {
@@ -83,41 +97,39 @@ package struct KeyedJournal<Key: Hashable, Value> {
 
   // MARK: Reading
 
-  private func entries(since position: Int) -> ArraySlice<Entry> {
+  @inlinable func entries(since position: Int) -> ArraySlice<Entry> {
     entries[index(of: position)...]
   }
 
-  private func index(of position: Int) -> Int {
+  @inlinable func index(of position: Int) -> Int {
     entries.partitioningIndex { $0.position >= position }
   }
 
   /// Returns the change of each key since `position`, in the order of first changes.
   ///
   /// A key that has its former value is left out. There are no changes if `isStopped` becomes true.
-  package func edits(
+  @inlinable package func edits(
     since position: Int, same: (Value, Value) -> Bool, unless isStopped: () -> Bool = { false }
   ) -> [KeyedEdit<Key, Value>] {
     let net = KeyedJournal.puttingTogether(entries(since: position), unless: isStopped)
     if isStopped() { return [] }
-    let edits = net.map { KeyedEdit(key: $0.key, old: $0.old, new: $0.new) }
-    return edits.filter { edit in
-      switch (edit.old, edit.new) {
-      case (let old?, let new?): !same(old, new)
-      default: true
-      }
+    return net.compactMap { entry in
+      entry.isChange(same) ? KeyedEdit(key: entry.key, old: entry.old, new: entry.new) : nil
     }
   }
 
   /// Whether there are edits since `position`; false if `isStopped` becomes true.
-  package func hasEdits(
+  @inlinable package func hasEdits(
     since position: Int, same: (Value, Value) -> Bool, unless isStopped: () -> Bool = { false }
   ) -> Bool {
-    !edits(since: position, same: same, unless: isStopped).isEmpty
+    let unread = entries(since: position)
+    if unread.count == 1 { return !isStopped() && unread.first!.isChange(same) }
+    return !edits(since: position, same: same, unless: isStopped).isEmpty
   }
 
   /// Calls `visit` with each value that was added (+1) or removed (-1) since `position`, until
   /// `visit` returns false.
-  package func forEachMemberChange(
+  @inlinable package func forEachMemberChange(
     since position: Int, _ visit: (Key, Value, _ count: Int) -> Bool
   ) {
     for entry in entries(since: position) {

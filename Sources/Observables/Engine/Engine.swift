@@ -48,6 +48,7 @@ extension ObservationCore {
     /// Ends every watcher and forgets every node, without calling hooks: the loop or the state
     /// closes (L3).
     package func close() {
+      deliveredValues.forgetAll()
       watchers.forEach { watchers.stop($0) }
       hooks.removeAll()
       nodes.forEach { node in

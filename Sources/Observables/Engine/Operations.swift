@@ -17,6 +17,9 @@ package struct Operations: Room {
     fileprivate var followed: WatcherRef?
     /// The first error that prevented a link of the current watcher from being made.
     fileprivate var failure: (any Error)?
+    #if DEBUG
+      fileprivate var steps = 0
+    #endif
   }
   private var state: State {
     @inline(__always) unsafeAddress { rooms.address(of: &rooms.memory.pointee.operations) }
@@ -29,6 +32,25 @@ package struct Operations: Room {
   var wirings: Int { state.wirings }
   /// The first error that prevented a link of the current watcher from being made.
   var failure: (any Error)? { state.failure }
+
+  // MARK: Counting
+
+  #if DEBUG
+    /// How many links were examined, properties brought up to date, and watchers looked at.
+    ///
+    /// Tests compare it for graphs of different sizes.
+    package var steps: Int { state.steps }
+  #endif
+
+  /// Counts a step of a loop over links, properties or watchers, in debug builds.
+  @inline(__always)
+  func countStep() {
+    #if DEBUG
+      state.steps += 1
+    #endif
+  }
+
+  // MARK: Operations under way
 
   /// True while nodes must not be freed.
   var isBusy: Bool { state.removals + state.wirings > 0 }

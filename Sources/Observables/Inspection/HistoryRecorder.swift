@@ -9,21 +9,23 @@
 @_documentation(visibility: internal)
 open class HistoryRecorder: ObservationCore.EngineRecorder {
   /// The recorded history of one watcher.
-  package struct History {
+  package final class History {
     /// The part of the program to which the watcher belongs.
     package let owner: UInt32
-    package fileprivate(set) var waiting: [RecordedWrite] = []
+    @exclusivity(unchecked) package fileprivate(set) var waiting: [RecordedWrite] = []
     /// The writes in `waiting`, by position, whose objects may have left the path.
-    fileprivate var suspects: [(position: Int, place: Place)] = []
+    @exclusivity(unchecked) fileprivate var suspects: [(position: Int, place: Place)] = []
     /// The number of the last write that was noted.
-    fileprivate var writeNumber = 0
+    @exclusivity(unchecked) fileprivate var writeNumber = 0
     /// The writes that caused the last call.
-    package fileprivate(set) var last: [RecordedWrite] = []
-    package fileprivate(set) var lastTurn = 0
+    @exclusivity(unchecked) package fileprivate(set) var last: [RecordedWrite] = []
+    @exclusivity(unchecked) package fileprivate(set) var lastTurn = 0
     /// The flush of the last call, within its turn; nil for a call outside of flushes.
-    package fileprivate(set) var lastFlush: Int?
-    fileprivate(set) var lastEqual: RecordedWrite?
+    @exclusivity(unchecked) package fileprivate(set) var lastFlush: Int?
+    @exclusivity(unchecked) fileprivate(set) var lastEqual: RecordedWrite?
     fileprivate(set) var stoppedAt: String?
+
+    fileprivate init(owner: UInt32) { self.owner = owner }
   }
 
   /// An object that a watcher or lazy property may depend on.
@@ -33,9 +35,9 @@ open class HistoryRecorder: ObservationCore.EngineRecorder {
   }
 
   /// Whether events are kept for a sink (`takeEvents`).
-  package var isLogging = false
+  @exclusivity(unchecked) package var isLogging = false
   /// Whether histories are kept for `why`.
-  package var keepsHistory = false {
+  @exclusivity(unchecked) package var keepsHistory = false {
     didSet {
       if keepsHistory { return }
       forgetHistories { _ in true }
@@ -43,14 +45,14 @@ open class HistoryRecorder: ObservationCore.EngineRecorder {
     }
   }
   private unowned(unsafe) let engine: Engine
-  private var histories: [UInt64: History] = [:]
-  private var events: [LoopEvent] = []
-  private var writeNumber = 0
+  @exclusivity(unchecked) private var histories: [UInt64: History] = [:]
+  @exclusivity(unchecked) private var events: [LoopEvent] = []
+  @exclusivity(unchecked) private var writeNumber = 0
   /// Ended watchers whose histories are kept; the oldest are dropped first.
   private var ended: [UInt64] = []
   private let endedLimit = 10_000
   /// The values of lazy properties that are about to be replaced.
-  private var formerValues: [UInt64: AnyObject] = [:]
+  @exclusivity(unchecked) private var formerValues: [UInt64: AnyObject] = [:]
 
   /// Makes a recorder for an engine that outlives it or is closed before it.
   package init(of engine: Engine) {
@@ -216,7 +218,7 @@ open class HistoryRecorder: ObservationCore.EngineRecorder {
   /// Notes a write for all watchers that it concerns, including pending ones, because `why` returns
   /// every write.
   private func note(_ write: RecordedWrite, of change: Change) {
-    let slots = [change.slot, change.every].compactMap { $0 }
+    let slots = [change.slot, change.every]
     writeNumber += 1
     let suspects = suspects(in: slots)
     _ = engine.inspection.firstWatcher(behind: slots) { watcher, through in
@@ -225,30 +227,40 @@ open class HistoryRecorder: ObservationCore.EngineRecorder {
       let lazies = through()
       let owner = (lazies.first ?? watcher).identity
       let place = suspects.contains(owner) ? Place(node: change.node, owner: owner) : nil
-      keep(
-        write, lazies, place, isSame: change.isSame,
-        &histories[watcher.pointee.id, default: History(owner: part)])
+      keep(write, lazies, place, isSame: change.isSame, history(of: watcher, part))
       return false
     }
   }
 
+  /// The history of a watcher, made if it does not exist yet.
+  private func history(of watcher: WatcherRef, _ owner: UInt32) -> History {
+    let id = watcher.pointee.id
+    if let known = histories[id] { return known }
+    let history = History(owner: owner)
+    histories[id] = history
+    return history
+  }
+
   /// The watchers and lazy properties whose paths to a key have all changed nearer to the root
   /// since they were last looked up; the object may no longer be on these paths.
-  private func suspects(in slots: [SlotRef]) -> Set<WatcherID> {
-    var suspects: Set<WatcherID> = []
-    var others: Set<WatcherID> = []
-    for slot in slots {
-      slot.forEachLinkOfAny { link in
-        let owner = link.pointee.wire.pointee.watcher.identity
-        if link.isBelowStale { suspects.insert(owner) } else { others.insert(owner) }
+  private func suspects(in slots: [SlotRef?]) -> Set<WatcherID> {
+    func owners(isSuspect: Bool) -> Set<WatcherID> {
+      var owners: Set<WatcherID> = []
+      for case let slot? in slots {
+        slot.forEachLinkOfAny { link in
+          guard link.isBelowStale == isSuspect else { return }
+          owners.insert(link.pointee.wire.pointee.watcher.identity)
+        }
       }
+      return owners
     }
-    return suspects.subtracting(others)
+    let suspects = owners(isSuspect: true)
+    return suspects.isEmpty ? [] : suspects.subtracting(owners(isSuspect: false))
   }
 
   private func keep(
     _ write: RecordedWrite, _ lazies: [WatcherRef], _ suspect: Place?, isSame: Bool,
-    _ history: inout History
+    _ history: History
   ) {
     // Several paths of a watcher may pass through the written key.
     if history.writeNumber == writeNumber { return }
@@ -258,27 +270,26 @@ open class HistoryRecorder: ObservationCore.EngineRecorder {
     write.through = lazies.map(engine.lazies.name)
     guard reserve(write.size, of: history.owner) else { return }
     if let suspect, !isSame { history.suspects.append((history.waiting.count, suspect)) }
-    if isSame { keepEqual(write, &history) } else { history.waiting.append(write) }
+    if isSame { keepEqual(write, history) } else { history.waiting.append(write) }
   }
 
   /// Keeps a write, whose memory was reserved, as the last one that changed nothing.
-  private func keepEqual(_ write: RecordedWrite, _ history: inout History) {
+  private func keepEqual(_ write: RecordedWrite, _ history: History) {
     if let former = history.lastEqual { release(former.size, of: history.owner) }
     history.lastEqual = write
   }
 
   public override func unchanged(_ watcher: ObservationCore.WatcherRef) {
-    guard keepsHistory, var history = histories[watcher.pointee.id],
+    guard keepsHistory, let history = histories[watcher.pointee.id],
       var write = history.waiting.last
     else { return }
     write.isRecomputed = true
     // The values of the write differ. Only the watched property's value is equal.
     (write.old, write.new) = (nil, nil)
     release(history.waiting, of: history.owner)
-    if reserve(write.size, of: history.owner) { keepEqual(write, &history) }
+    if reserve(write.size, of: history.owner) { keepEqual(write, history) }
     history.waiting = []
     history.suspects = []
-    histories[watcher.pointee.id] = history
   }
 
   public override func invalidated(
@@ -325,7 +336,7 @@ open class HistoryRecorder: ObservationCore.EngineRecorder {
   open override func called(_ watcher: ObservationCore.WatcherRef) {
     let owner = owner(of: watcher)
     if keepsHistory, records(owner) {
-      var history = histories[watcher.pointee.id] ?? History(owner: owner)
+      let history = history(of: watcher, owner)
       release(history.last, of: owner)
       history.last = history.waiting
       for (position, place) in history.suspects where hasLeft(place) {
@@ -335,7 +346,6 @@ open class HistoryRecorder: ObservationCore.EngineRecorder {
       (history.lastTurn, history.lastFlush) = (turn, flush)
       if let write = history.lastEqual { release(write.size, of: owner) }
       history.lastEqual = nil
-      histories[watcher.pointee.id] = history
     }
     add(.call, watcher)
   }
@@ -379,7 +389,7 @@ open class HistoryRecorder: ObservationCore.EngineRecorder {
     guard keepsHistory else { return }
     let owner = owner(of: watcher)
     if records(owner) {
-      histories[watcher.pointee.id, default: History(owner: owner)].stoppedAt = site
+      history(of: watcher, owner).stoppedAt = site
     }
   }
 

@@ -27,6 +27,8 @@ public final class Path: Sendable {
   let deepStep: Int
   /// The number of bytes of all components.
   let size: Int
+  /// The text of `description`, byte for byte.
+  package let text: [UInt8]
 
   /// A cache for the meaning of each component in the kind of object to which it was applied last.
   ///
@@ -85,6 +87,12 @@ public final class Path: Sendable {
     self.kinds = steps.map(\.kind)
     self.hasElements = components.contains { $0.kind == .element }
     self.size = components.reduce(0) { $0 + $1.bytes.count }
+    var text = components[0].text
+    for component in components.dropFirst() {
+      text.append(UInt8(ascii: "."))
+      text += component.text
+    }
+    self.text = text
     answers = .allocate(capacity: steps.count)
     for step in steps.indices { (answers + step).initialize(to: Atomic(0)) }
   }
@@ -143,13 +151,6 @@ extension Path: ExpressibleByStringLiteral {
     } catch {
       preconditionFailure(error.description)
     }
-  }
-}
-
-extension Path {
-  /// The text of `description`, byte for byte.
-  package var text: [UInt8] {
-    Array(components.map(\.text).joined(separator: [UInt8(ascii: ".")]))
   }
 }
 

@@ -16,11 +16,13 @@ final class MirrorDocument {
   private var nodes: [NodeID: MirrorNode] = [:]
   private var handles: [Int: MirrorNode] = [:]
   /// The names of objects that this process makes.
-  private let space = UInt64.random(in: 1...UInt64.max)
+  private let space: UInt64
   private var count: UInt64 = 0
   private var lastHandle = 0
   /// The number of objects that have left since the last sweep.
   private var leftCount = 0
+
+  init(names space: UInt64 = .random(in: 1...UInt64.max)) { self.space = space }
 
   // MARK: Names
 

@@ -5,8 +5,8 @@ struct Download {
   let at: Int, size: Int
   /// The version of the server, and the number of this writer's last batch there.
   let newest: Int, last: Int
-  /// The writer and the number of the last batch that the snapshot has.
-  let lastEntry: (writer: String, number: Int)
+  /// The last batch that the snapshot has.
+  let lastEntry: EntryName
   fileprivate(set) var bytes: [UInt8] = []
   fileprivate(set) var entries: [StreamEntry] = []
 
@@ -24,14 +24,14 @@ struct Download {
   init?(_ reply: [Reply]) {
     let numbers = reply[2...5].compactMap(\.integer)
     guard let epoch = reply[1].text, numbers.count == 4, numbers[1] <= numbers[0],
-      let writer = reply[6].text
+      let writer = reply[6].text, let mark = reply[8].text
     else { return nil }
     (self.epoch, newest, at, last, size) = (epoch, numbers[0], numbers[1], numbers[2], numbers[3])
-    lastEntry = (writer, reply[7].integer ?? 0)
+    lastEntry = EntryName(writer: writer, number: reply[7].integer ?? 0, mark: mark)
   }
 
   fileprivate func isSameSnapshot(as other: Download) -> Bool {
-    epoch == other.epoch && at == other.at && size == other.size
+    epoch == other.epoch && at == other.at && size == other.size && lastEntry == other.lastEntry
   }
 
   /// Adds the batches that come next, in order; false if there are none.

@@ -12,12 +12,6 @@ package enum MirrorName {
         }
       }
   }
-
-  /// A name that no other process makes.
-  static func new() -> String {
-    let text = String(UInt64.random(in: 1...UInt64.max), radix: 16)
-    return String(repeating: "0", count: 16 - text.count) + text
-  }
 }
 
 extension String {

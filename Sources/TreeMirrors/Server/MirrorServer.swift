@@ -20,6 +20,7 @@ final class MirrorServer {
   let name: String
   let address: RedisAddress
   private let limit: Int
+  let network: any MirrorNetwork
   private let loop: Loop
   private weak var client: (any MirrorServerClient)?
   private var phase = Phase.offline
@@ -54,9 +55,9 @@ final class MirrorServer {
     _ options: MirrorOptions, on loop: Loop
   ) throws {
     (self.client, self.name, self.address, self.loop) = (client, name, address, loop)
-    (limit, reconnecting) = (options.limit, Reconnecting(options.delays))
+    (limit, network, reconnecting) = (options.limit, options.network, Reconnecting(options.delays))
     keys = ["s", "m", "w", "d", "p"].map { "obs:{\(name)}:\($0)".bytes }
-    try RedisConnection.check(address)
+    try network.check(address)
   }
 
   var isReady: Bool { if case .ready = phase { true } else { false } }
@@ -90,7 +91,8 @@ final class MirrorServer {
   }
 
   private func connection(forReading: Bool = false) throws -> RedisConnection {
-    let connection = try RedisConnection(to: address, limit: limit, on: loop)
+    let connection = try RedisConnection(
+      to: address, limit: limit, on: loop, through: network)
     connection.ended = { [weak self] failure in self?.ended(failure, whileReading: forReading) }
     return connection
   }
@@ -159,7 +161,7 @@ final class MirrorServer {
     if isClosed { return }
     if reconnecting.noteFailure(reason, isShort: isShort) { warn(reason) }
     client?.serverWasLost()
-    retry = loop.after(reconnecting.nextDelay()) { [weak self] in self?.connect() }
+    retry = loop.after(reconnecting.nextDelay(network.random())) { [weak self] in self?.connect() }
   }
 
   /// Ends the connections for good.

@@ -22,9 +22,9 @@ struct Reconnecting {
 
   /// The time until the next attempt, in seconds.
   ///
-  /// It is random, so that processes do not all come back at once.
-  mutating func nextDelay() -> Double {
+  /// The random number keeps processes from coming back all at once.
+  mutating func nextDelay(_ random: UInt64) -> Double {
     defer { delay = min(2 * delay, delays.longest) }
-    return delay * Double.random(in: 0.5...1)
+    return delay * (0.5 + 0.5 * Double(random >> 11) / 0x1p53)
   }
 }

@@ -1,7 +1,7 @@
 internal import Observables
 
 /// Where a server is, and as whom to log in there.
-struct RedisAddress: Equatable {
+package struct RedisAddress: Equatable {
   var host = "127.0.0.1"
   var port = 6379
   /// The path of a socket, instead of host and port.

@@ -1,7 +1,8 @@
 /// What the server runs: each script is one step for all processes.
 ///
 /// The keys of a mirror have one prefix, and braces that keep them on one node of a cluster:
-/// - `s`: the stream of batches, whose version is the number before the dash of their ids;
+/// - `s`: the stream of batches, whose version is the number before the dash of their ids; each has
+///   a writer (`w`), its number (`n`), the mark of this append (`m`), and at last bytes (`b`);
 /// - `m`: `epoch`, which names the published state for good; `v`, the version; `at`, the version of
 ///   the snapshot; `format`;
 /// - `w`: the last number of each writer;
@@ -16,15 +17,15 @@ enum ServerScript: String, CaseIterable {
     local m = redis.call('HMGET', KEYS[2], 'epoch', 'v', 'at', 'format')
     if not m[1] then
       if epoch ~= '' then return {'lost'} end
-      if ARGV[6] == '' then return {'empty'} end
-      local state = KEYS[6] and (redis.call('GET', KEYS[6]) or '') or ARGV[8]
-      if #state ~= tonumber(ARGV[9]) then return {'again'} end
+      if ARGV[7] == '' then return {'empty'} end
+      local state = KEYS[6] and (redis.call('GET', KEYS[6]) or '') or ARGV[9]
+      if #state ~= tonumber(ARGV[10]) then return {'again'} end
       redis.call('DEL', KEYS[1], KEYS[3], KEYS[5])
       redis.call('SET', KEYS[4], state)
-      redis.call('HSET', KEYS[2], 'epoch', ARGV[6], 'v', '0', 'at', '0', 'format', ARGV[7])
-      return {'published', ARGV[6]}
+      redis.call('HSET', KEYS[2], 'epoch', ARGV[7], 'v', '0', 'at', '0', 'format', ARGV[8])
+      return {'published', ARGV[7]}
     end
-    if m[4] ~= ARGV[7] then return {'format', m[4]} end
+    if m[4] ~= ARGV[8] then return {'format', m[4]} end
     local v, at = tonumber(m[2]), tonumber(m[3])
     local last = redis.call('HGET', KEYS[3], ARGV[1]) or '0'
     local function entry(n)
@@ -34,7 +35,7 @@ enum ServerScript: String, CaseIterable {
     if m[1] == epoch and version <= v then
       local known = version > 0 and entry(version)
       local is_same = version == 0
-        or known and known[2][2] == ARGV[4] and known[2][4] == ARGV[5]
+        or known and known[2][2] == ARGV[4] and known[2][4] == ARGV[5] and known[2][6] == ARGV[6]
       if is_same and (version == v or entry(version + 1)) then
         return {'resume', m[1], v, at, last}
       end
@@ -42,7 +43,8 @@ enum ServerScript: String, CaseIterable {
     if redis.call('EXISTS', KEYS[4]) == 0 then return {'lost'} end
     local newest = at > 0 and entry(at)
     return {'state', m[1], v, at, last, redis.call('STRLEN', KEYS[4]),
-      newest and newest[2][2] or '', newest and newest[2][4] or '0'}
+      newest and newest[2][2] or '', newest and newest[2][4] or '0',
+      newest and newest[2][6] or ''}
     """
   /// The rest of the snapshot of a version, from a byte on.
   case state = """
@@ -50,12 +52,14 @@ enum ServerScript: String, CaseIterable {
     if m[1] ~= ARGV[1] or m[2] ~= ARGV[2] then return false end
     return redis.call('GETRANGE', KEYS[4], ARGV[3], -1)
     """
-  /// The rest of a batch, from a byte on; false if the entry has another writer or number.
+  /// The rest of a batch, from a byte on; false if the entry has another writer, number or mark.
   case batch = """
     local id = ARGV[1] .. '-1'
     local entry = redis.call('XRANGE', KEYS[1], id, id)[1]
-    if not entry or entry[2][2] ~= ARGV[2] or entry[2][4] ~= ARGV[3] then return false end
-    return string.sub(entry[2][6], ARGV[4] + 1)
+    if not entry or entry[2][2] ~= ARGV[2] or entry[2][4] ~= ARGV[3] or entry[2][6] ~= ARGV[4] then
+      return false
+    end
+    return string.sub(entry[2][8], ARGV[5] + 1)
     """
   /// Appends a batch, once, in the order of its writer's numbers.
   case append = """
@@ -66,10 +70,11 @@ enum ServerScript: String, CaseIterable {
     if number <= last then return {'known', v, tonumber(m[3])} end
     if number ~= last + 1 then return {'gap', last} end
     if ARGV[4] ~= '' and tonumber(ARGV[4]) ~= v then return {'base', v} end
-    local bytes = KEYS[6] and (redis.call('GET', KEYS[6]) or '') or ARGV[5]
-    if #bytes ~= tonumber(ARGV[6]) then return {'again'} end
+    local bytes = KEYS[6] and (redis.call('GET', KEYS[6]) or '') or ARGV[6]
+    if #bytes ~= tonumber(ARGV[7]) then return {'again'} end
     v = v + 1
-    redis.call('XADD', KEYS[1], string.format('%d-1', v), 'w', ARGV[2], 'n', ARGV[3], 'b', bytes)
+    local id = string.format('%d-1', v)
+    redis.call('XADD', KEYS[1], id, 'w', ARGV[2], 'n', ARGV[3], 'm', ARGV[5], 'b', bytes)
     redis.call('HSET', KEYS[2], 'v', string.format('%d', v))
     redis.call('HSET', KEYS[3], ARGV[2], ARGV[3])
     if KEYS[6] then redis.call('DEL', KEYS[6]) end

@@ -20,9 +20,13 @@ final class Snapshots {
 
   /// The state that is published if the server has none.
   func firstState() -> Upload {
-    let state = first ?? Upload(bytes: document.stateBytes())
+    let state = first ?? state()
     first = state
     return state
+  }
+
+  private func state() -> Upload {
+    Upload(name: server.network.newName(), bytes: document.stateBytes())
   }
 
   func noteJoined() { first = nil }
@@ -40,7 +44,7 @@ final class Snapshots {
     else { return }
     isUnderWay = true
     let known = self.newest.flatMap { $0.version > at ? $0 : nil }
-    let snapshot = known ?? (version, Upload(bytes: document.stateBytes()))
+    let snapshot = known ?? (version, state())
     self.newest = snapshot
     uploads.run(
       .snapshot, [position.epoch.bytes, "\(snapshot.version)".bytes, "\(options.keep)".bytes],

@@ -2,23 +2,35 @@
 struct StreamPosition {
   /// The name of the state; empty before this process has joined.
   var epoch = ""
-  /// The number of batches that the tree has, and the writer and the number of the last one.
+  /// The number of batches that the tree has, and the last one.
   var version = 0
-  var last = (writer: "", number: 0)
+  var last = EntryName()
 
   mutating func advance(to entry: StreamEntry) {
-    (version, last) = (entry.version, (entry.writer, entry.number))
+    (version, last) = (entry.version, entry.name)
   }
+}
+
+/// The identity of a batch in the stream.
+///
+/// A batch that the server has lost is appended again with another mark, because other batches may
+/// then precede it: a process that has read the lost entry must not continue after it (A7).
+struct EntryName: Equatable {
+  var writer = ""
+  var number = 0
+  var mark = ""
+
+  /// As arguments of the server's scripts.
+  var arguments: [[UInt8]] { [writer, "\(number)", mark].map(\.bytes) }
 }
 
 /// A batch as the stream has it.
 struct StreamEntry: CustomStringConvertible {
   let version: Int
-  let writer: String
-  let number: Int
+  let name: EntryName
   var bytes: [UInt8]
 
-  var description: String { "batch \(version) of writer \(writer)" }
+  var description: String { "batch \(version) of writer \(name.writer)" }
 
   /// - Throws: `MirrorError` for an entry that is no batch.
   /// - Parameter last: The version of the previous entry.
@@ -28,10 +40,12 @@ struct StreamEntry: CustomStringConvertible {
     let id = parts.first?.text ?? ""
     guard id.hasSuffix("-1"), let version = Int(id.dropLast(2)), (1..<1 << 53).contains(version)
     else { throw MirrorError("the stream has an entry behind batch \(last) that is no batch") }
-    guard fields.count == 6, let writer = fields[1].text, MirrorName.isValid(writer.utf8),
-      let number = fields[3].integer, let bytes = fields[5].bytes ?? fields[5].beginning
+    guard fields.count == 8, let writer = fields[1].text, MirrorName.isValid(writer.utf8),
+      let number = fields[3].integer, let mark = fields[5].text,
+      let bytes = fields[7].bytes ?? fields[7].beginning
     else { throw MirrorError("the entry \(version) of the stream is no batch") }
-    (self.version, self.writer, self.number, self.bytes) = (version, writer, number, bytes)
+    name = EntryName(writer: writer, number: number, mark: mark)
+    (self.version, self.bytes) = (version, bytes)
   }
 
   /// The error for a batch whose bytes cannot be read.

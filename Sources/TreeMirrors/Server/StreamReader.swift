@@ -58,9 +58,9 @@ final class StreamReader {
     guard let next else {
       return server.read(after: version, count: atOnce, waits: waits, replied)
     }
-    let place = [next.version, next.number, next.bytes.count].map { "\($0)".bytes }
-    server.run(
-      .batch, [place[0], next.writer.bytes, place[1], place[2]], forReading: true, replied)
+    let arguments =
+      ["\(next.version)".bytes] + next.name.arguments + ["\(next.bytes.count)".bytes]
+    server.run(.batch, arguments, forReading: true, replied)
   }
 
   private func rest(of entry: StreamEntry, _ reply: Reply) -> Reading? {

@@ -1,6 +1,6 @@
 /// A text for the server, whose pieces there have a name.
 struct Upload {
-  var name = MirrorName.new()
+  let name: String
   let bytes: [UInt8]
 }
 

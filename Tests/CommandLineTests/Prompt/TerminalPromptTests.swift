@@ -9,6 +9,19 @@ struct TerminalPromptTests {
   private static let end = "\u{4}"
   private static let interrupt = "\u{3}"
 
+  @Test func `without arguments a terminal shows the version and a prompt`() throws {
+    let transcript = try Terminal.session(["=1 + 1"])
+    #expect(transcript.hasPrefix("Lua 5.4"))
+    #expect(transcript.contains("\n2\n> "))
+  }
+
+  // S9
+  @Test func `the prompt of a sandbox edits lines in a locked process`() throws {
+    let transcript = try Terminal.session(
+      ["print(io, 6 * 7)"], in: ["--sandbox"], environment: ["TERM": "xterm"])
+    #expect(transcript.contains("nil\t42\n"))
+  }
+
   // N1
   @Test func `values are shown in full`() throws {
     let transcript = try Terminal.session([

@@ -72,8 +72,10 @@ import Testing
 
   /// Compares the shortest of three times for few writes with the shortest for many.
   private func expectProportional(_ time: (_ n: Int) throws -> Double) throws {
-    func shortest(_ n: Int) throws -> Double { try (0..<3).map { _ in try time(n) }.min()! }
-    let (few, many) = (try shortest(2000), try shortest(8000))
+    let few = try (0..<3).map { _ in try time(2000) }.min()!
+    var many = Double.infinity
+    // Mostly the first one is short enough.
+    for _ in 0..<3 where many >= 8 * few { many = min(many, try time(8000)) }
     #expect(many < 8 * few, "\(few) and \(many) seconds")
   }
 

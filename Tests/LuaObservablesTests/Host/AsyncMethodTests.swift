@@ -71,7 +71,7 @@ private final class Library: ScriptModel {
 }
 
 /// B2: async methods, awaited by tasks.
-@Suite(.timeLimit(.minutes(2))) struct AsyncMethodTests {
+@Suite(.timeLimit(.minutes(30))) struct AsyncMethodTests {
   private struct Outcome: Sendable {
     let log: [String]
     let errors: [String]

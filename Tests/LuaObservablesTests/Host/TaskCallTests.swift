@@ -4,7 +4,7 @@ import Observables
 import Testing
 
 /// Waiting functions of scripts, awaited by the program.
-@Suite(.timeLimit(.minutes(5))) @MainActor struct TaskCallTests {
+@Suite(.timeLimit(.minutes(30))) @MainActor struct TaskCallTests {
   private let host: LuaHost
   private let log = Log()
 

@@ -21,48 +21,20 @@ class GraphNode: ObservableModel {
   let observation = ModelObservation()
 
   var source: Int {
-    get {
-      observation.access(0, of: self)
-      return stored.source
-    }
-    set {
-      let old = stored.source
-      stored.source = newValue
-      observation.didSet(0, from: old, to: newValue)
-    }
+    get { read(0, \.source) }
+    set { observation.didSet(0, from: exchange(\.source, newValue), to: newValue) }
   }
   var left: GraphNode? {
-    get {
-      observation.access(1, of: self)
-      return stored.left
-    }
-    set {
-      let old = stored.left
-      stored.left = newValue
-      observation.didSet(1, from: old, to: newValue)
-    }
+    get { read(1, \.left) }
+    set { observation.didSet(1, from: exchange(\.left, newValue), to: newValue) }
   }
   var right: GraphNode? {
-    get {
-      observation.access(2, of: self)
-      return stored.right
-    }
-    set {
-      let old = stored.right
-      stored.right = newValue
-      observation.didSet(2, from: old, to: newValue)
-    }
+    get { read(2, \.right) }
+    set { observation.didSet(2, from: exchange(\.right, newValue), to: newValue) }
   }
-  var inputs: ObservableArray<GraphNode>? {
-    get {
-      observation.access(3, of: self)
-      return stored.inputs
-    }
-    set {
-      let old = stored.inputs
-      stored.inputs = newValue
-      observation.didSet(3, from: old, to: newValue)
-    }
+  var inputs: Inputs? {
+    get { read(3, \.inputs) }
+    set { observation.didSet(3, from: exchange(\.inputs, newValue), to: newValue) }
   }
   @Lazy var value: Int
   @Lazy var deep: Int
@@ -70,7 +42,12 @@ class GraphNode: ObservableModel {
   @Lazy var double: Int
   @Lazy var kept: Int
 
-  private var stored: (source: Int, left: GraphNode?, right: GraphNode?, inputs: Inputs?)
+  private struct Stored {
+    var source: Int
+    var left, right: GraphNode?
+    var inputs: Inputs?
+  }
+  private var stored: Stored
   private let operation: GraphOperation
   /// The number of computations of each property.
   private(set) var runs: [String: Int] = [:]
@@ -79,7 +56,18 @@ class GraphNode: ObservableModel {
 
   required init(_ operation: GraphOperation, source: Int) {
     self.operation = operation
-    stored = (source, nil, nil, nil)
+    stored = Stored(source: source)
+  }
+
+  private func read<Value>(_ slot: Int, _ path: KeyPath<Stored, Value>) -> Value {
+    observation.access(slot, of: self)
+    return stored[keyPath: path]
+  }
+
+  /// Stores a value, and returns the former one.
+  private func exchange<Value>(_ path: WritableKeyPath<Stored, Value>, _ value: Value) -> Value {
+    defer { stored[keyPath: path] = value }
+    return stored[keyPath: path]
   }
 
   func lazy(_ name: String) throws -> Lazy<Int> {

@@ -334,7 +334,7 @@ import Testing
 
   @Test func `random turns leave the state before or after them`() throws {
     let scripts = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .appending(path: "Scripts/Changes/Support/worlds.lua").path
+      .appending(path: "Scripts/Model/Trees/objects.lua").path
     var limits = ScriptLimits()
     limits.timers = 1
     let count = ProcessInfo.processInfo.environment["OBS_LIGHT"] == nil ? 60 : 6
@@ -346,16 +346,22 @@ import Testing
       try host.run(
         """
         obs = require 'obs'
-        worlds = dofile(path)
-        math.randomseed(seed)
-        world = worlds.run(worlds.program(math.random, 10))
+        Objects = dofile(path)
+        contents = Objects.contents
+        world = Objects.new(false, {}, Objects.COMMON)
+        writes = 0
+        function write(count)
+          writes = writes + 1
+          local program = Objects.program(seed * 100 + writes, count)
+          for _, step in ipairs(program) do world:write(step) end
+        end
+        write(10)
         root, calls, changes = world.root, 0, 0
         obs.changes(root, function() changes = changes + 1 end)
         function turn(fails)
-          before = worlds.copy(root)
-          local program = worlds.program(math.random, math.random(8))
-          for i = 1, #program do worlds.step(world, program[i]) end
-          after = worlds.copy(root)
+          before = contents.copy(root)
+          write(8)
+          after = contents.copy(root)
           calls = changes
           if fails then obs.after(1, print) obs.after(1, print) end
         end
@@ -368,7 +374,7 @@ import Testing
       for turn in 1...12 {
         let fails = (seed &* 31 &+ turn &* turn) % 3 == 0
         #expect((try? host.run("turn(\(fails))")) == nil || !fails)
-        try host.run("wrong = worlds.difference(root, \(fails ? "before" : "after"))")
+        try host.run("wrong = contents.difference(root, \(fails ? "before" : "after"))")
         #expect(host["wrong"] == LuaValue.nil, "seed \(seed), turn \(turn)")
         if fails { #expect(host["calls"] == host["changes"], "seed \(seed), turn \(turn)") }
       }

@@ -156,6 +156,13 @@ struct SandboxOwnershipTests {
     try b.run("assert(made.active and timer.active and not task.done)")
   }
 
+  @Test func `stopped scopes of two sandboxes share no members`() throws {
+    let stopped = "scope = obs.scope(function() end) scope:stop()"
+    try a.run(stopped + " scope.members[1] = function() called = true end")
+    try b.run(stopped + " assert(#scope.members == 0) scope:stop()")
+    try a.run("assert(not called)")
+  }
+
   @Test func `a callback of others ends no transaction`() throws {
     try a.run(
       """

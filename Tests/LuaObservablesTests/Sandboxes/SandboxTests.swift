@@ -191,6 +191,20 @@ struct SandboxTests {
     #expect(throws: LuaError.self) { try a.run("return 1") }
   }
 
+  // S7
+  @Test func `an interruption stops the running script but not its caller`() throws {
+    let test = try ContainedHost { $0.turnTime = .seconds(100) }
+    let sandbox = try test.host.sandbox(named: "a")
+    try sandbox.set("interrupt") { [unowned host = test.host] () -> Void in host.interrupt() }
+    try sandbox.run("function stop() interrupt() end")
+    let stop: LuaFunction = try #require(sandbox["stop"])
+    try test.host.set("call") { () throws -> Void in _ = try stop.call() }
+    // The clock ticks while the loop runs.
+    try test.host.run("ok = pcall(call) for _ = 1, 2e7 do end isDone = true")
+    #expect(test.host["ok"] == false && test.host["isDone"] == true)
+    #expect(test.codes.isEmpty)
+  }
+
   @Test func `modules offered by the host are loaded once in each sandbox`() throws {
     test.host.modules { name in
       switch name {

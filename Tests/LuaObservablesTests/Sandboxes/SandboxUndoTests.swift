@@ -83,6 +83,8 @@ struct SandboxUndoTests {
       ("l[2] = 'a'", "l[1] = 'b'", "l[3] = 'a'", "b 2 3"),
       ("", "remove(l, 2)", "insert(l, 1, 'a') insert(l, 'z')", "1 3"),
       ("remove(l) remove(l)", "insert(l, 1, 'b')", "remove(l)", "b 1 2 3"),
+      ("insert(l, 2, 'a')", "obs.clear(l)", "insert(l, 'z')", ""),
+      ("insert(l, 2, 'a')", "obs.batch(function() remove(l) remove(l, 1) end)", "", "2"),
     ]
     for change in changes {
       try test.host.run("t.\(name) = obs.array { 1, 2, 3 }")
@@ -142,6 +144,15 @@ struct SandboxUndoTests {
       test.reports.map(\.error.message) == [
         "another script has written 'x' of a table since, so its value stays"
       ])
+  }
+
+  // L5
+  @Test func `a stop by a script of the host does not end a history`() throws {
+    try a.run("history = obs.history(t) table.insert(t.list, 'a')")
+    #expect(try test.host.run("return obs.stop(t.list), obs.stop(t.sub)") == [0, 0])
+    try b.run("table.insert(t.list, 1, 'b')")
+    #expect(try a.run("return history:undo()") == [true])
+    #expect(try test.host.run("return text(t.list)")[0].text == "b 1 2 3")
   }
 
   @Test func `Swift functions that it calls are a part of a step`() throws {

@@ -9,6 +9,25 @@ import Testing
 
   // MARK: Tables
 
+  // L7: otherwise `next` would pass this room to find the first key.
+  @Test(arguments: [600, 1000, 1024, 5000])
+  func `a table that is observed as a whole keeps no room for its keys`(
+    count: Int
+  ) throws {
+    let test = try TestHost()
+    try test.host.run(
+      """
+      local obs, t = require "obs", {}
+      for i = 1, \(count) do t["key" .. i] = i end
+      collectgarbage()
+      local before = collectgarbage "count"
+      obs.observe(t, "*", print)
+      collectgarbage()
+      log = { collectgarbage "count" - before < 10 }
+      """)
+    #expect(try test.log() == ["true"])
+  }
+
   // L1
   @Test func `dropping a handle ends nothing`() throws {
     let test = try TestHost()

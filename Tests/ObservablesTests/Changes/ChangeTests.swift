@@ -58,6 +58,17 @@ import Testing
   }
 
   // X2
+  @Test(arguments: [(3, 1), (0, 2)])
+  func `of a moved element are one move`(from: Int, to: Int) throws {
+    let (drawing, log) = (Drawing(), Log())
+    drawing.shapes.append(contentsOf: (3...6).map { Shape($0) })
+    try drawing.changes(in: loop) { _, changes in log.note(try encoded(changes)) }
+    drawing.shapes.move(from: from, to: to)
+    loop.flush()
+    #expect(log.events == [#"[{"from":\#(from + 1),"kind":"move","path":["shapes",\#(to + 1)]}]"#])
+  }
+
+  // X2
   @Test func `come as a sequence`() async throws {
     let loop = Loop()
     let drawing = Drawing()
@@ -143,33 +154,6 @@ import Testing
     loop.flush()
     #expect(log.events == ["a"])
     #expect(drawing.shapes.map(\.sides) == [3])
-  }
-
-  // X2, X3
-  @Test(arguments: RandomDrawing.seeds(300))
-  func `of random programs turn copies into the current state, and back`(seed: Int) throws {
-    var random = RandomDrawing(seed: seed)
-    defer { random.release() }
-    let drawing = random.drawing
-    random.write(0..<12)
-    var delivered: [DeepChange] = []
-    try drawing.changes(in: loop) { _, changes in delivered = changes }
-    for _ in 0..<5 {
-      let before = drawing.copy()
-      random.write(1..<5)
-      delivered = []
-      loop.flush()
-      let (copy, back) = (before.copy(), drawing.copy())
-      let read = try JSONDecoder().decode([DeepChange].self, from: Data(encoded(delivered).utf8))
-      #expect(read == delivered)
-      try copy.apply(read)
-      let (there, way) = (drawing.text, try encoded(delivered))
-      #expect(copy.text == there, "seed \(seed): \(way)")
-      try back.apply(delivered.inverted)
-      let (former, wayBack) = (before.text, try encoded(delivered.inverted))
-      #expect(back.text == former, "seed \(seed): \(wayBack)")
-      for drawing in [before, copy, back] { drawing.release() }
-    }
   }
 }
 

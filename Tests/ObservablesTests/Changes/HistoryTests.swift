@@ -128,52 +128,6 @@ import Testing
     #expect(!history.undo(to: "a"))
   }
 
-  @Test(arguments: RandomDrawing.seeds(300))
-  func `of a random program leads through the states of its turns`(seed: Int) throws {
-    var random = RandomDrawing(seed: seed)
-    defer { random.release() }
-    let drawing = random.drawing
-    random.write(0..<8)
-    let history = try ChangeHistory(of: drawing, in: loop)
-    history.onMisfit = { Issue.record("seed \(seed): \($0)") }
-    var (states, at) = ([drawing.identity], 0)
-    func record() {
-      let state = drawing.identity
-      if state == states[at] { return }
-      states.removeSubrange((at + 1)...)
-      states.append(state)
-      at += 1
-    }
-    for _ in 0..<12 {
-      switch random.number(0..<6) {
-      case 0:
-        record()
-        #expect(history.undo() == (at > 0), "seed \(seed)")
-        at = max(at - 1, 0)
-      case 1:
-        record()
-        #expect(history.redo() == (at < states.count - 1), "seed \(seed)")
-        at = min(at + 1, states.count - 1)
-      case 2: random.write(1..<4)
-      default:
-        random.write(1..<4)
-        loop.flush()
-        record()
-      }
-      if random.number(0..<3) > 0 {
-        record()
-        loop.flush()
-        let (found, wanted) = (drawing.identity, states[at])
-        #expect(found == wanted, "seed \(seed)")
-        #expect(history.canUndo == (at > 0), "seed \(seed)")
-        #expect(history.canRedo == (at < states.count - 1), "seed \(seed)")
-      }
-    }
-    while history.undo() { at -= 1 }
-    let (found, wanted) = (drawing.identity, states[0])
-    #expect(found == wanted, "seed \(seed)")
-  }
-
   @Test func `drops a step that no longer fits`() throws {
     let drawing = Drawing()
     let history = try ChangeHistory(of: drawing, in: loop)

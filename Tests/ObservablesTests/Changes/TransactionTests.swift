@@ -158,34 +158,6 @@ import Testing
     }
   }
 
-  @Test(arguments: RandomDrawing.seeds(300))
-  func `of a random program leaves no trace if it fails`(seed: Int) throws {
-    var random = RandomDrawing(seed: seed)
-    defer { random.release() }
-    let drawing = random.drawing
-    let copy = drawing.copy()
-    defer { copy.release() }
-    try drawing.changes(in: loop) { _, changes in try copy.apply(changes) }
-    for _ in 0..<8 {
-      random.write(0..<3)
-      let before = drawing.identity
-      let fails = random.number(0..<2) == 0
-      try? Transaction.run(on: [drawing], in: loop) {
-        random.write(1..<6)
-        let middle = drawing.identity
-        try? Transaction.run(on: [drawing], in: loop) {
-          random.write(1..<4)
-          throw Failure()
-        }
-        #expect(drawing.identity == middle, "seed \(seed)")
-        if fails { throw Failure() }
-      }
-      if fails { #expect(drawing.identity == before, "seed \(seed)") }
-      loop.flush()
-      #expect(copy.text == drawing.text, "seed \(seed)")
-    }
-  }
-
   @Test func `keeps nothing alive`() throws {
     weak var weakShape: Shape?
     let drawing = Drawing()

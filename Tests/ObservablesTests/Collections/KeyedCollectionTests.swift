@@ -56,6 +56,19 @@ struct KeyedCollectionTests {
     #expect(log.events == ["*", "eve", "count"])
   }
 
+  // C5, T5: a watcher with `equals` wants to know of values written again, too.
+  @Test func `merging is heard by watchers of all keys, whichever key comes first`() throws {
+    let ages = ObservableDictionary(
+      Dictionary(uniqueKeysWithValues: (0..<10).map { ("\($0)", 1) }))
+    try ages.observe("*", in: loop, options: .init(equals: { _, _ in true })) { _ in }
+    try ages.observe("*", in: loop) { [log] _ in log.note("*") }
+    for key in ages.entries.keys {
+      ages.merge(ages.entries.merging([key: 2]) { $1 }) { $1 }
+      loop.endTurn()
+    }
+    #expect(log.events == Array(repeating: "*", count: 10))
+  }
+
   @Test func `a merge whose rule throws changes nothing`() throws {
     struct Refusal: Error {}
     let ages: ObservableDictionary = ["ann": 1]

@@ -100,6 +100,36 @@ struct EditScriptTests {
     #expect(comparisons < 110_000)
   }
 
+  // C10
+  @Test(arguments: 0..<10)
+  func `numbers have the same script as the elements that they stand for`(block: Int) {
+    let count = Size.of(200, light: 20)
+    for seed in block * count..<(block + 1) * count {
+      var generator = SeededGenerator(seed: seed)
+      let values = Int.random(in: 1..<40, using: &generator)
+      func list() -> [Int] {
+        (0..<Int.random(in: 0..<20, using: &generator)).map { _ in
+          Int.random(in: 0..<values, using: &generator)
+        }
+      }
+      let (old, new, limit) = (list(), list(), Int.random(in: 0..<12, using: &generator))
+      #expect(
+        EditScript(from: old, to: new, limit: limit).steps == script(old, new, limit: limit),
+        "seed \(seed): \(old) to \(new), limit \(limit)")
+    }
+  }
+
+  // C10
+  @Test func `no script is searched for if too few elements keep their order`() {
+    var checks = 0
+    let script = EditScript(from: Array(0..<1000), to: (0..<1000).reversed()) {
+      checks += 1
+      return false
+    }
+    #expect(script.steps.count == 1000)
+    #expect(checks < 2000)
+  }
+
   private func list(using generator: inout SeededGenerator) -> [Int] {
     (0..<Int.random(in: 0..<9, using: &generator)).map { _ in
       Int.random(in: 0..<3, using: &generator)

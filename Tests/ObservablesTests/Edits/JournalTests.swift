@@ -34,11 +34,30 @@ struct JournalTests {
     for index in 0..<1000 { journal.record(.insert(index, at: 0)) }
     let edits = journal.edits(
       since: 0,
-      current: {
+      current: { () -> [Int] in
         Issue.record("The list was looked at")
         return []
       }, same: ==)
     #expect(edits == (0..<1000).map { .insert($0, at: 0) })
+  }
+
+  // C10
+  @Test func `elements of a sorted list are numbered once instead of compared`() {
+    var journal = Journal<Int>()
+    journal.rearranged(from: [3, 1, 2], isPermutation: true)
+    var lists: [[Int]] = []
+    let edits = journal.edits(
+      since: 0, current: { [1, 2, 3] },
+      same: { _, _ in
+        Issue.record("Elements were compared")
+        return false
+      },
+      numbers: {
+        lists = [$0, $1]
+        return ($0, $1)
+      })
+    #expect(edits == [.remove(3, at: 0), .insert(3, at: 2)])
+    #expect(lists == [[3, 1, 2], [1, 2, 3]])
   }
 
   // C10
@@ -52,13 +71,29 @@ struct JournalTests {
   }
 
   // C10
-  @Test func `two swapped elements are two replacements`() {
+  @Test func `two swapped elements are two replacements, without reading the list`() {
     var journal = Journal<Int>()
-    journal.record(.replace(1, with: 2, at: 0))
-    journal.record(.replace(2, with: 1, at: 1))
+    journal.record(.replace(1, with: 3, at: 0))
+    journal.record(.replace(3, with: 1, at: 2))
+    let unread = {
+      Issue.record("The list was looked at")
+      return [Int]()
+    }
+    #expect(journal.hasEdits(since: 0, current: unread, same: ==))
     #expect(
-      journal.edits(since: 0, current: { [2, 1] }, same: ==)
-        == [.replace(1, with: 2, at: 0), .replace(2, with: 1, at: 1)])
+      journal.edits(since: 0, current: unread, same: ==) == [
+        .replace(1, with: 3, at: 0), .replace(3, with: 1, at: 2),
+      ])
+  }
+
+  // C10
+  @Test func `of two replacements only those with another element are edits`() {
+    var journal = Journal<Int>()
+    journal.record(.replace(1, with: 1, at: 0))
+    journal.record(.replace(3, with: 2, at: 2))
+    #expect(journal.hasEdits(since: 0, current: { [] }, same: ==))
+    #expect(
+      journal.edits(since: 0, current: { [] }, same: ==) == [.replace(3, with: 2, at: 2)])
   }
 
   // C10

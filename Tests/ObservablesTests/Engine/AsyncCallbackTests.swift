@@ -17,7 +17,7 @@ private struct Gate: Sendable {
 private struct Failure: Error {}
 
 /// Callbacks that are tasks: one per delivery, never two at once, the latest state wins.
-@Suite(.timeLimit(.minutes(5))) struct AsyncCallbackTests {
+@Suite(.timeLimit(.minutes(30))) struct AsyncCallbackTests {
   private let loop = Loop()
   private let log = Log()
   private let gate = Gate()

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// T8: a thread with a loop: its end, messages that come later, and actors that run on it.
-@Suite(.timeLimit(.minutes(2))) struct LoopThreadTests {
+@Suite(.timeLimit(.minutes(30))) struct LoopThreadTests {
   private struct Refused: Error {}
 
   @Test func `a loop whose inbox is full of messages handles each`() async {

@@ -11,7 +11,7 @@ private final class Calls: Sendable {
 }
 
 /// T7: watchers that any thread holds and stops.
-@Suite(.timeLimit(.minutes(5))) struct WatcherThreadTests {
+@Suite(.timeLimit(.minutes(30))) struct WatcherThreadTests {
   /// A loop thread with a person, which only its messages use.
   private final class Stage: Sendable {
     private final class Objects {

@@ -71,7 +71,7 @@ private final class Stage: Sendable {
 }
 
 /// The values of a path as an asynchronous sequence.
-@Suite(.timeLimit(.minutes(5))) struct ValueStreamTests {
+@Suite(.timeLimit(.minutes(30))) struct ValueStreamTests {
   private let stage = Stage()
 
   private func stream<Value: Sendable>(

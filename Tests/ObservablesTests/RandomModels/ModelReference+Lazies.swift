@@ -2,7 +2,7 @@
 ///
 /// A property knows its last value, and the values it was computed from. Each read checks whether
 /// the value is still right, by looking at all dependencies again.
-final class LazyProperty {
+@dynamicMemberLookup final class LazyProperty {
   struct Trace {
     var stored: [(thing: Int, key: ModelReference.Key)] = []
     var read: [LazyProperty] = []
@@ -12,19 +12,28 @@ final class LazyProperty {
   let name: String
   let routes: [ModelReference.Route]
   var isTracked: Bool { name == Part.tracked }
-  var value = Value.none
-  /// Whether it has a value; whether it ever had one; whether a stored dependency was written.
-  var (isValid, isKnown, isStale) = (false, false, false)
-  /// Whether a program has assigned the value.
-  var isAssigned = false
-  /// The computed values on the way to the dependencies.
-  var madeOf: [ModelReference.Derived] = []
-  /// The reads of a tracked property.
-  var trace = Trace()
+  var state = State()
+
+  struct State {
+    var value = Value.none
+    /// Whether it has a value; whether it ever had one; whether a stored dependency was written.
+    var (isValid, isKnown, isStale) = (false, false, false)
+    /// Whether a program has assigned the value.
+    var isAssigned = false
+    /// The computed values on the way to the dependencies.
+    var madeOf: [ModelReference.Derived] = []
+    /// The reads of a tracked property.
+    var trace = Trace()
+  }
 
   init(_ thing: Int, _ name: String) {
     (self.thing, self.name) = (thing, name)
     routes = Part.dependencies[name]!.map(ModelReference.Route.init)
+  }
+
+  subscript<Member>(dynamicMember member: WritableKeyPath<State, Member>) -> Member {
+    get { state[keyPath: member] }
+    set { state[keyPath: member] = newValue }
   }
 }
 

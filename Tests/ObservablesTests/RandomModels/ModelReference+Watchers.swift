@@ -12,6 +12,10 @@ final class WatcherModel {
   /// Changes that its own callback has caused.
   var again: [ToldChange?] = []
   var times: Int
+  /// For edits: the contents that were delivered last, and the largest number of edits since; nil
+  /// if the whole contents are compared.
+  var known: ModelReference.Fields = [:]
+  var mostEdits: Int? = 0
 
   let title: String
 
@@ -43,8 +47,10 @@ extension ModelReference {
     var isSame: Bool { old == new }
 
     /// The change as delivered; which of a collection's changed keys is delivered is open.
-    func told(of kind: ThingKind) -> ToldChange {
-      guard case .name(let name) = key, kind == .part else { return ToldChange(details: nil) }
+    func told(of kind: ThingKind, isOpen: Bool) -> ToldChange {
+      guard !isOpen, case .name(let name) = key, kind == .part else {
+        return ToldChange(details: nil)
+      }
       return ToldChange(details: ["\(name) \(old)→\(new)"])
     }
   }
@@ -54,16 +60,33 @@ extension ModelReference {
   func observe(_ registration: Registration) {
     count += 1
     let watcher = WatcherModel(registration, number: count)
-    for path in registration.paths { add(path, to: watcher) }
+    watcher.known = things[watcher.root].fields
+    for path in registration.paths where !add(path, to: watcher) { return }
     watchers.append(watcher)
     handles[registration.id] = watcher
   }
 
-  private func add(_ path: String, to watcher: WatcherModel) {
+  /// Returns false if the path is refused: it begins with a position behind the end (C4).
+  @discardableResult
+  private func add(_ path: String, to watcher: WatcherModel) -> Bool {
     let route = Route(path)
+    if case .element(let position)? = route.components.first {
+      let elements = things[watcher.root].elements
+      guard position < elements.count else {
+        say("refused \(path)")
+        return false
+      }
+      route.anchor = elements[position]
+    }
     hasWatchedLazies = hasWatchedLazies || Part.lazies.contains { path.contains($0) }
     watcher.remember(walk(watcher.root, route, value).derived)
     watcher.routes.append(route)
+    return true
+  }
+
+  /// The object that the path follows has left the root.
+  private func hasLeft(_ route: Route, _ watcher: WatcherModel) -> Bool {
+    route.anchor.map { !things[watcher.root].elements.contains($0) } ?? false
   }
 
   private func finish(_ watcher: WatcherModel) {
@@ -77,6 +100,7 @@ extension ModelReference {
     for watcher in watchers where watcher.root == number {
       for route in watcher.routes where route.text == path {
         stopped += 1
+        if hasLeft(route, watcher) { watcher.isDue = true }
         if let change = difference(watcher, of: [route], supposed).change {
           if watcher.isImmediate { save(change, of: watcher) } else { watcher.isDue = true }
         }
@@ -169,7 +193,7 @@ extension ModelReference {
       if mayDiffer, !watcher.isPaused, batchDepth == 0 {
         (derived, watcher.base) = difference(watcher, value)
       }
-      let change = hit.map { $0.told(of: things[number].kind) } ?? derived
+      let change = hit.map { $0.told(of: things[number].kind, isOpen: isStepping) } ?? derived
       if let change { calls.append((watcher, change)) }
     }
     make(calls)
@@ -182,6 +206,11 @@ extension ModelReference {
   /// Before a newer change, a watcher receives the changes that the lists under way still have for
   /// it.
   private func make(_ calls: [(watcher: WatcherModel, change: ToldChange?)]) {
+    if batchDepth > 0 {
+      // The lists under way continue after the batch.
+      for (watcher, change) in calls { save(change, of: watcher) }
+      return
+    }
     lists.append(calls)
     let top = lists.count - 1
     while let watcher = lists[top].first?.watcher {
@@ -190,11 +219,7 @@ extension ModelReference {
           continue
         }
         let (_, change) = lists[index].remove(at: place)
-        if !watcher.isPaused, batchDepth == 0 {
-          call(watcher, change)
-        } else {
-          save(change, of: watcher)
-        }
+        if watcher.isPaused { save(change, of: watcher) } else { call(watcher, change) }
       }
     }
     lists.removeLast()
@@ -218,6 +243,10 @@ extension ModelReference {
 
   private func deliver(_ watcher: WatcherModel, _ change: ToldChange?) {
     log.append(ModelEvent(text: watcher.title, details: change?.details))
+    run(watcher)
+  }
+
+  private func run(_ watcher: WatcherModel) {
     watcher.isRunning = true
     if watcher.times > 0 {
       watcher.times -= 1
@@ -240,9 +269,9 @@ extension ModelReference {
     return ToldChange(details: first.union(other))
   }
 
-  func batch(_ body: [Statement]) {
+  func batch(_ body: () -> Void) {
     batchDepth += 1
-    for statement in body { perform(statement) }
+    body()
     batchDepth -= 1
     if batchDepth > 0 { return }
     let waiting = watchers.filter { $0.isImmediate && !$0.isPaused }
@@ -254,12 +283,51 @@ extension ModelReference {
   /// Calls a watcher in a flush if there is a reason.
   private func settle(_ watcher: WatcherModel) -> Bool {
     if watcher.isPaused { return false }
+    if watcher.registration.receivesEdits { return settleEdits(watcher) }
     var change: ToldChange?
+    if watcher.routes.contains(where: { hasLeft($0, watcher) }) {
+      watcher.isDue = true
+      watcher.routes.removeAll { hasLeft($0, watcher) }
+    }
     if !watcher.isImmediate { (change, watcher.base) = difference(watcher, value) }
     if !watcher.isDue, change == nil { return false }
     watcher.isDue = false
     if watcher.isImmediate { call(watcher, nil) } else { deliver(watcher, nil) }
+    if watcher.routes.isEmpty, watcher.isActive { finish(watcher) }
     return true
+  }
+
+  /// C10: edits turn the contents delivered last into the present ones.
+  private func settleEdits(_ watcher: WatcherModel) -> Bool {
+    let (old, new) = (watcher.known, things[watcher.root].fields)
+    if old == new { return false }
+    var most = Set(old.keys).union(new.keys).filter { old[$0] != new[$0] }.count
+    if things[watcher.root].kind == .array {
+      most = watcher.mostEdits ?? distance(list(of: old), list(of: new))
+    }
+    (watcher.known, watcher.mostEdits) = (new, 0)
+    log.append(ModelEvent(text: "\(watcher.title) \(contents(of: watcher.root))", edits: most))
+    run(watcher)
+    return true
+  }
+
+  private func list(of fields: Fields) -> [Value] {
+    (0..<fields.count).map { fields[.slot($0)]! }
+  }
+
+  /// The number of single insertions, removals and replacements from `old` to `new`.
+  private func distance(_ old: [Value], _ new: [Value]) -> Int {
+    var row = Array(0...new.count)
+    for i in old.indices {
+      var diagonal = row[0]
+      row[0] = i + 1
+      for j in new.indices {
+        let above = row[j + 1]
+        row[j + 1] = old[i] == new[j] ? diagonal : 1 + min(diagonal, above, row[j])
+        diagonal = above
+      }
+    }
+    return row[new.count]
   }
 
   /// T3, T4: calls watchers that are due and did not run in this flush, always the earliest
@@ -272,6 +340,6 @@ extension ModelReference {
     }) {
       called.append(watcher)
     }
-    return called.count
+    return called.count + followTrees()
   }
 }

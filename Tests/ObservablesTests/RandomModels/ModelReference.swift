@@ -4,17 +4,18 @@
 /// Nothing is wired: before each change all paths of all watchers and lazy properties are walked to
 /// find the affected ones; at the end of a turn they are walked again for computed values.
 final class ModelReference {
-  enum Key: Hashable { case every, name(String), slot(Int), member(Int) }
+  enum Key: Hashable { case every, name(String), slot(Int), member(Value) }
+  typealias Fields = [Key: Value]
 
   final class Thing {
     let kind: ThingKind
     /// Properties, slots, entries or members.
-    var fields: [Key: Value] = [:]
+    var fields: Fields = [:]
     var lazies: [String: LazyProperty] = [:]
 
     init(_ kind: ThingKind) { self.kind = kind }
 
-    var isList: Bool { kind == .array || kind == .set }
+    var isList: Bool { [.array, .set, .marks].contains(kind) }
     /// In the order of slots; the order of entries and members is free.
     var elements: [Value] {
       kind == .array ? (0..<fields.count).map { fields[.slot($0)]! } : Array(fields.values)
@@ -23,7 +24,9 @@ final class ModelReference {
 
   /// The meaning of one step of a path.
   enum Component {
-    case every, count, slot(Int), name(String)
+    case every, count, slot(Int), name(String), member(Int)
+    /// The object that was at a position of the root when the path was added (C4).
+    case element(Int)
     /// An operator, with the components behind it.
     case operation(String, [Component])
   }
@@ -32,6 +35,8 @@ final class ModelReference {
   final class Route {
     let text: String
     let components: [Component]
+    /// The object at the position that the path begins with.
+    var anchor: Value?
 
     init(_ text: String) {
       self.text = text
@@ -45,6 +50,8 @@ final class ModelReference {
       case "*": return [.every] + rest
       case "count": return [.count] + rest
       case _ where first.hasPrefix("#"): return [.slot(Int(first.dropFirst())!)] + rest
+      case _ where first.hasPrefix("&"): return [.member(Int(first.dropFirst())!)] + rest
+      case _ where first.first!.isNumber: return [.element(Int(first)!)] + rest
       case "@first", "@last": return [.operation(String(first), [])] + rest
       case _ where first.hasPrefix("@"): return [.operation(String(first), rest)]
       default: return [.name(String(first))] + rest
@@ -78,7 +85,7 @@ final class ModelReference {
     var derived: [Derived] = []
   }
 
-  let things = ThingKind.world.map(Thing.init)
+  private(set) var things = ThingKind.world.map(Thing.init)
   var watchers: [WatcherModel] = []
   var handles: [Int: WatcherModel] = [:]
   /// Pending calls, the outermost list first.
@@ -93,6 +100,12 @@ final class ModelReference {
   var hasWatchedLazies = false
   /// Whether values are computed without being kept.
   var isSupposing = false
+  /// Whether a step of the history is being made: which of its writes comes first is unspecified.
+  var isStepping = false
+  /// Copies of trees, with what each knows of its tree.
+  var copies: [Follower] = []
+  /// The tree of the history, and its steps.
+  var history: (tree: Follower, done: [Step], undone: [Step])?
 
   /// The events of a program, according to the rules.
   static func log(of program: [Statement]) -> [ModelEvent] {
@@ -102,11 +115,22 @@ final class ModelReference {
   }
 
   private init() {
-    for (number, thing) in things.enumerated() where thing.kind == .part {
-      thing.fields = [.name("x"): .int(0), .name("y"): .int(0)]
-      for name in Part.links { thing.fields[.name(name)] = Value.none }
-      for name in Part.lazies { thing.lazies[name] = LazyProperty(number, name) }
-    }
+    for number in ThingKind.parts { fill(number, x: 0) }
+  }
+
+  private func fill(_ number: Int, x: Int) {
+    let thing = things[number]
+    thing.fields = [.name("x"): .int(x), .name("y"): .int(0)]
+    for name in Part.links { thing.fields[.name(name)] = Value.none }
+    for name in Part.lazies { thing.lazies[name] = LazyProperty(number, name) }
+  }
+
+  /// The number of a part, which is made if it is a new one.
+  func part(_ number: Int) -> Int {
+    if number >= 0 { return number }
+    things.append(Thing(.part))
+    fill(things.count - 1, x: things.count)
+    return things.count - 1
   }
 
   func say(_ text: String) { log.append(ModelEvent(text: text)) }
@@ -120,9 +144,15 @@ final class ModelReference {
       if let property = thing.lazies[name] {
         return override(property, value)
       }
+      var value = value
+      if case .thing(let number) = value { value = .thing(part(number)) }
       let change = Change(key: .name(name), old: thing.fields[.name(name)]!, new: value)
       hear(number, [change]) { thing.fields[.name(name)] = value }
-    case .edit(let number, let edit): become(number, result(of: edit, on: things[number]))
+    case .edit(let number, let edit):
+      let (old, new) = (things[number].fields, result(of: edit, on: things[number], part))
+      become(number, new, by: edit)
+      say("o\(number): \(contents(of: number))")
+      if edit.isSingle, [.set, .marks].contains(things[number].kind) { say("\(old != new)") }
     case .read(let number, let path):
       say("\(path) is \(follow(.thing(number), Route(path).components))")
     case .peek(let number, let name):
@@ -139,50 +169,99 @@ final class ModelReference {
     case .observe(let registration): observe(registration)
     case .tell(let id, let order): if let watcher = handles[id] { tell(watcher, order) }
     case .stopObserving(let number, let path): stop(number, path)
-    case .batch(let body): batch(body)
+    case .batch(let body): batch { for statement in body { perform(statement) } }
+    case .transaction(let body, let fails): transaction(body, fails)
+    case .copy(let root):
+      say("copy \(copies.count): \(outline(of: root))")
+      copies.append(Follower(root, tree(root)))
+    case .writeCopy(let copy, let writes): writeCopy(copy, writes)
+    case .record(let root): history = (Follower(root, tree(root)), [], [])
+    case .undo: step(back: true)
+    case .redo: step(back: false)
     case .flush:
       flush()
-      say("—")
-    case .endTurn:
-      while flush() > 0 {}
-      say("——")
+      sayState()
+    case .endTurn: endTurn()
     }
   }
 
+  func endTurn() {
+    while flush() > 0 {}
+    sayState()
+  }
+
+  func sayState() {
+    let active = handles.filter(\.value.isActive).keys.sorted()
+    say("— active: \(active)")
+    for number in ThingKind.world.indices { say("o\(number): \(contents(of: number))") }
+    if let history { say("undo \(!history.done.isEmpty), redo \(!history.undone.isEmpty)") }
+  }
+
+  /// The contents of a thing.
+  func contents(of number: Int) -> String {
+    let entries = things[number].fields.map { key, value in
+      switch key {
+      case .slot(let slot): (slot, "\(value)")
+      case .name(let name): (0, "\(name)=\(value)")
+      default: (0, "\(value)")
+      }
+    }
+    return entries.sorted { $0 < $1 }.map(\.1).joined(separator: " ")
+  }
+
   /// Gives a collection new contents, as one change of all keys that differ.
-  private func become(_ number: Int, _ new: [Key: Value]) {
+  func become(_ number: Int, _ new: Fields, by edit: Edit? = nil) {
     let old = things[number].fields
     let keys = Set(old.keys).union(new.keys).filter { old[$0] != new[$0] }
     if keys.isEmpty { return }
     let changes = keys.map { Change(key: $0, old: old[$0] ?? .none, new: new[$0] ?? .none) }
+    for watcher in watchers where watcher.registration.receivesEdits && watcher.root == number {
+      watcher.mostEdits = watcher.mostEdits.flatMap { most in edit?.steps.map { most + $0 } }
+    }
     hear(number, changes) { things[number].fields = new }
   }
 
-  private func result(of edit: Edit, on thing: Thing) -> [Key: Value] {
-    var list = thing.elements.compactMap { if case .thing(let number) = $0 { number } else { nil } }
+  /// The fields of a thing after an edit; `part` gives the parts that the edit names.
+  func result(of edit: Edit, on thing: Thing, _ part: (Int) -> Int) -> Fields {
+    let hasNumbers = [.counts, .marks].contains(thing.kind)
+    func value(_ number: Int) -> Value { hasNumbers ? .int(number) : .thing(part(number)) }
+    // All parts that the program has made are equal in a sort order.
+    func rank(_ value: Value) -> Int {
+      if case .thing(let number) = value { min(number, ThingKind.world.count) } else { 0 }
+    }
+    var list = thing.elements
     let count = list.count
     switch edit {
-    case .put(let key, let part):
+    case .put("x", let number) where thing.kind == .part:
+      return thing.fields.merging([.name("x"): .int(number!)]) { $1 }
+    case .put(let key, let number):
       var fields = thing.fields
-      fields[.name(key)] = part.map { .thing($0) }
+      fields[.name(key)] = number.map(value) ?? (thing.kind == .part ? Value.none : nil)
       return fields
     case .merge(let entries):
-      return thing.fields.merging(entries.map { (.name($0.key), .thing($0.value)) }) { $1 }
-    case .insert(let part, let position): list.insert(part, at: position % (count + 1))
-    case .add(let numbers): list += numbers
-    case .subtract(let numbers): list.removeAll { numbers.contains($0) }
-    case .become(let numbers): list = numbers
+      return thing.fields.merging(entries.map { (.name($0.key), value($0.value)) }) { $1 }
+    case .insert(let part, let position): list.insert(value(part), at: position % (count + 1))
+    case .add(let numbers): list += numbers.map(value)
+    case .subtract(let numbers): list.removeAll { numbers.map(value).contains($0) }
+    case .intersect(let numbers): list.removeAll { !numbers.map(value).contains($0) }
+    case .toggle(let numbers): list = Array(Set(list).symmetricDifference(numbers.map(value)))
+    case .become(let numbers): list = numbers.map(value)
     case .clear: return [:]
     case .reverse: list.reverse()
-    case .sort: list.sort()
+    case .sort: list.sort { rank($0) < rank($1) }
+    case .removeEven: list.removeAll { rank($0) % 2 == 0 }
+    case .splice(let start, let length, let parts):
+      let start = start % (count + 1)
+      list.replaceSubrange(start..<min(start + length, count), with: parts.map(value))
     case _ where count == 0: break
+    case .removeLast: list.removeLast()
     case .remove(let position): list.remove(at: position % count)
-    case .replace(let position, let part): list[position % count] = part
+    case .replace(let position, let part): list[position % count] = value(part)
     case .swap(let a, let b): list.swapAt(a % count, b % count)
     case .move(let from, let to): list.insert(list.remove(at: from % count), at: to % count)
     }
-    let entries = list.enumerated().map { position, part in
-      (thing.kind == .array ? Key.slot(position) : .member(part), Value.thing(part))
+    let entries = list.enumerated().map { position, value in
+      (thing.kind == .array ? Key.slot(position) : .member(value), value)
     }
     return Dictionary(entries) { $1 }
   }
@@ -219,6 +298,11 @@ final class ModelReference {
       case .slot(let slot):
         walk.stored.append((number, .slot(slot)))
         visit(thing.fields[.slot(slot)] ?? .none, index + 1)
+      case .member(let part):
+        let key = Key.member(thing.kind == .marks ? .int(part) : .thing(part))
+        walk.stored.append((number, key))
+        visit(thing.fields[key] ?? .none, index + 1)
+      case .element: visit(route.anchor ?? .none, index + 1)
       case .name(let name):
         if let property = thing.lazies[name] {
           return visit(derive(number, .component(index), .lazy(property)), index + 1)
@@ -265,6 +349,8 @@ final class ModelReference {
     case "@sum": return .int(numbers.reduce(0, +))
     case "@min": return numbers.min().map(Value.int) ?? .none
     case "@max": return numbers.max().map(Value.int) ?? .none
+    case "@any": return .int(values.isEmpty ? 0 : 1)
+    case "@all": return .int(values.count == elements.count ? 1 : 0)
     default: return .several(Set(values))
     }
   }

@@ -162,4 +162,33 @@ import Testing
     loop.batch { (parts[0].x, parts[3].child, parts[0].x) = (3, parts[2], 0) }
     #expect(log.take() == ["child"])
   }
+
+  // L1, Z2
+  @Test func `a former value is released when its last watcher has ended`() throws {
+    weak var former: Part?
+    let part = Part()
+    do {
+      let first = Part()
+      former = first
+      part.items = [first]
+      let watcher = try part.observe("leader.x", in: loop) { _ in }
+      loop.endTurn()
+      watcher.pause()
+      part.items = nil
+      #expect(part.leader == nil)
+      watcher.stop()
+    }
+    loop.endTurn()
+    #expect(former == nil)
+  }
+
+  // X3
+  @Test func `changes can be inverted that fill a new list with old and new objects`() throws {
+    let part = Part()
+    var changes: [DeepChange] = []
+    try part.changes(in: loop) { _, list in changes = list }
+    loop.turn { part.items = [Part(), part] }
+    try part.apply(changes.inverted)
+    #expect(part.items == nil)
+  }
 }

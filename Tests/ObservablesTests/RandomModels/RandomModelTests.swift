@@ -6,9 +6,9 @@ import Testing
 ///
 /// `OBS_SEED=n` sets the first seed, `OBS_COUNT=n` the number of programs.
 struct RandomModelTests {
-  // P3–P8, T1–T5, T7, T9, T11, L5, C1–C9, C12, Z1–Z5, Z10, Z12
+  // P3–P8, T1–T5, T7, T9, T11, L5, S8, C1–C10, C12, X2, X3, X5, Z1–Z5, Z10, Z12
   @Test func `a random program calls the watchers that the plain reference expects`() {
-    for seed in Size.seeds(400, light: 40) {
+    for seed in Size.seeds(1000, light: 100) {
       var generator = ModelGenerator(seed: seed)
       let program = generator.program(40)
       guard difference(program) != nil else { continue }
@@ -21,8 +21,10 @@ struct RandomModelTests {
   private func difference(_ program: [Statement]) -> String? {
     let actual = ModelRun.log(of: program)
     let expected = ModelReference.log(of: program)
-    let isSame = actual.count == expected.count && zip(actual, expected).allSatisfy { $0.fits($1) }
-    return isSame ? nil : "expected \(expected), got \(actual)"
+    let count = zip(actual, expected).prefix { $0.fits($1) }.count
+    if count == actual.count, count == expected.count { return nil }
+    func event(_ log: [ModelEvent]) -> String { count < log.count ? "\(log[count])" : "nothing" }
+    return "event \(count): expected '\(event(expected))', got '\(event(actual))'"
   }
 
   /// Shortens a failing program, except its first statement: first whole statements are removed,

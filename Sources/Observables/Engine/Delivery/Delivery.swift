@@ -183,6 +183,9 @@ package struct Delivery: Room {
 
   var pendingCount: Int { state.queue.count }
 
+  /// The watchers that wait for a flush and have not ended, in no order.
+  var pending: [WatcherID] { state.queue.all.filter { $0.pointee.isActive }.map(\.identity) }
+
   package var isFlushing: Bool { state.queue.isFlushing }
 
   /// The number of the flush under way within its turn, from 1; nil outside of flushes.
@@ -203,10 +206,14 @@ package struct Delivery: Room {
     nodes.buryDead()
     members.leaveOpaqueNodes()
     if hasWaitingWrites { reportWaiting() }
-    if state.queue.isEmpty { return 0 }
+    if state.queue.isEmpty {
+      deliveredValues.forgetBasesOfEndedWatchers()
+      return 0
+    }
     state.queue.beginFlush()
     var calls = 0
     while true {
+      operations.countStep()
       // Objects may have died in the last call; changes on paths through them belong to this flush
       // (L4).
       nodes.buryDead()
@@ -276,7 +283,7 @@ package struct Delivery: Room {
     let isStale = watcher.pointee.isStale
     watcher.pointee.flags.remove(.undone)
     transactions.noteCall(of: watcher)
-    if !watcher.pointee.flags.isDisjoint(with: [.anchoring, .checkingDepartures]) {
+    if watcher.pointee.flags.contains(.checkingDepartures) {
       return callAnchoring(watcher, on: root, isStale: isStale)
     }
     guard let refreshed = refreshInFlush(watcher) else { return false }
@@ -332,7 +339,7 @@ package struct Delivery: Room {
     return refreshed
   }
 
-  /// Calls a watcher whose paths may end because their objects left a list (C4).
+  /// Calls a watcher whose paths may end because objects may have left their lists (C4).
   private func callAnchoring(
     _ watcher: WatcherRef, on root: NodeRef, isStale: Bool
   ) -> Bool {

@@ -27,6 +27,12 @@ struct DeliveryQueue {
   var count: Int { queue.count + triggered.count + later.count + held.count }
   var hasHeld: Bool { !held.isEmpty }
 
+  /// The watchers that wait for their turns, in no order.
+  var all: [WatcherRef] {
+    let rest = isFlushing ? Array(current.elements[position...]) : []
+    return queue.elements + rest + triggered.elements + later.elements + held.elements
+  }
+
   /// Adds a watcher that is not in the queue.
   @inline(__always)
   mutating func add(_ watcher: WatcherRef) {

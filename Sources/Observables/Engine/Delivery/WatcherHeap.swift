@@ -4,6 +4,8 @@ struct WatcherHeap {
 
   @inline(__always) var first: WatcherRef? { items.isEmpty ? nil : items[0] }
   var count: Int { items.count }
+  /// The watchers in no order.
+  var elements: [WatcherRef] { items.elements }
 
   mutating func push(_ watcher: WatcherRef) {
     items.append(watcher)

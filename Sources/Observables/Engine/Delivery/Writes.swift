@@ -115,6 +115,8 @@ package struct Writes: Room {
         // watchers have to be called for each change.
         if traits.contains(.uncached) { isNeeded = true }
       } else {
+        // The object that digits follow may have left the list (C4).
+        if effect.isEmpty { watcher.pointee.flags.insert(.checkingDepartures) }
         delivery.mark(watcher, effect.status, by: change)
       }
     }

@@ -104,6 +104,13 @@ package struct ImmediateCalls: Room {
   func make(_ calls: [Call]) {
     if calls.isEmpty { return }
     records.hold {
+      // A single call leaves nothing for callbacks that write, so it needs no list.
+      if calls.count == 1, state.lists.isEmpty, let watcher = watchers[calls[0].watcher],
+        watcher.pointee.traits.contains(.immediate),
+        watcher.pointee.traits.isDisjoint(with: [.atOnce, .comparing]), !waitsForFlush(watcher)
+      {
+        return make(calls[0], watcher)
+      }
       var calls = calls
       if calls.count > 1 { calls.sort { $0.watcher.number < $1.watcher.number } }
       makeFirst(&calls)

@@ -65,7 +65,7 @@ extension Inspection {
   ///
   /// - Complexity: O(links of all dependents of the slots)
   package func firstWatcher(
-    behind slots: [SlotRef], lazy: WatcherRef? = nil,
+    behind slots: [SlotRef?], lazy: WatcherRef? = nil,
     where body: (WatcherRef, _ through: () -> [WatcherRef]) -> Bool
   ) -> WatcherRef? {
     /// The lazy properties that were reached, each with the index of its predecessor; -1 for the
@@ -94,7 +94,7 @@ extension Inspection {
       }
       return found?.pointee.wire.pointee.watcher
     }
-    for slot in slots {
+    for case let slot? in slots {
       if let found = first(in: slot, from: -1) { return found }
     }
     var position = 0

@@ -13,6 +13,8 @@ package struct DeliveredValues: Room {
     fileprivate var former: [WatcherID: [(version: Int, value: AnyObject)]] = [:]
     /// Properties whose receivers keep the value from before the flush.
     fileprivate var based: [WatcherID] = []
+    /// Whether a watcher has ended since `forgetBases`, while properties kept such values.
+    fileprivate var hasEndedWatcher = false
   }
   private var state: State {
     @inline(__always) unsafeAddress { rooms.address(of: &rooms.memory.pointee.deliveredValues) }
@@ -168,6 +170,7 @@ package struct DeliveredValues: Room {
   /// no new value, so all of them keep the last delivered one.
   func forgetBases() {
     if state.based.isEmpty { return }
+    state.hasEndedWatcher = false
     let (lazies, values) = (state.based, state.former)
     state.based = []
     if !values.isEmpty { state.former = [:] }
@@ -178,14 +181,33 @@ package struct DeliveredValues: Room {
       let isBaseKnown = versions.contains(lazy.lazyState.pointee.baseVersion)
       let kept = others.filter { versions.contains($0.version) }
       if !isBaseKnown, kept.isEmpty {
-        lazy.lazyState.pointee.base = .none
-        lazy.pointee.receiver._withUnsafeGuaranteedRef { $0.forgetBase(of: lazy) }
+        forgetBase(of: lazy)
         continue
       }
       state.based.append(name)
       lazy.lazyState.pointee.base = .lagging
       if !kept.isEmpty { state.former[name] = kept }
     }
+  }
+
+  /// Forgets all values, because no watcher compares any more.
+  ///
+  /// Otherwise a property would keep its base, which may lead to the object of the property.
+  func forgetAll() {
+    let lazies = state.based
+    (state.based, state.former) = ([], [:])
+    for lazy in lazies.compactMap({ watchers[$0] }) where lazy.hasBase { forgetBase(of: lazy) }
+  }
+
+  /// Notes that a watcher ends that perhaps still had to compare.
+  func noteEnd() { if !state.based.isEmpty { state.hasEndedWatcher = true } }
+
+  /// Forgets the values that were kept for watchers that have ended, after a flush without calls.
+  func forgetBasesOfEndedWatchers() { if state.hasEndedWatcher { forgetBases() } }
+
+  private func forgetBase(of lazy: WatcherRef) {
+    lazy.lazyState.pointee.base = .none
+    lazy.pointee.receiver._withUnsafeGuaranteedRef { $0.forgetBase(of: lazy) }
   }
 
   /// The versions of former values last delivered to watchers that have yet to compare.

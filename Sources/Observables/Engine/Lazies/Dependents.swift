@@ -105,7 +105,7 @@ package struct Dependents: Room {
   private func update(_ lazy: WatcherRef, at link: LinkRef) {
     if lazy.pointee.traits.contains(.uncached) {
       compareDependencies(of: lazy)
-    } else if link.pointee.wire.pointee.watcher.needsEachChange {
+    } else if isUnread(link.pointee.wire.pointee.watcher) {
       settleUnread(lazy)
     } else {
       // Code that reads the dependent property gets the error.
@@ -126,6 +126,12 @@ package struct Dependents: Room {
     } else if !link.pointee.isTerminal {
       wiring.markStale(link)
     }
+  }
+
+  /// Whether nothing reads the values that this watcher or property depends on: a property that
+  /// keeps no value is read by the property that is being brought up to date.
+  private func isUnread(_ watcher: WatcherRef) -> Bool {
+    watcher.needsEachChange && !(watcher.pointee.traits.contains(.lazy) && settling.isUnderWay)
   }
 
   /// Gives a property without a stored value a new version, if a computed dependency has a

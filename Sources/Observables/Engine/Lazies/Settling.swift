@@ -98,7 +98,9 @@ package struct Settling: Room {
 
   /// Makes one step with the property on top of the list.
   private func settle(_ lazy: WatcherRef, after done: WatcherRef?) -> Step {
-    if lazy.phase == .awaiting { lazy.phase = .idle }
+    operations.countStep()
+    let hasWaited = lazy.phase == .awaiting
+    if hasWaited { lazy.phase = .idle }
     let traits = lazy.pointee.traits
     if lazy.phase == .suspended, let done {
       lazy.phase = .running
@@ -112,7 +114,7 @@ package struct Settling: Room {
     if !lazy.pointee.isStale {
       // While it is examined, it is marked as waiting, so that a cycle is found.
       lazy.phase = .awaiting
-      let examination = examine(lazy)
+      let examination = examine(lazy, again: hasWaited)
       lazy.phase = examination == .waits ? .awaiting : .idle
       switch examination {
       case .waits: return .waits
@@ -135,15 +137,16 @@ package struct Settling: Room {
         computing.fail(lazy, error)
         return .done
       }
-      switch firstInvalid(of: lazy) {
-      case .none: break
-      case .some(let other) where other == lazy || other.phase == .awaiting:
+      lazy.phase = .awaiting
+      let (count, invalid) = (state.list.count, pushInvalid(of: lazy))
+      if invalid.wait {
+        state.list.reverse(from: count)
+        return .waits
+      }
+      lazy.phase = .idle
+      if let other = invalid.cycle {
         computing.fail(lazy, LazyError.cycle(names: lazies.cycle(to: other)))
         return .done
-      case .some(let other):
-        state.list.push(other)
-        lazy.phase = .awaiting
-        return .waits
       }
     }
     return .computes
@@ -158,9 +161,10 @@ package struct Settling: Room {
 
   /// Whether the property failed in the operation under way; it is not computed again before that
   /// operation is over.
-  func hasFailedNow(_ lazy: WatcherRef) -> Bool {
-    state.list.hasFailed(lazy) && (!state.list.isEmpty || computing.isUnderWay)
-  }
+  func hasFailedNow(_ lazy: WatcherRef) -> Bool { state.list.hasFailed(lazy) && isUnderWay }
+
+  /// Whether a property is being brought up to date; it receives the errors of its dependencies.
+  var isUnderWay: Bool { !state.list.isEmpty || computing.isUnderWay }
 
   // MARK: Examining dependencies
 
@@ -171,39 +175,65 @@ package struct Settling: Room {
   }
 
   /// Finds out whether a dependency of an invalid property has really changed.
-  private func examine(_ lazy: WatcherRef) -> Examination {
+  ///
+  /// Dependencies that are invalid themselves are brought up to date first. A tracked property may
+  /// read a dependency only if the earlier ones are the same, so it waits for one at a time. It
+  /// then continues (`again`) where it stopped, because starting over for each dependency would
+  /// take quadratic time.
+  private func examine(_ lazy: WatcherRef, again: Bool) -> Examination {
     if lazy.pointee.flags.contains(.anchoring), wiring.takeDepartures(of: lazy) != nil {
       return .changed
     }
     // Objects may have come or left below `**`.
     guard wiring.rewire(lazy), !lazy.pointee.isStale else { return .changed }
     // Dependencies are examined in the order they were declared or read.
-    var found: Examination?
-    wiring.forEachWire(of: lazy) { wire in
+    let count = state.list.count
+    var (found, invalid) = (Examination?.none, Invalid())
+    wiring.forEachWireWithWork(of: lazy) { wire in
+      operations.countStep()
       if found != nil { return }
-      found = wire.pointee.use == .tracking ? examineReads(wire) : examine(wire)
+      if wire.pointee.use == .tracking {
+        if !again { wire.pointee.cursor = nil }
+        found = examineReads(wire)
+      } else {
+        pushInvalid(on: wire, &invalid)
+        if !invalid.wait, !invalid.isBlocked { found = examine(wire) }
+      }
     }
-    if let found {
-      // Paths that were already compared need no comparison after the computation.
-      if found == .changed { wiring.forgetIdleWires(of: lazy) }
-      return found
+    if invalid.wait {
+      state.list.reverse(from: count)
+      return .waits
     }
+    if invalid.isBlocked { found = .changed }
+    if let found { return found }
     guard wiring.rewire(lazy) else { return .changed }
     guard let refreshed = dependents.refresh(lazy) else { return .changed }
     return refreshed.path == nil ? .same : .changed
   }
 
-  /// Examines the reads of a tracked computation; nil if nothing has changed.
+  /// Examines the reads of a tracked computation after the last one that was the same; nil if
+  /// nothing has changed.
   private func examineReads(_ wire: WireRef) -> Examination? {
-    for link in wire.links where link.pointee.isDirty && !link.pointee.isDead {
-      if let other = link.pointee.slot?.pointee.lazy, other.isOutdated {
-        if hasFailedNow(other) || other.isUnderWay { return .changed }
-        state.list.push(other)
-        return .waits
+    while let link = wire.linkAfterCursor {
+      operations.countStep()
+      if link.pointee.isDirty {
+        if let other = link.pointee.slot?.pointee.lazy, other.isOutdated {
+          if hasFailedNow(other) || other.isUnderWay { return .changed }
+          state.list.push(other)
+          return .waits
+        }
+        if members.refreshDerived(link) { return .changed }
       }
-      if members.refreshDerived(link) { return .changed }
+      // Comparing may have run code of the program that ended the link.
+      wire.pointee.cursor = link.pointee.isDead ? nil : link
     }
-    return nil
+    // Getters of later dependencies may have made earlier ones invalid again.
+    var isInvalid = false
+    records.forEachDirty(of: wire) { link in
+      if link.pointee.slot?.pointee.lazy?.isOutdated == true { isInvalid = true }
+    }
+    wire.pointee.cursor = nil
+    return isInvalid ? examineReads(wire) : nil
   }
 
   /// Makes the declared paths of a property follow all values that are up to date.
@@ -239,18 +269,6 @@ package struct Settling: Room {
   /// Examines the values on one declared path; nil if nothing has changed.
   private func examine(_ wire: WireRef) -> Examination? {
     if wire.pointee.dirty == nil { return nil }
-    var (hasFailed, waits) = (false, false)
-    records.forEachDirty(of: wire) { link in
-      guard let other = link.pointee.slot?.pointee.lazy, other.isOutdated else { return }
-      if hasFailedNow(other) || other.isUnderWay {
-        hasFailed = true
-      } else {
-        state.list.push(other)
-        waits = true
-      }
-    }
-    if waits { return .waits }
-    if hasFailed { return .changed }
     // An operator is compared after all its parts are known.
     var (others, hasChanged) = ([LinkRef](), false)
     while let link = wiring.takeDirty(wire) {
@@ -264,22 +282,46 @@ package struct Settling: Room {
     return hasChanged ? .changed : nil
   }
 
-  /// The first invalid property on a declared path.
-  private func firstInvalid(of lazy: WatcherRef) -> WatcherRef? {
-    var found: WatcherRef?
-    wiring.forEachWire(of: lazy) { wire in
-      records.forEachDirty(of: wire) { link in
-        guard found == nil, let other = link.pointee.slot?.pointee.lazy else { return }
-        if other.pointee.traits.contains(.uncached) {
-          // A property without a value only reports changes of its dependencies: these are brought
-          // up to date instead.
-          dependents.settleDependencies(of: other)
-        } else if other.isOutdated, !hasFailedNow(other), !other.isComputing {
-          found = other
+  /// The invalid properties on declared paths.
+  private struct Invalid {
+    /// Whether some, which are on the list, have to be brought up to date first.
+    var wait = false
+    /// Whether some cannot be brought up to date now, because they have failed or are under way.
+    var isBlocked = false
+    /// A property that waits for the examined one.
+    var cycle: WatcherRef?
+  }
+
+  private func pushInvalid(of lazy: WatcherRef) -> Invalid {
+    var invalid = Invalid()
+    wiring.forEachWireWithWork(of: lazy) { pushInvalid(on: $0, &invalid) }
+    return invalid
+  }
+
+  /// Adds the invalid properties on one declared path to the list.
+  ///
+  /// A new value of a property may make the path lead elsewhere, so the properties behind it are
+  /// added later.
+  private func pushInvalid(on wire: WireRef, _ invalid: inout Invalid) {
+    records.forEachDirty(of: wire) { link in
+      operations.countStep()
+      guard let other = link.pointee.slot?.pointee.lazy else { return }
+      if other.pointee.traits.contains(.uncached) {
+        // A property without a value only reports changes of its dependencies, so these are brought
+        // up to date instead.
+        dependents.settleDependencies(of: other)
+      } else if other.isOutdated {
+        if other.isUnderWay || hasFailedNow(other) {
+          invalid.isBlocked = true
+          if other.phase == .awaiting, invalid.cycle == nil { invalid.cycle = other }
+        } else if link.isBelowOperator || !link.isBelowOtherValue {
+          state.list.push(other)
+          invalid.wait = true
+        } else {
+          invalid.isBlocked = true
         }
       }
     }
-    return found
   }
 
   // MARK: The list
@@ -292,6 +334,18 @@ package struct Settling: Room {
   func pop() { state.list.pop() }
   func noteFailure(of lazy: WatcherRef) { state.list.noteFailure(of: lazy) }
   func free() { state.list.free() }
+}
+
+extension LinkRef {
+  /// Whether a lazy property nearer to the root is invalid, or has a value that the path does not
+  /// follow yet.
+  fileprivate var isBelowOtherValue: Bool {
+    isBelow {
+      guard $0.pointee.isDirty, let lazy = $0.pointee.slot?.pointee.lazy else { return false }
+      return lazy.isOutdated
+        || $0.pointee.version != lazy.version(for: $0.pointee.wire.pointee.watcher)
+    }
+  }
 }
 
 extension WatcherRef {

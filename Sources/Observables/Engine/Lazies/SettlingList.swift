@@ -17,6 +17,7 @@ struct SettlingList {
   private var operation: UInt64 = 0
 
   @inline(__always) var isEmpty: Bool { list.isEmpty }
+  @inline(__always) var count: Int { list.count }
 
   mutating func beginOperation() { operation += 1 }
 
@@ -46,6 +47,15 @@ struct SettlingList {
   mutating func push(_ lazy: WatcherRef) {
     lazy.lazyState.pointee.listings += 1
     list.append(lazy)
+  }
+
+  /// Reverses the order of the properties from `index` on.
+  mutating func reverse(from index: Int) {
+    var (first, last) = (index, list.count - 1)
+    while first < last {
+      list.swap(first, last)
+      (first, last) = (first + 1, last - 1)
+    }
   }
 
   /// Removes the property on top, which needs no more work; the property that waits for it

@@ -23,6 +23,7 @@ extension Members {
     else { return nil }
     let since = state.cursor
     state.cursor = node.kind.journalEnd(of: node)
+    nodes.noteJournal(of: node)
     return body(node, since)
   }
 }

@@ -286,6 +286,7 @@ extension Members {
     case .edits:
       if node.kind.hasEdits(node, since: state.cursor) { return true }
       state.cursor = node.kind.journalEnd(of: node)
+      nodes.noteJournal(of: node)
       return false
     case .wildcard, .deep, .spread, .feed:
       return false

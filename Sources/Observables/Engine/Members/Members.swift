@@ -97,18 +97,20 @@ package struct Members: Room {
     }
     let payer = link.pointee.wire.chargedReceiver
     let changes = changes(for: link, state, on: node, payer)
-    var counts: [NodeRef: Int] = [:]
-    var order: [NodeRef] = []
+    var net: [(child: NodeRef, count: Int)] = []
+    // Where each object is in `net`; for a few changes, a search is faster.
+    var places: [NodeRef: Int] = [:]
+    let isShort = changes.count <= 8
     for (member, count) in changes {
       if wiring.isRefused(payer) { return }
       if link.pointee.isTerminal {
         change(link, state, by: member.value, count)
       } else if let child = member.node {
-        if let known = counts[child] {
-          counts[child] = known + count
+        if let place = isShort ? net.firstIndex(where: { $0.child == child }) : places[child] {
+          net[place].count += count
         } else {
-          counts[child] = count
-          order.append(child)
+          if !isShort { places[child] = net.count }
+          net.append((child, count))
         }
       } else {
         addOther(count, to: state)
@@ -116,9 +118,9 @@ package struct Members: Room {
     }
     // Removes departed objects first: new ones may need their places.
     for isDeparture in [true, false] {
-      for child in order where counts[child]! != 0 && (counts[child]! < 0) == isDeparture {
+      for (child, count) in net where count != 0 && (count < 0) == isDeparture {
         if wiring.isRefused(payer) { return }
-        change(child, by: counts[child]!, below: link)
+        change(child, by: count, below: link)
       }
     }
     if state.role == .aggregate {
@@ -156,6 +158,7 @@ package struct Members: Room {
         return !wiring.isRefused(payer)
       }
     state.cursor = end
+    nodes.noteJournal(of: node)
     if isKnown { return changes }
     changes = []
     if link.pointee.isTerminal { state.operating?.aggregate?.removeAll() }
@@ -214,8 +217,10 @@ package struct Members: Room {
       }
       return
     }
-    state.members[child]!.count = known + count
-    apply(state.members[child]!, count, to: state)
+    var member = state.members[child]!
+    member.count = known + count
+    state.members[child] = member
+    apply(member, count, to: state)
   }
 
   // MARK: Journals
@@ -229,9 +234,10 @@ package struct Members: Room {
   }
 
   func endReading(_ state: LinkState, of node: NodeRef) {
-    guard state.role != .end, state.role != .deep || state.isReading else { return }
+    guard state.readsJournal else { return }
     node.pointee.journalReaders -= 1
-    guard node.pointee.journalReaders == 0, node.pointee.isJournaled else { return }
+    if node.pointee.journalReaders > 0 { return nodes.noteJournal(of: node) }
+    if !node.pointee.isJournaled { return }
     node.pointee.isJournaled = false
     if !node.isDead { node.kind.endJournal(of: node) }
   }

@@ -174,7 +174,7 @@ package struct Nodes: Room {
     }
   }
 
-  /// Notes that the journal of a node may have become longer.
+  /// Notes that the journal of a node has become longer, or that a reader has passed entries.
   func noteJournal(of node: NodeRef) { state.waiting.noteJournal(of: node) }
 
   /// Removes journal entries that all readers have passed (end of turn).
@@ -194,16 +194,14 @@ package struct Nodes: Room {
       let end = node.kind.journalEnd(of: node)
       var readers: [Int] = []
       records.forEach(from: every.pointee.links.first) { link in
-        if let state = link.state, state.role != .end, state.role != .deep || state.isReading {
-          readers.append(state.cursor)
-        }
+        guard let state = link.state, state.readsJournal else { return }
+        // Writes that moved no objects left a link of `**` as it was, so it has nothing to read.
+        if state.role == .deep, !link.pointee.isStale { state.cursor = end }
+        readers.append(state.cursor)
       }
       let known = readers.min() ?? end
       node.kind.trimJournal(of: node, before: known)
-      if known < end {
-        node.kind.compactJournal(of: node, for: readers)
-        noteJournal(of: node)
-      }
+      if known < end { node.kind.compactJournal(of: node, for: readers) }
     }
   }
 

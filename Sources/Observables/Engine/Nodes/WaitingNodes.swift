@@ -11,7 +11,7 @@ struct WaitingNodes {
   private var buriedCount = 0
   /// Nodes whose objects died during another operation.
   private var dead: [NodeRef] = []
-  /// Nodes whose journals may have become longer.
+  /// Nodes whose journals have become longer, or have entries that a reader has passed.
   private var noted: [NodeRef] = []
 
   var hasIdle: Bool { !idle.isEmpty }

@@ -11,6 +11,8 @@ struct RawList<Element: BitwiseCopyable> {
   @inline(__always) var first: Element? { count == 0 ? nil : base.unsafelyUnwrapped[0] }
   @inline(__always) var last: Element? { count == 0 ? nil : base.unsafelyUnwrapped[count - 1] }
 
+  var elements: [Element] { Array(UnsafeBufferPointer(start: base, count: count)) }
+
   @inline(__always)
   subscript(index: Int) -> Element { base.unsafelyUnwrapped[index] }
 

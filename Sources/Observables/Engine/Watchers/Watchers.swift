@@ -6,6 +6,11 @@ package struct Watchers: Room {
     fileprivate var table = WatcherTable()
     /// Observers may have died unnoticed; their watchers are looked for when the turn ends.
     fileprivate var hasOrphans = false
+    /// The watchers with an observer, and some that have ended.
+    fileprivate var observing: [WatcherID] = []
+    /// The size of `observing` beyond which ended watchers are removed from it.
+    fileprivate var observingLimit = 64
+    fileprivate var pausedCount = 0
   }
   private var state: State {
     @inline(__always) unsafeAddress { rooms.address(of: &rooms.memory.pointee.watchers) }
@@ -32,6 +37,7 @@ package struct Watchers: Room {
     root.pointee.watchers.append(watcher)
     if !traits.contains(.lazy) { reports.statistics.watchers += 1 }
     if traits.isDisjoint(with: [.lazy, .probing]) { transactions.note(name) }
+    if traits.contains(.observing) { noteObserving(name) }
     return watcher
   }
 
@@ -56,14 +62,27 @@ package struct Watchers: Room {
     records.forEach(from: root.pointee.watchers.first, body)
   }
 
+  private func noteObserving(_ name: WatcherID) {
+    state.observing.append(name)
+    if state.observing.count < state.observingLimit { return }
+    forgetEndedObserving()
+    state.observingLimit = max(64, 2 * state.observing.count)
+  }
+
+  private func forgetEndedObserving() { state.observing.removeAll { state.table[$0] == nil } }
+
   func title(_ watcher: WatcherRef) -> String {
     watcher.pointee.receiver._withUnsafeGuaranteedRef { $0.title(watcher) }
   }
 
   // MARK: Pausing
 
+  /// Whether any watcher is paused.
+  var arePaused: Bool { state.pausedCount > 0 }
+
   package func pause(_ watcher: WatcherRef) {
     guard let root = watcher.pointee.root else { return }
+    if !watcher.pointee.isPaused { state.pausedCount += 1 }
     watcher.pointee.flags.insert(.paused)
     immediates.pause(watcher)
     if !watcher.pointee.flags.contains(.running) { delivery.releaseAnchor(of: watcher, on: root) }
@@ -76,6 +95,7 @@ package struct Watchers: Room {
   package func resume(_ watcher: WatcherRef) {
     guard watcher.pointee.isActive, watcher.pointee.isPaused else { return }
     watcher.pointee.flags.remove(.paused)
+    state.pausedCount -= 1
     if watcher.pointee.wantsFlush {
       delivery.makeReady(watcher)
     }
@@ -96,8 +116,10 @@ package struct Watchers: Room {
   func stop(_ watcher: WatcherRef, observedDied: Bool) -> Int {
     guard let root = watcher.pointee.root else { return 0 }
     if watcher.pointee.traits.contains(.lazy) { lazies.forget(watcher) }
+    if watcher.pointee.isPaused { state.pausedCount -= 1 }
     immediates.forget(watcher)
     comparisons.forget(watcher)
+    deliveredValues.noteEnd()
     if recording.isOn { recording.recorder?.ended(watcher) }
     var count = 0
     nodes.whileRemoving {
@@ -157,7 +179,12 @@ package struct Watchers: Room {
   /// Ends the watchers whose observer is gone (L3), for callers that ask before the next flush.
   package func stopOrphans() {
     state.hasOrphans = false
-    stop { $0.hasLostObserver }
+    records.hold {
+      for name in state.observing {
+        if let watcher = state.table[name], watcher.hasLostObserver { stop(watcher) }
+      }
+    }
+    forgetEndedObserving()
   }
 
   func free() { state.table.free() }

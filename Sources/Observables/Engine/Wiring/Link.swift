@@ -131,7 +131,7 @@ extension LinkRef {
   var isBelowReplaced: Bool { isBelow { $0.pointee.isStale && $0.pointee.state == nil } }
 
   @inline(__always)
-  private func isBelow(_ holds: (LinkRef) -> Bool) -> Bool {
+  func isBelow(_ holds: (LinkRef) -> Bool) -> Bool {
     var parent = pointee.parent
     while let link = parent {
       if holds(link) { return true }
@@ -151,6 +151,9 @@ extension LinkRef {
 
   /// Removes the link from the tree; the links below it stay attached to it.
   func unhang() {
+    if pointee.wire.pointee.cursor == self {
+      pointee.wire.pointee.cursor = pointee.previousSibling
+    }
     if let previous = pointee.previousSibling {
       previous.pointee.sibling = pointee.sibling
     } else if let parent = pointee.parent {

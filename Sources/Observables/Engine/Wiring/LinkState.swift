@@ -42,6 +42,9 @@ final class LinkState {
   /// Whether the link reads the journal of its node; `**` does so if there are many members.
   var isReading = false
 
+  /// Whether `cursor` is a position in the journal of the link's node.
+  var readsJournal: Bool { role != .end && (role != .deep || isReading) }
+
   /// The members that count: the elements for an operator, everything for `*`.
   var scope: MemberScope {
     switch role {

@@ -30,6 +30,8 @@ struct Wire {
   /// The routes of a path that goes over many objects; retained.
   var routes: Unmanaged<Routes>?
   /// The last link that the computation under way has kept.
+  ///
+  /// Before a computation: the last link that was found to be the same.
   var cursor: LinkRef?
   /// The number of the run of a tracked computation.
   var stamp: UInt32 = 0

@@ -39,6 +39,7 @@ extension Wiring {
   /// Removes and returns the next link that has to be looked up again and still exists.
   func takeStale(_ wire: WireRef) -> LinkRef? {
     while let link = wire.popStale() {
+      operations.countStep()
       if !link.pointee.isDead {
         wake(link)
         return link
@@ -52,6 +53,7 @@ extension Wiring {
   @inline(__always)
   func takeDirty(_ wire: WireRef) -> LinkRef? {
     while let link = wire.popDirty() {
+      operations.countStep()
       if !link.pointee.isDead {
         wake(link)
         return link
@@ -81,7 +83,7 @@ extension Wiring {
     var wires = [first]
     while let next = wires.last!.pointee.nextWithWork { wires.append(next) }
     wires.sort { $0.pointee.index < $1.pointee.index }
-    for wire in wires where !wire.hasEnded { body(wire) }
+    records.hold { for wire in wires where !wire.hasEnded { body(wire) } }
   }
 
   /// Removes paths that no longer have stale or dirty links from the list of paths with work.
@@ -122,6 +124,7 @@ extension Wiring {
     }
     var wire = watcher.pointee.wiresWithWork
     while let current = wire {
+      operations.countStep()
       if current.pointee.stale != nil { return rewireStale(watcher, isItsTurn: isItsTurn) }
       wire = current.pointee.nextWithWork
     }
@@ -219,9 +222,15 @@ extension Wiring {
   /// Brings all links up to date, for a caller that asks which keys are observed (W1).
   package func settleAll() {
     nodes.buryDead()
-    watchers.forEach { watcher in
-      if watcher.pointee.isPending, !watcher.pointee.traits.contains(.lazy) { rewire(watcher) }
+    if watchers.arePaused {
+      watchers.forEach { settle($0) }
+    } else {
+      for name in delivery.pending { if let watcher = watchers[name] { settle(watcher) } }
     }
+  }
+
+  private func settle(_ watcher: WatcherRef) {
+    if watcher.pointee.isPending, !watcher.pointee.traits.contains(.lazy) { rewire(watcher) }
   }
 }
 

@@ -1,140 +1,103 @@
 -- Rule X5, as a script sees it.
 local obs = require "obs"
-dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/checking.lua")
+dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/stories.lua")
 
--- A history, and a function that ends a turn.
-local function edited(t, options) return obs.history(t, options) end
-local function step(body)
-  body()
-  obs.flush()
+-- Begins a history of a new object `t`, by default { n = 0 }.
+function begin(options, object)
+  t = object or { n = 0 }
+  history = obs.history(t, options)
 end
+-- Makes one turn for each number, which is written to `t.n`.
+function steps(...)
+  for _, n in ipairs { ... } do
+    t.n = n
+    obs.flush()
+  end
+end
+-- Undoes a step, and notes the results and `t.n`; the same for redo.
+function undo(...) note(history:undo(...), t.n) end
+function redo() note(history:redo(), t.n) end
 
-check("X5: each turn that changed something is a step", function()
-  local t = { n = 0 }
-  local history = edited(t)
-  eq(history:undo(), false)
-  step(function() t.n = 1 t.n = 2 end)
-  step(function() t.n = 2 end)
-  step(function() t.n = 3 end)
-  eq(history.can_undo, true)
-  eq(history.can_redo, false)
-  eq(history:undo(), true)
-  eq(t.n, 2)
-  eq(history:undo(), true)
-  eq(t.n, 0)
-  eq(history:undo(), false)
-  eq(history:redo(), true)
-  eq(history:redo(), true)
-  eq(t.n, 3)
-  eq(history:redo(), false)
-end)
-check("X5: writes of undo are delivered, and are not a step; a new step clears redo", function()
-  local t = { n = 0 }
-  local history = edited(t)
-  local calls = counter(t, "n")
-  step(function() t.n = 1 end)
-  history:undo()
-  eq(calls(), 1)
-  eq(history.can_undo, false)
-  eq(history.can_redo, true)
-  step(function() t.n = 5 end)
-  eq(history.can_redo, false)
-  eq(history:redo(), false)
-end)
-check("X5: writes that were not delivered yet become a step before undo", function()
-  local t = { n = 0 }
-  local history = edited(t)
-  step(function() t.n = 1 end)
+story("X5: each turn that changed something is a step", [[
+  begin()
+  undo()                                    --= false 0
+  t.n = 1
+  steps(2, 2, 3)
+  note(history.can_undo, history.can_redo)  --= true false
+  undo() undo() undo()                      --= true 2, true 0, false 0
+  redo() redo() redo()                      --= true 2, true 3, false 3
+]])
+story("X5: writes of undo are delivered, and are not a step; a new step clears redo", [[
+  begin()
+  watch(t, "n")
+  obs.observe(history, { "can_undo", "can_redo" }, function(h) note(h.can_undo, h.can_redo) end)
+  t.n = 1         --> n, true false
+  history:undo()  --> n, false true
+  t.n = 5         --> n, true false
+  redo()          --= false 5
+]])
+story("X5: writes that were not delivered yet become a step before undo", [[
+  begin()
+  steps(1)
   t.n = 2
-  eq(history:undo(), true)
-  eq(t.n, 1)
-end)
+  undo()  --= true 1
+]])
 check("X5: objects return with their identity, lists in their order", function()
   local a, b = { name = "a" }, { name = "b" }
-  local t = { list = { a, b }, tags = obs.set_of { "x" }, array = obs.array { 1, 2, 3 } }
-  local history = edited(t)
-  step(function()
-    table.remove(t.list, 1)
-    t.tags:add("y")
-    t.array:move(1, 3)
-  end)
-  step(function() t.list = nil end)
+  begin(nil, { list = { a, b }, tags = obs.set_of { "x" }, array = obs.array { 1, 2, 3 } })
+  table.remove(t.list, 1)
+  t.tags:add("y")
+  t.array:move(1, 3)
+  obs.flush()
+  t.list = nil
+  obs.flush()
   history:undo()
   history:undo()
   eq(t.list[1], a)
   eq(t.list[2], b)
   eq(t.tags:contains("y"), false)
   eq(table.concat(t.array, " "), "1 2 3")
-  step(function() a.name = "c" end)
+  a.name = "c"
+  obs.flush()
   history:undo()
   eq(a.name, "a")
 end)
-check("X5: can_undo and can_redo can be observed", function()
-  local t = { n = 0 }
-  local history = edited(t)
-  local log = {}
-  obs.observe(history, { "can_undo", "can_redo" }, function(h)
-    log[#log + 1] = tostring(h.can_undo) .. " " .. tostring(h.can_redo)
-  end)
-  step(function() t.n = 1 end)
-  obs.flush()
-  history:undo()
-  obs.flush()
-  eq(table.concat(log, ", "), "true false, false true")
-end)
-check("X5: begin and commit make one step of several turns", function()
-  local t = { n = 0 }
-  local history = edited(t)
+story("X5: begin and commit make one step of several turns", [[
+  begin()
   history:begin("typing")
-  step(function() t.n = 1 end)
-  step(function() t.n = 2 end)
+  steps(1, 2)
   history:commit()
-  step(function() t.n = 3 end)
-  history:undo()
-  eq(t.n, 2)
-  history:undo()
-  eq(t.n, 0)
+  steps(3)
+  undo() undo()  --= true 2, true 0
   fails("commit without begin", function() history:commit() end)
-end)
-check("X5: undo returns to a mark", function()
-  local t = { n = 0 }
-  local history = edited(t)
+]])
+story("X5: undo returns to a mark", [[
+  begin()
   history:mark("new")
-  step(function() t.n = 1 end)
+  steps(1)
   history:mark("saved")
-  step(function() t.n = 2 end)
-  step(function() t.n = 3 end)
-  eq(history:undo("saved"), true)
-  eq(t.n, 1)
-  eq(history:undo("saved"), false)
-  eq(history:undo("new"), true)
-  eq(t.n, 0)
-  fails("the history has no mark 'save' %(did you mean 'saved'%?%)", function()
-    history:undo("save")
-  end)
-end)
-check("X5: a mark of a step beyond the limit moves to the start of the oldest step", function()
-  local t = { n = 0 }
-  local history = edited(t, { limit = 2 })
+  steps(2, 3)
+  undo "saved"  --= true 1
+  undo "saved"  --= false 1
+  undo "new"    --= true 0
+  fails("the history has no mark 'save' %(did you mean 'saved'%?%)", history.undo, history, "save")
+]])
+story("X5: a mark of a step beyond the limit moves to the start of the oldest step", [[
+  begin { limit = 2 }
   history:mark("none")
   for i = 1, 3 do
-    step(function() t.n = i end)
+    steps(i)
     history:mark("m" .. i)
   end
-  eq(history:undo("none"), false)
-  eq(t.n, 3)
-  eq(history:undo("m1"), true)
-  eq(t.n, 1)
-  step(function() t.n = 4 end)
-  step(function() t.n = 5 end)
-  step(function() t.n = 6 end)
-  eq(history:undo("m1"), false)
-  eq(t.n, 6)
-end)
+  undo "none"           --= false 3
+  undo "m1"             --= true 1
+  steps(4, 5, 6)
+  undo "m1"             --= false 6
+  undo() undo() undo()  --= true 5, true 4, false 4
+]])
 check("X5: no step is made inside a transaction", function()
-  local t = { n = 0 }
-  local history = edited(t)
-  step(function() t.n = 1 end)
+  begin()
+  steps(1)
   for _, name in ipairs { "undo", "redo", "mark", "begin", "commit", "clear" } do
     local ok, message = obs.transaction({ t }, function()
       t.n = 2
@@ -149,21 +112,13 @@ check("X5: no step is made inside a transaction", function()
   eq(history.can_undo, false)
   eq(t.n, 0)
 end)
-check("X5: the oldest steps are dropped at the limit", function()
-  local t = { n = 0 }
-  local history = edited(t, { limit = 2 })
-  for i = 1, 4 do step(function() t.n = i end) end
-  eq(history:undo(), true)
-  eq(history:undo(), true)
-  eq(history:undo(), false)
-  eq(t.n, 2)
-end)
 check("X5: a step that no longer fits is reported and dropped", function()
   local inner = { n = 0 }
-  local t = { inner = inner }
-  local history = edited(t)
-  step(function() inner.n = 1 end)
-  step(function() t.inner = nil end)
+  begin(nil, { inner = inner })
+  inner.n = 1
+  obs.flush()
+  t.inner = nil
+  obs.flush()
   inner.n = 7
   history:undo()
   reporting(function()
@@ -173,52 +128,36 @@ check("X5: a step that no longer fits is reported and dropped", function()
   end)
   eq(inner.n, 7)
 end)
-check("X5: a history stored in its own object is not part of it", function()
-  local t, changes = { n = 1 }, 0
-  obs.changes(t, function() changes = changes + 1 end)
-  t.history = obs.history(t)
-  t.n = 2
-  obs.flush()
-  eq(t.history:undo(), true)
-  eq(t.n, 1)
-  eq(t.history.can_undo, false)
-  eq(t.history:redo(), true)
-  eq(t.n, 2)
-  obs.flush()
-  eq(changes, 1)
-end)
-check("X5: clear removes all steps, stop ends the history", function()
-  local t = { n = 0 }
-  local history = edited(t)
-  step(function() t.n = 1 end)
+story("X5: a history stored in its own object is not part of it", [[
+  begin()
+  obs.changes(t, function() note "changes" end)
+  t.history = history
+  t.n = 2  --> changes
+  undo()   --= true 0
+  eq(history.can_undo, false)
+  redo()   --> true 2
+]])
+story("X5: clear removes all steps, stop ends the history", [[
+  begin()
+  steps(1)
   history:clear()
-  eq(history:undo(), false)
-  step(function() t.n = 2 end)
+  undo()  --= false 1
+  steps(2)
   history:stop()
-  eq(history:undo(), false)
+  undo()  --= false 2
   eq(history.can_undo, false)
   eq(obs.observer_count(t, "n"), 0)
   history:stop()
-end)
-check("X5: an immediate watcher may react to undone writes", function()
-  local t = { n = 0 }
-  local history = edited(t)
-  for i = 1, 3 do
-    t.n = i
-    obs.flush()
-  end
-  local watcher = obs.observe(t, "n", function() history:undo() end,
-    { immediate = true, once = true })
-  eq(history:undo(), true)
-  eq(t.n, 1)
-  eq(watcher.active, false)
-  eq(history:undo(), true)
-  eq(history:undo(), false)
-  for i = 1, 3 do
-    eq(history:redo(), true)
-    eq(t.n, i)
-  end
-end)
+]])
+story("X5: an immediate watcher may react to undone writes", [[
+  begin()
+  steps(1, 2, 3)
+  local w = obs.observe(t, "n", function() history:undo() end, { immediate = true, once = true })
+  undo()                --= true 1
+  eq(w.active, false)
+  undo() undo()         --= true 0, false 0
+  redo() redo() redo()  --= true 1, true 2, true 3
+]])
 check("X5: bad input is an error", function()
   fails("option 'limit' takes a number of steps, not 0", obs.history, {}, { limit = 0 })
   fails("option 'group' takes a number of seconds, not 'x'", obs.history, {}, { group = "x" })
@@ -228,20 +167,22 @@ check("X5: bad input is an error", function()
   fails("name expected", history.mark, history)
 end)
 turns("X5: turns within a time are one step", function()
-  local t = { n = 0 }
-  local history = edited(t, { group = 1 })
-  t.n = 1
-  obs.sleep(0.5)
-  t.n = 2
-  obs.sleep(0.9)
-  t.n = 3
-  obs.sleep(2)
-  t.n = 4
-  obs.sleep(0)
+  begin { group = 1 }
+  for n, pause in ipairs { 0.5, 0.9, 2, 0 } do
+    t.n = n
+    obs.sleep(pause)
+  end
   history:undo()
   eq(t.n, 3)
   history:undo()
   eq(t.n, 0)
+  -- A mark ends the group.
+  t.n = 5
+  history:mark "five"
+  t.n = 6
+  obs.sleep(0)
+  history:undo()
+  eq(t.n, 5)
 end)
 
 finish()

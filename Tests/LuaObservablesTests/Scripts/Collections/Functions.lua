@@ -1,7 +1,7 @@
 -- Rule C1: arguments and results of obs.array, obs.set_of, obs.dictionary, obs.clear and
 -- obs.assign.
 local obs = require "obs"
-dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/checking.lua")
+dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/stories.lua")
 
 local function list(values) return table.concat(values, " ") end
 local function sorted(set)
@@ -21,65 +21,22 @@ check("they begin with the given elements, or empty", function()
   eq(d.count, 2)
   eq(next(obs.dictionary()), nil)
 end)
-check("an array, a set or a plain list is accepted", function()
+check("an array, a set or a plain list is accepted, and stays unchanged", function()
   eq(list(obs.array(obs.array { 1, 2 })), "1 2")
   eq(sorted(obs.set_of(obs.array { 1, 2, 2 })), "1 2")
   eq(sorted(obs.set_of(obs.set_of { 1, 2 })), "1 2")
   eq(obs.dictionary(obs.dictionary { a = 1 }).a, 1)
-end)
-check("the given list stays unchanged", function()
   local plain = { 1, 2 }
   local a = obs.array(plain)
   a:append(3)
-  eq(#plain, 2)
   plain[1] = 9
-  eq(a[1], 1)
+  eq(list(plain) .. " " .. list(a), "9 2 1 2 3")
 end)
 check("tostring names them", function()
   assert(tostring(obs.array {}):find "^obs%.Array: 0x")
   assert(tostring(obs.set_of {}):find "^obs%.Set: 0x")
 end)
-check("a method called with a dot is a clear error", function()
-  local a, s = obs.array {}, obs.set_of {}
-  local text = fails("Functions.lua:%d+: .*append", function() a.append(1) end)
-  assert(text:find ":" and text:find "obs%.Array", text)
-  fails("Functions.lua:%d+: .*add.*obs%.Set", function() s.add(1) end)
-  fails("Functions.lua:%d+", function() a.append() end)
-end)
-check("values that cannot be an element, a position or a list", function()
-  local a = obs.array { 1, 2, 3 }
-  for _, case in ipairs {
-    { "nil", function() a:append(nil) end },
-    { "nil", function() a:append(1, nil, 2) end },
-    { "nil", function() a:insert(1, nil) end },
-    { "nil", function() a:replace(1, nil) end },
-    { "5.*3", function() a:insert(5, 1) end },
-    { "0.*3", function() a:insert(0, 1) end },
-    { "4.*3", function() a:remove(4) end },
-    { "4.*3", function() a:replace(4, 1) end },
-    { "9.*3", function() a:move(1, 9) end },
-    { "9.*3", function() a:swap(9, 1) end },
-    { "7.*3", function() a[7] = 1 end },
-    { "x", function() a.x = 1 end },
-    { "hole", function() a[1] = nil end },
-    { "number", function() a:set(3) end },
-    { "function", function() a:sort(3) end },
-    { "insert", function() a:insert("x", 1) end },
-    { "array", function() obs.array(3) end },
-    { "set_of", function() obs.set_of(3) end },
-    { "dictionary", function() obs.dictionary(3) end },
-    { "nil", function() obs.set_of():add(nil) end },
-    { "NaN", function() obs.set_of():add(0 / 0) end },
-    { "union", function() obs.set_of():union(3) end },
-    { "clear", function() obs.clear(3) end },
-    { "assign", function() obs.assign(3, {}) end },
-    { "assign", function() obs.assign({}, 3) end },
-  } do
-    fails("Functions.lua:%d+: .*" .. case[1], case[2])
-    eq(list(a), "1 2 3")
-  end
-end)
-check("union, intersect and subtract change the set, by a set, an array or a list", function()
+check("union, intersect and subtract take a set, an array or a list", function()
   for _, make in ipairs { obs.set_of, obs.array, function(t) return t end } do
     local s = obs.set_of { 1, 2, 3 }
     s:union(make { 3, 4 })
@@ -89,66 +46,32 @@ check("union, intersect and subtract change the set, by a set, an array or a lis
     s:subtract(make { 3, 4 })
     eq(sorted(s), "2")
   end
-  local s = obs.set_of { 1, 2 }
-  s:union(s)
-  s:intersect(s)
-  eq(sorted(s), "1 2")
-  s:subtract(s)
-  eq(s.count, 0)
-end)
-check("a set knows the names of its members, present or not", function()
-  local s, o = obs.set_of { "a" }, {}
-  local key = s:key_of(o)
-  eq(key, s:key_of(o))
-  eq(s:object_for(s:key_of "a"), "a")
-  s:add(o)
-  eq(s:object_for(key), o)
-  local n = counter(s, key)
-  s:remove(o)
-  eq(n(), 1)
 end)
 check("obs.clear empties any collection", function()
-  local a, s, d = obs.array { 1, 2 }, obs.set_of { 1 }, obs.dictionary { a = 1 }
-  local t = { 1, 2, x = 3, [true] = 4 }
-  for _, c in ipairs { a, s, d, t } do obs.clear(c) end
-  eq(a.count, 0)
-  eq(s.count, 0)
-  eq(next(d), nil)
-  eq(next(t), nil)
+  for _, c in ipairs {
+    obs.array { 1, 2 }, obs.set_of { 1 }, obs.dictionary { a = 1 },
+    { 1, 2, x = 3, [true] = 4 },
+  } do
+    obs.clear(c)
+    eq(next(c), nil)
+    eq(obs.get(c, "@count"), 0)
+  end
 end)
-check("obs.assign makes it equal, writing only differences", function()
+story("obs.assign makes a list equal, writing only differences", [[
   local kept = {}
   for _, make in ipairs { obs.array, function(t) return t end } do
     local a = make { kept, 1, 2 }
-    local first, second = counter(a, "#1"), counter(a, "#2")
-    obs.assign(a, { kept, 3 })
-    eq(first(), 0)
-    eq(second(), 0)
+    for _, path in ipairs { "#1", "#2", "*" } do watch(a, path) end
+    obs.assign(a, { kept, 3 })  --> #2, *
     eq(#a, 2)
     eq(a[2], 3)
-    local whole = counter(a, "*")
     obs.assign(a, make { kept, 3 })
-    eq(whole(), 0)
-  end
-  for _, make in ipairs { obs.dictionary, function(t) return t end } do
-    local d = make { a = 1, b = 2, c = kept }
-    local a, b, c = counter(d, "a"), counter(d, "b"), counter(d, "c")
-    obs.assign(d, { a = 1, b = 3, d = 4 })
-    eq(a(), 0)
-    eq(d.b, 3)
-    eq(d.c, nil)
-    eq(d.d, 4)
+    obs.assign(a, a)            --> 0
   end
   local s = obs.set_of { 1, 2 }
-  local one, whole = counter(s, s:key_of(1)), counter(s, "*")
-  obs.assign(s, { 3, 1 })
-  eq(one(), 0)
-  eq(sorted(s), "1 3")
-  obs.assign(s, obs.set_of { 1, 3 })
-  eq(whole(), 0)
   obs.assign(s, s)
-  eq(sorted(s), "1 3")
-end)
+  eq(s.count, 2)
+]])
 check("observed keys are listed by name", function()
   local a = obs.array { { price = 1 } }
   obs.observe(a, { "count", "@sum.price", "#3", "1", "price" }, function() end)
@@ -164,15 +87,16 @@ check("obs.get reads through them", function()
     { price = 1, tags = obs.set_of { "x", "y" } }, { price = 2, tags = obs.set_of {} },
   }
   local t = { items = a, stock = obs.dictionary { pen = 3, count = 7 } }
-  eq(obs.get(t, "items.count"), 2)
-  eq(obs.get(t, "items.#2.price"), 2)
-  eq(obs.get(t, "stock.pen"), 3)
-  eq(obs.get(t, "stock.count"), 2)
-  eq(obs.get(t, "stock.@sum"), 10)
-  eq(obs.get(t, "items.@sum.tags.count"), 2)
+  for path, value in pairs {
+    ["items.count"] = 2, ["items.#2.price"] = 2, ["stock.pen"] = 3, ["stock.count"] = 2,
+    ["stock.@sum"] = 10, ["items.@sum.tags.count"] = 2,
+  } do
+    eq(obs.get(t, path), value)
+  end
   eq(#obs.get(t, "items.@unionOfSets.tags"), 2)
   fails("many values", obs.get, t, "items.price")
 end)
+
 
 check("an error of a write inside obs.set and obs.assign has the caller's place", function()
   local t = { items = obs.array { 1 } }
@@ -223,24 +147,21 @@ check("C13: a failed operation on a set is over", function()
   set:add(2)
   eq(calls, 1)
 end)
-check("C13: clear and assign are one operation to immediate watchers, of any collection", function()
+story("C13: clear and assign are one operation to immediate watchers, of any collection", [[
   for _, make in ipairs {
     function() return { 1, 2 } end, function() return obs.array { 1, 2 } end,
     function() return obs.set_of { 1, 2 } end,
     function() return obs.dictionary { a = 1, b = 2 } end,
   } do
-    for _, change in ipairs {
-      obs.clear, function(collection) obs.assign(collection, { 3, 4, 5 }) end,
-    } do
-      local collection, calls = make(), 0
-      obs.observe(collection, "*", function() calls = calls + 1 end, { immediate = true })
-      change(collection)
-      eq(calls, 1)
-    end
+    local one, other = make(), make()
+    watch(one, "*", { immediate = true })
+    watch(other, "*", { immediate = true })
+    obs.clear(one)                  --= 1
+    obs.assign(other, { 3, 4, 5 })  --= 1
   end
-end)
-check("assign makes a set equal to any collection's values, an array only to a list", function()
-  local set, array = obs.set_of { 7 }, obs.array { 1 }
+]])
+check("assign makes a set equal to any collection's values", function()
+  local set = obs.set_of { 7 }
   for _, other in ipairs {
     { 3 }, { x = 3 }, obs.dictionary { a = 3 }, obs.array { 3 }, obs.set_of { 3 },
   } do
@@ -251,24 +172,6 @@ check("assign makes a set equal to any collection's values, an array only to a l
     obs.assign(set, other)
     eq(set:contains(3), true)
   end
-  fails("the list has a hole at 2 of 3", obs.assign, array, { 1, nil, 3 })
-  fails("an array has integer indices, got string 'x'", obs.assign, array, { x = 1 })
-  eq(#array, 1)
-end)
-check("a table with keys and no elements is no list", function()
-  local array, set = obs.array { 1 }, obs.set_of { 1 }
-  local message = "list expected, got a table with the key 'a'"
-  for _, map in ipairs { { a = 1 }, obs.dictionary { a = 1 } } do
-    fails(message, obs.array, map)
-    fails(message, obs.set_of, map)
-    fails(message, array.set, array, map)
-    for _, method in ipairs { "set", "union", "subtract", "intersect", "symmetric_difference" } do
-      if set[method] then fails(message, set[method], set, map) end
-    end
-  end
-  eq(#array, 1)
-  eq(set:contains(1), true)
-  eq(obs.array(setmetatable({ a = 1 }, { __len = function() return 0 end })).count, 0)
 end)
 check("options that are true or false take nothing else", function()
   local t, list, nothing = { n = 1 }, obs.array { 1 }, function() end

@@ -1,6 +1,6 @@
--- L8: finalizers that run while obs allocates memory observe more keys of the same object.
-dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/checking.lua")
+-- L8: tables that are garbage, tables that finalizers bring back, and what finalizers may do.
 local obs = require "obs"
+dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/collecting.lua")
 
 -- Observes keys of new objects while finalizers of garbage observe other keys of the same objects.
 local function observe_with_finalizers(many, keys, declare)
@@ -34,11 +34,10 @@ local function observe_with_finalizers(many, keys, declare)
   end
 end
 
-check("names", function()
+check("L8: finalizers that run while keys are observed observe more keys", function()
   observe_with_finalizers(30, 9, function(object, key) obs.observe(object, key, nothing) end)
 end)
-
-check("lazy keys", function()
+check("L8: … or while keys are declared lazy", function()
   observe_with_finalizers(10, 9, function(object, key, i)
     object[key] = nil
     obs.computed(object, key, function() return i end)
@@ -47,7 +46,7 @@ check("lazy keys", function()
 end)
 
 -- A garbage table that another object's finalizer brings back; `make` receives it first.
-local function revived(make)
+function revived(make)
   local saved
   local function give_up()
     local t = { x = 1 }
@@ -59,105 +58,79 @@ local function revived(make)
   return saved
 end
 
-check("L8: a table that only the finalizer of another object brings back is dead", function()
-  local calls = 0
+function double(self) return 2 * self.x end
+
+example("L8: a table that only the finalizer of another object brings back is dead", "calls", [[
+  calls = 0
   local function count() calls = calls + 1 end
   local saved = revived(function(t)
     t.sub = { y = 1 }
-    obs.computed(t, "double", { "x" }, function(self) return 2 * self.x end)
-    obs.observe(t, "x", count)
-    obs.observe(t, "sub.y", count)
-    obs.observe(t, "double", count)
+    obs.computed(t, "double", { "x" }, double)
+    for _, path in ipairs { "x", "sub.y", "double" } do obs.observe(t, path, count) end
   end)
-  saved.x = 2
-  saved.sub.y = 2
-  obs.flush()
-  eq(calls, 0)
-  eq(saved.x, 2)
+  local function write(value)
+    saved.x, saved.sub.y = value, value
+    obs.flush()
+  end
+  write(2)                    --> 0
+  = saved.x                   --> 2
   -- Paths from other objects lead through it, and it is alive again.
   local root = { child = saved }
   obs.observe(root, "child.x", count)
   obs.observe(root, "child.sub.y", count)
-  saved.x = 3
-  saved.sub.y = 3
-  obs.flush()
-  eq(calls, 2)
-  collectgarbage()
-  collectgarbage()
-  saved.x = 4
-  saved.sub.y = 4
-  obs.flush()
-  eq(calls, 4)
-end)
-
-check("L8: a dead table stays dead when it gets its own finalizer", function()
-  local log = {}
+  write(3)                    --> 2
+  collect()
+  write(4)                    --> 4
+]])
+example("L8: a dead table stays dead when it gets its own finalizer", "told()", [[
+  local note, told = recorder()
   local t = revived(function(t)
-    obs.computed(t, "d", { "x" }, function(self) return 2 * self.x end)
-    obs.observe(t, "d", function() log[#log + 1] = "d" end)
-    obs.observe(t, "x", function() log[#log + 1] = "x" end)
+    obs.computed(t, "d", { "x" }, double)
+    obs.observe(t, "d", function() note "d" end)
+    obs.observe(t, "x", function() note "x" end)
   end)
   setmetatable(t, { __gc = nothing })
-  t.x = 8
-  obs.flush()
+  t.x = 8                     --> -
   t = nil
-  collectgarbage()
-  obs.flush()
-  eq(#log, 0)
-end)
-
-check("L8: lazy keys of a dead table are plain keys", function()
+  collectgarbage()            --> -
+]])
+example("L8: lazy keys of a dead table are plain keys", "t.d, n()", [[
+  local n = nothing
   local t = revived(function(t)
-    obs.computed(t, "d", { "x" }, function(self) return 2 * self.x end)
-    eq(t.d, 2)
+    obs.computed(t, "d", { "x" }, double)
+    agrees("2", "t.d", t.d)
   end)
   t.d = 7
-  eq(t.d, 7)
+  = t.d                       --> 7
   rawset(t, "d", 8)
-  eq(t.d, 8)
-  local calls = 0
-  obs.observe(t, "d", function() calls = calls + 1 end)
-  t.d = 9
-  obs.flush()
-  eq(calls, 1)
-  eq(t.d, 9)
+  n = counter(t, "d")         --> 8 0
+  t.d = 9                     --> 9 1
   obs.computed(t, "d", { "x" }, function(self) return 3 * self.x end)
-  t.x = 5
-  obs.flush()
-  eq(t.d, 15)
-  eq(calls, 2)
-end)
-
-check("L8: a tracked getter reads a dead table like any other", function()
-  local t = revived(function(t) obs.observe(t, "y", nothing) end)
-  local reader = {}
-  obs.computed(reader, "sum", function() return t.x + (t.y or 0) end)
-  eq(reader.sum, 1)
-  t.x = 4
-  eq(reader.sum, 4)
-  t.y = 2
-  eq(reader.sum, 6)
-end)
-
-check("L8: describe and stop know nothing of a dead table", function()
-  local t = revived(function(t) obs.observe(t, "x", nothing) end)
+  t.x = 5                     --> 15 1
+]])
+example("L8: a tracked getter reads a dead table like any other; obs.stop knows nothing of it",
+  "reader.sum", [[
+  local function observe(t) obs.observe(t, "y", nothing) end
+  local t, reader = revived(observe), {}
+  obs.computed(reader, "sum", function() return t.x + (t.y or 0) end)  --> 1
+  t.x = 4                     --> 4
+  t.y = 2                     --> 6
+  t = revived(observe)
   has(obs.describe(t), "not observed")
-  eq(obs.stop(t), 0)
-  eq(#obs.observed_keys(t), 0)
-end)
+  = obs.stop(t), #obs.observed_keys(t)  --> 0 0
+]])
 
 turns("L8: a table that its own finalizer brings back keeps its computed properties", function()
   local log, saved = {}, nil
   local function give_up()
     local t = setmetatable({ x = 1 }, { __gc = function(t) t.x = 2 saved = t end })
-    obs.computed(t, "d", { "x" }, function(self) return 2 * self.x end)
+    obs.computed(t, "d", { "x" }, double)
     obs.computed(t, "e", function(self) return 3 * self.x end)
     obs.observe(t, "d", function(t) log[#log + 1] = t.d end)
     eq(t.e, 3)
   end
   give_up()
-  collectgarbage()
-  collectgarbage()
+  collect()
   turn()
   saved.x = 7
   turn()
@@ -197,8 +170,7 @@ check("L8: the paths of a table that its own finalizer brings back still work", 
     eq(heard(function() saved.list[1].p = saved.list[1].p + 1 end), "list.*.p list.@sum.p")
     eq(heard(function() saved.list[#saved.list + 1] = { p = 5 } end), "list.*.p list.@sum.p")
     eq(heard(function() saved.list[#saved.list].p = 6 end), "list.*.p list.@sum.p")
-    collectgarbage()
-    collectgarbage()
+    collect()
   end
 end)
 
@@ -220,8 +192,7 @@ turns("L8: a finalizer that sets itself again keeps the watchers of its table", 
     make()
     for i = 1, 4 do
       saved = nil
-      collectgarbage()
-      collectgarbage()
+      collect()
       saved.x = 10 * i
       turn()
     end
@@ -244,8 +215,7 @@ end)
 
 check("L8: one collection ends the watchers of a table", function()
   obs.flush()
-  collectgarbage()
-  collectgarbage()
+  collect()
   local before = obs.stats()
   for _ = 1, 10 do
     local t = { a = { b = 1 } }
@@ -261,30 +231,30 @@ check("L8: one collection ends the watchers of a table", function()
 end)
 
 turns("L3: on_end of several watchers of a table that its own finalizer brings back", function()
-  local log, saved = {}, nil
+  local note, told = recorder()
+  local saved
   local function give_up()
     local t = setmetatable({ x = 1 }, { __gc = function(t) saved = t end })
     for _, key in ipairs { "x", "y" } do
-      obs.observe(t, key, function() log[#log + 1] = key end, {
-        on_end = function(path) log[#log + 1] = "end of " .. path end,
+      obs.observe(t, key, function() note(key) end, {
+        on_end = function(path) note("end of", path) end,
       })
     end
-    obs.observe(t, "x", function() log[#log + 1] = "x again" end)
+    obs.observe(t, "x", function() note "x again" end)
   end
   give_up()
-  collectgarbage()
-  collectgarbage()
+  collect()
   turn()
   saved.x = 2
   turn()
-  eq(table.concat(log, ", "), "x, x again")
-  log, saved = {}, nil
-  collectgarbage()
-  collectgarbage()
+  eq(told(), "x x again")
+  saved = nil
+  collect()
   turn()
   turn()
-  table.sort(log)
-  eq(table.concat(log, ", "), "end of x, end of y")
+  local text = told()
+  eq(#text, #"end of x end of y")
+  for _, key in ipairs { "x", "y" } do has(text, "end of " .. key) end
 end)
 
 turns("L8: a table that a finalizer of another object brings back is watched as before", function()
@@ -295,8 +265,7 @@ turns("L8: a table that a finalizer of another object brings back is watched as 
     setmetatable({ t = t }, { __gc = function(o) saved = o.t end })
   end
   give_up()
-  collectgarbage()
-  collectgarbage()
+  collect()
   local log = {}
   obs.observe(saved, "x", function() log[#log + 1] = saved.x end)
   local other = obs.observe(saved, "y", nothing)

@@ -1,6 +1,6 @@
 -- Lua skips a finalizer that it has no room to call. Watchers of the object end all the same.
 local obs = require "obs"
-dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/checking.lua")
+dofile((debug.getinfo(1, "S").source:match "^@(.*/)" or "./") .. "../Support/collecting.lua")
 
 -- Runs `body` at a depth where one more nested call is an error, so that collections skip all
 -- finalizers.
@@ -13,12 +13,7 @@ local function at_the_limit(body)
   collectgarbage "restart"
 end
 -- Collects garbage without running any finalizer.
-local function skip()
-  at_the_limit(function()
-    collectgarbage()
-    collectgarbage()
-  end)
-end
+local function skip() at_the_limit(collect) end
 local function count()
   obs.flush()
   local stats = obs.stats()
@@ -26,8 +21,7 @@ local function count()
 end
 -- Checks that the statistics are unchanged once everything from `make` is garbage.
 local function leaves_nothing(make)
-  collectgarbage()
-  collectgarbage()
+  collect()
   local watchers, nodes = count()
   for _ = 1, 10 do make() end
   skip()
@@ -43,22 +37,45 @@ check("the limit is one: a finalizer does not run there", function()
   collectgarbage()
   eq(ran, false)
 end)
-check("watchers end, and with them their nodes", function()
-  leaves_nothing(function() obs.observe({ a = 1 }, "a", nothing) end)
-  leaves_nothing(function() obs.observe({ a = { b = 1 } }, "a.b", nothing) end)
-  leaves_nothing(function() obs.observe({ { 1 }, { 2 } }, "*.1", nothing) end)
-  leaves_nothing(function() obs.observe(obs.array { {}, {} }, "1", nothing) end)
-  leaves_nothing(function() obs.observe(obs.set_of { 1 }, "count", nothing) end)
-  leaves_nothing(function() obs.observe({ { n = 1 } }, "@sum.n", nothing) end)
-end)
-check("watchers of tables with many keys end, too", function()
-  leaves_nothing(function()
+-- Each makes objects with watchers.
+local model, kept = obs.model("Point", { x = 1, y = 2 }), { __index = { b = 1 } }
+for sentence, make in pairs {
+  ["a key"] = function() obs.observe({ a = 1 }, "a", nothing) end,
+  ["a path"] = function() obs.observe({ a = { b = 1 } }, "a.b", nothing) end,
+  ["elements"] = function() obs.observe({ { 1 }, { 2 } }, "*.1", nothing) end,
+  ["an array"] = function() obs.observe(obs.array { {}, {} }, "1", nothing) end,
+  ["a set"] = function() obs.observe(obs.set_of { 1 }, "count", nothing) end,
+  ["an operator"] = function() obs.observe({ { n = 1 } }, "@sum.n", nothing) end,
+  ["many keys"] = function()
     local t = {}
     for i = 1, 40 do
       obs.observe(t, "k" .. i, nothing)
       obs.observe(t, obs.path(-i), nothing)
     end
+  end,
+  ["a metatable that ends with its tables"] = function()
+    local class = { __index = {} }
+    for _ = 1, 3 do obs.observe(setmetatable({ a = 1 }, class), "a", nothing) end
+  end,
+  ["a metatable that outlives its tables"] = function()
+    for _ = 1, 3 do obs.observe(setmetatable({ a = 1 }, kept), "a", nothing) end
+  end,
+  ["an instance"] = function() obs.observe(model {}, "x", nothing) end,
+  ["lazy properties"] = function()
+    local t = { a = 1 }
+    obs.computed(t, "b", { "a" }, function() return t.a + 1 end)
+    obs.computed(t, "c", function(self) return self.b + 1 end)
+    obs.observe(t, "c", nothing)
+    eq(t.c, 3)
+  end,
+} do
+  check("L3: watchers end, and with them their nodes: " .. sentence, function()
+    leaves_nothing(make)
   end)
+end
+check("L7: a metatable works for other tables afterwards", function()
+  kept.__len = function() return 7 end
+  eq(#setmetatable({}, kept), 7)
 end)
 check("watchers freed in steps can be stopped between any two steps", function()
   local _, nodes = count()
@@ -73,33 +90,9 @@ check("watchers freed in steps can be stopped between any two steps", function()
     handle:stop()
     eq(handle.active, false)
   end
-  collectgarbage()
-  collectgarbage()
+  collect()
   local _, now = count()
   eq(now, nodes)
-end)
-check("a metatable may end with its tables, or outlive them", function()
-  leaves_nothing(function()
-    local class = { __index = {} }
-    for _ = 1, 3 do obs.observe(setmetatable({ a = 1 }, class), "a", nothing) end
-  end)
-  local class = { __index = { b = 1 } }
-  leaves_nothing(function()
-    for _ = 1, 3 do obs.observe(setmetatable({ a = 1 }, class), "a", nothing) end
-  end)
-  class.__len = function() return 7 end
-  eq(#setmetatable({}, class), 7)
-end)
-check("watchers on and of models and lazy properties end", function()
-  local model = obs.model("Point", { x = 1, y = 2 })
-  leaves_nothing(function() obs.observe(model {}, "x", nothing) end)
-  leaves_nothing(function()
-    local t = { a = 1 }
-    obs.computed(t, "b", { "a" }, function() return t.a + 1 end)
-    obs.computed(t, "c", function(self) return self.b + 1 end)
-    obs.observe(t, "c", nothing)
-    eq(t.c, 3)
-  end)
 end)
 check("getters continue in their coroutines", function()
   local function chain(length)
@@ -154,8 +147,7 @@ turns("L3: observers that die afterwards are noticed", function()
   local t = {}
   local function make() obs.observe(t, "a", nothing, { observer = {} }) end
   for _ = 1, 10 do make() end
-  collectgarbage()
-  collectgarbage()
+  collect()
   turn()
   eq((count()), watchers)
 end)

@@ -58,12 +58,16 @@ local function vocabulary(self, lua)
   end
   env.obs = lua.obs
 
-  local made = {}
+  local counts = self.counts
+  local function counted(key)
+    counts[key] = (counts[key] or 0) + 1
+    return counts[key]
+  end
   local function named(label, object)
-    made[label] = (made[label] or 0) + 1
+    local number = counted("made " .. label)
     -- The rules leave open in which order unread objects are made.
-    local is_single = made[label] == 1 or label == "made"
-    self.names[object] = is_single and label or label .. "/" .. made[label]
+    local is_single = number == 1 or label == "made"
+    self.names[object] = is_single and label or label .. "/" .. number
     return object
   end
   -- A new table with a name.
@@ -77,17 +81,12 @@ local function vocabulary(self, lua)
   -- The sort key of a list.
   function env.rank(value) return self:name(value) end
   -- True the first n times for a key.
-  local asked = {}
-  function env.first(key, n)
-    asked[key] = (asked[key] or 0) + 1
-    return asked[key] <= n
-  end
+  function env.first(key, n) return counted(key) <= n end
   -- Getters convert values of any kind with these; a version changes only by a statement.
   function env.num(value) return math.type(value) and value == value and value or 0 end
   function env.obj(value) return type(value) == "table" and value or nil end
-  local versions = {}
-  function env.version(key) return versions[key] or 0 end
-  function env.bump(key) versions[key] = (versions[key] or 0) + 1 end
+  function env.version(key) return counts["version " .. key] or 0 end
+  function env.bump(key) counted("version " .. key) end
   -- Sets a field of a new object, which has no watchers.
   env.configure = lua.configure
   -- A getter runs.
@@ -102,6 +101,30 @@ local function vocabulary(self, lua)
       for _, other in ipairs(list) do if other == name then return true end end
     end
     return false
+  end
+  -- Logs the value of a property, or its error.
+  function env.try(object, name)
+    local ok, value = pcall(function() return object[name] end)
+    self:say("tries %s", ok and self:name(value) or kind_of_error(value))
+  end
+  -- Gives the key `a` the value for which getters fail, or its former value again.
+  local spoilt = {}
+  function env.spoil(object)
+    local key = self:name(object)
+    local former = spoilt[key]
+    spoilt[key] = not former and {object.a}
+    if former then object.a = former[1] else object.a = false end
+  end
+  -- The first call notes the value of a property; later ones assign it.
+  local noted = {}
+  function env.recall(object, name)
+    if not env.is_lazy(object, name) then return end
+    local key = self:name(object) .. name
+    if noted[key] then
+      object[name] = noted[key][1]
+    else
+      noted[key] = {object[name]}
+    end
   end
   function env.say_names(names)
     table.sort(names)
@@ -122,6 +145,14 @@ local function vocabulary(self, lua)
     end
     table.sort(texts)
     self:say("says %s", table.concat(texts, " "))
+  end
+
+  -- Runs a transaction. Its events are left out: nothing that a failed one did may be visible
+  -- later.
+  function env.transaction(fails, roots, body)
+    local count = #self.log
+    lua.transaction(fails, roots, body)
+    for i = #self.log, count + 1, -1 do self.log[i] = nil end
   end
 
   -- Logs whether a property is valid, or its value if it is valid. A watched property, or a
@@ -243,6 +274,7 @@ local function real_functions()
   end
   function lua.new(fields) return fields end
   function lua.be_in_bulk() end
+  function lua.transaction(_, roots, body) return obs.transaction(roots, body) end
   function lua.configure(object, value) rawset(object, "b", value) end
   function lua.list_operation(name) return table[name] end
   function lua.contents(object, list, map)
@@ -256,7 +288,10 @@ local function real_functions()
     for _, edit in ipairs(edits) do
       local kind, at = edit.kind, edit.at
       if kind == "move" then table.insert(list, at, table.remove(list, edit.from))
-      elseif not list or math.type(at) ~= "integer" then map[at] = edit.new
+      elseif not list or math.type(at) ~= "integer" then
+        -- C10: only a new key is inserted.
+        if (map[at] == nil) ~= (kind == "insert") then error("edit", 0) end
+        map[at] = edit.new
       elseif kind == "insert" then table.insert(list, at, edit.new)
       elseif kind == "remove" then table.remove(list, at)
       else list[at] = edit.new end
@@ -306,6 +341,10 @@ local function reference_functions(M)
   end
   function lua.configure(object, value) M.data[object].store.b = value end
   function lua.collect_deep() end
+  -- The reference does not even begin what fails.
+  function lua.transaction(fails, _, body)
+    if fails then M.doubt() else M.batch(body) end
+  end
   function lua.is_wiring_open() return M.is_any_invalid() or M.is_any_end_moved() end
   function lua.collect()
     collectgarbage()
@@ -318,28 +357,40 @@ end
 -- `mode`: the mode of the collector, which decides what dies. If it is stopped, only explicit
 -- collections free unreachable objects. Otherwise the world holds all objects, and the collector
 -- may run between any two statements.
-local function new(lua, mode)
-  local self = setmetatable({log = {}, runs = {{}}, errors = {}, failures = {}, shown = {}}, World)
+local function new(lua, mode, driver)
+  driver:wrap(lua)
+  local self = setmetatable({
+    log = {}, runs = {{}}, errors = {}, failures = {}, shown = {}, counts = {},
+    driver = driver, later = lua.obs.next_turn,
+  }, World)
   self.names = setmetatable({}, {__mode = mode == "stopped" and "k" or nil})
   self.env = vocabulary(self, lua)
   self.env.collect = lua.collect
+  driver:attach(self)
   return self
 end
 
 -- State -----------------------------------------------------------------------------------------
 
+-- The stored contents of an object as text. `visit` is called with each key and value.
+function World:contents(object, visit)
+  local texts = {}
+  for key, value in self.env.pairs(object) do
+    -- Names of lazy properties have this form.
+    if type(key) ~= "string" or not key:find "^%l%d$" then
+      texts[#texts + 1] = ("%s=%s"):format(self:name(key), self:name(value))
+      if visit then visit(key, value) end
+    end
+  end
+  table.sort(texts)
+  return table.concat(texts, " ")
+end
+
 -- Logs changes of the objects and watchers since the last look.
 function World:look()
   local env = self.env
   for slot, object in ipairs(env.o) do
-    local texts = {}
-    for key, value in env.pairs(object) do
-      if type(key) ~= "string" or not key:find "^%l%d$" then
-        texts[#texts + 1] = ("%s=%s"):format(self:name(key), self:name(value))
-      end
-    end
-    table.sort(texts)
-    local text = self:name(object) .. " {" .. table.concat(texts, " ") .. "} " .. #object
+    local text = self:name(object) .. " {" .. self:contents(object) .. "} " .. #object
     if self.shown[slot] ~= text then self:say("o[%d] is %s", slot, text) end
     self.shown[slot] = text
   end
@@ -359,11 +410,13 @@ end
 -- pending calls can hold objects until it is over.
 function World:run(statements, done)
   local i = 0
-  local later = self.env.obs.next_turn
+  local later, driver = self.later, self.driver
   local function step()
+    if driver:has_stopped(i) then return driver:settle(i, later, step) end
     self:look()
     while i < #statements do
       i = i + 1
+      if driver:begin(i) then return later(step) end
       local text = statements[i]
       if text == "turn" or text == "collect" then
         self:say("%s", text)
@@ -376,12 +429,14 @@ function World:run(statements, done)
       self:say("-- %d", i)
       self.is_coarse = false
       local chunk = assert(load(text, "=statement " .. i, "t", self.env))
-      local ok, message = pcall(chunk)
+      local ok, message = driver:perform(i, chunk)
       if not ok then
         self:say("%s", kind_of_error(message))
         self.errors[#self.errors + 1] = ("%d: %s"):format(i, message)
       end
+      if driver:has_stopped(i) then return later(step) end
     end
+    driver:finish()
     self:say("end")
     -- Statements can defer work to later turns, to a limited depth.
     local turns = 4
@@ -412,6 +467,16 @@ local function reporter(self)
   end
 end
 
+-- Runs the statements of a program as code of one script.
+local one_script = {}
+function one_script:wrap() end
+function one_script:attach() end
+function one_script:begin() end
+function one_script:perform(_, chunk) return pcall(chunk) end
+function one_script:has_stopped() end
+function one_script:finish() end
+function one_script:each_script(f) f() end
+
 local worlds = {}
 
 -- Stops everything that would run in turns after the compared ones.
@@ -421,17 +486,17 @@ end
 
 -- Runs a program with the real module; `done` receives the world. Turns must be able to begin at
 -- the call.
-function worlds.real(statements, mode, done)
-  local self = new(real_functions(), mode)
+function worlds.real(statements, mode, done, driver)
+  local self = new(real_functions(), mode, driver or one_script)
   self.collects = mode ~= "stopped"
   local collector = self.collects and collectgarbage(mode)
   if not self.collects then collectgarbage "stop" end
-  obs.on_error(reporter(self))
+  self.driver:each_script(function() obs.on_error(reporter(self)) end)
   local limits = obs.limits()
   obs.limits {retrigger_turns = RETRIGGER_TURNS}
   self:run(statements, function()
     stop_all(self)
-    obs.on_error(nil)
+    self.driver:each_script(function() obs.on_error(nil) end)
     obs.limits(limits)
     if collector then collectgarbage(collector) end
     collectgarbage "restart"
@@ -441,7 +506,7 @@ function worlds.real(statements, mode, done)
 end
 
 -- Runs it in the world of the reference.
-function worlds.reference(statements, mode)
+function worlds.reference(statements, mode, make_driver)
   local self
   local M = reference {
     limit = RETRIGGER_TURNS,
@@ -449,7 +514,7 @@ function worlds.reference(statements, mode)
     needed = function() end, spoiled = function() end, overridden = function() end,
     opened = function() self.open_from = self.open_from or #self.log end,
   }
-  self = new(reference_functions(M), mode)
+  self = new(reference_functions(M), mode, make_driver and make_driver(M) or one_script)
   collectgarbage "stop"
   self:run(statements, function() stop_all(self) end)
   M.run_turns()
@@ -498,6 +563,7 @@ end
 -- nil, or the first line where two logs differ, with the lines before it. Differences that the
 -- rules do not decide are ignored.
 function worlds.difference(a, b)
+  if a.driver.problem or b.driver.problem then return a.driver.problem or b.driver.problem end
   local i, before = 1, {}
   while a.log[i] and is_as(a.log[i], b.log[i]) do
     before[i] = shown(a.log[i])

@@ -45,7 +45,7 @@ local works = {
   end,
 }
 for name, work in pairs(works) do
-  for _, n in ipairs {1, 2, 3, 7, 20, 50} do
+  for _, n in ipairs {1, 2, 3, 7, 20, 50, 100} do
     check(name, work, filled(n), n)
     local t = filled(n)
     obs.observe(t, "key1", nothing)

@@ -1,70 +1,54 @@
 -- Q3: obs.await turns any callback into sequential code.
 local obs = require "obs"
 
+-- Starts a task that waits. Returns a function that returns the results of `pcall(obs.await, …)` as
+-- text, "waiting" before that, and the task.
 local function await(...)
-  local results
+  local results = "waiting"
   local arguments = table.pack(...)
   local task = obs.task(function()
-    results = table.pack(pcall(obs.await, table.unpack(arguments, 1, arguments.n)))
+    local found = table.pack(pcall(obs.await, table.unpack(arguments, 1, arguments.n)))
+    for i = 1, found.n do found[i] = tostring(found[i]) end
+    results = table.concat(found, " ")
   end)
   return function() return results end, task
 end
 
-case("it returns the arguments of `done`, also nil", function()
-  local call
-  local results = await(function(done) call = done end)
-  expect_equal(results(), nil)
-  call(1, nil, 3, nil)
-  expect_equal(results(), nil, "the task goes on in a turn after that")
+-- The timeout, or false; then steps. Each has a time to wait, a value with which `done` is called
+-- before, or nil, and the expected results afterwards.
+for sentence, steps in pairs {
+  ["the first call counts, and ends the wait in a turn after that"] = {
+    false, { 0, "first", "true first" }, { 0, "second", "true first" },
+  },
+  ["it returns false after the timeout, and a late call does nothing"] = {
+    5, { 4, nil, "waiting" }, { 1, nil, "true false" }, { 1, "late", "true false" },
+  },
+  ["a call before the timeout leaves no timer behind"] = {
+    1000, { 0, "early", "true early" }, { 2000, nil, "true early" },
+  },
+} do
+  case(sentence, function()
+    local call
+    local results = await(function(done) call = done end, steps[1] or nil)
+    for i = 2, #steps do
+      local seconds, value, expected = table.unpack(steps[i], 1, 3)
+      local before = results()
+      if value then call(value) end
+      expect_equal(results(), before)
+      advance(seconds)
+      expect_equal(results(), expected)
+    end
+  end)
+end
+case("it returns the arguments of `done`, also nil, and also if it is called at once", function()
+  local results = await(function(done) done(1, nil, 3, nil) end)
   advance(0)
-  expect_equal(results().n, 5)
-  expect_equal(results()[2], 1)
-  expect_equal(results()[4], 3)
+  expect_equal(results(), "true 1 nil 3 nil")
 end)
-
-case("`done` may be called at once", function()
-  local results = await(function(done) done("now") end)
-  advance(0)
-  expect_equal(results()[2], "now")
-end)
-
-case("the first call counts", function()
-  local call
-  local results = await(function(done) call = done end)
-  call "first"
-  call "second"
-  advance(0)
-  call "third"
-  advance(0)
-  expect_equal(results()[2], "first")
-end)
-
-case("it returns false after the timeout, and a late call does nothing", function()
-  local call
-  local results = await(function(done) call = done end, 5)
-  advance(4)
-  expect_equal(results(), nil)
-  advance(1)
-  expect_equal(results()[2], false)
-  call "late"
-  advance(1)
-  expect_equal(results()[2], false)
-end)
-
-case("a call before the timeout leaves no timer behind", function()
-  local call
-  local results = await(function(done) call = done end, 1000)
-  call "early"
-  advance(0)
-  expect_equal(results()[2], "early")
-end)
-
 case("an error in `start` is raised by await", function()
   local results = await(function() error("no", 0) end)
-  expect_equal(results()[1], false)
-  expect_equal(results()[2], "no")
+  expect_equal(results(), "false no")
 end)
-
 case("`done` may be called in a watcher, which cannot wait itself", function()
   local t = { n = 0 }
   local results = await(function(done)
@@ -72,18 +56,16 @@ case("`done` may be called in a watcher, which cannot wait itself", function()
   end)
   t.n = 7
   advance(0)
-  expect_equal(results()[2], 7)
+  expect_equal(results(), "true 7")
 end)
-
 case("cancelling the task ends the wait", function()
   local call
   local results, task = await(function(done) call = done end, 10)
   task:cancel()
   call "late"
   advance(20)
-  expect_equal(results(), nil)
+  expect_equal(results(), "waiting")
 end)
-
 case("outside of a task, and with wrong arguments, it is an error", function()
   expect_error(function() obs.await(function() end) end, "outside a task")
   obs.task(function()
@@ -91,7 +73,6 @@ case("outside of a task, and with wrong arguments, it is an error", function()
     expect_error(function() obs.await(function() end, "1") end, "bad argument #2 to 'await'")
   end)
 end)
-
 case("T10: an error of a task is reported if no task awaits it any more", function()
   local reported = {}
   obs.on_error(function(message) reported[#reported + 1] = message:match "%a+$" end)

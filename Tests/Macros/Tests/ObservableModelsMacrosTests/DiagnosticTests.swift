@@ -2,157 +2,28 @@ import Testing
 
 /// Diagnostics for code that the macros cannot handle.
 struct DiagnosticTests {
-  @Test func `a struct, which may become a class`() {
-    expectDiagnostic(
-      """
-      @ObservableModel struct Point {
-        var x = 0
-      }
-      """,
-      1, 18,
-      """
-      '@ObservableModel' is for classes; 'Point' is a struct, whose copies have no \
-      identity that could be observed; it may be the value of an observed property
-      """,
-      fix: "replace 'struct' with 'final class'",
-      """
-      @ObservableModel final class Point {
-        var x = 0
-      }
-      """)
+  @Test(arguments: Mistake.all.filter { knowsSwift62 || !$0.since62 })
+  func `a mistake is named where it is, and mended if that is possible`(_ mistake: Mistake) {
+    mistake.expect()
   }
 
-  @Test func `an actor, with the option for several threads`() {
+  @Test(arguments: [
+    ("var", "observation", "= 0"), ("static let", "properties", "= 0"),
+    ("private class var", "modelProperties", ": Int { 0 }"),
+    ("static var", "firstModelSlot", "= 0"), ("func", "observation", "() {}"),
+  ])
+  func `names that the macro uses`(before: String, name: String, after: String) {
     expectDiagnostic(
-      """
-      @ObservableModel public actor Counter {
-        var count = 0
-      }
-      """,
-      1, 25,
-      """
-      '@ObservableModel' is for classes; 'Counter' is an actor, whose properties cannot \
-      be read from outside; for a class that several threads write, use \
-      '@ObservableModel(.threadSafe)'
-      """,
-      fix: "replace 'actor' with 'final class'",
-      """
-      @ObservableModel public final class Counter {
-        var count = 0
-      }
-      """)
-  }
-
-  @Test func `a class that the toolchain's Observation observes by another macro`() {
-    expectDiagnostic(
-      """
-      @Observable @ObservableModel final class User {
-        var first = ""
-      }
-      """,
-      1, 1,
-      """
-      '@Observable' and '@ObservableModel' each write the accessors of User's properties: \
-      use only '@ObservableModel(.observable)' for both
-      """)
-  }
-
-  @Test func `a class of the main actor that any thread may use`() {
-    expectDiagnostic(
-      """
-      @ObservableModel(.threadSafe) @MainActor final class User {
-        var first = ""
-      }
-      """,
-      1, 31,
-      """
-      '.threadSafe' is for models that any thread may use, '@MainActor' for models of one thread: \
-      User can have only one of them
-      """)
-  }
-
-  @Test func `a class with accessors from both macros`() {
-    expectDiagnostic(
-      """
-      @ObservableModel @Observable final class User {
-        var first = ""
-      }
-      """,
-      1, 18,
-      """
-      '@Observable' and '@ObservableModel' each write the accessors of User's properties: \
-      use only '@ObservableModel(.observable)' for both
-      """)
-  }
-
-  @Test func `a property of the main actor in a class that is not`() {
-    expectDiagnostic(
-      """
-      @ObservableModel final class User {
-        @Ignored @MainActor var note = ""
-        @MainActor var first = ""
-      }
-      """,
-      3, 3,
-      """
-      an observed property has the isolation of its model: '@MainActor' is for the whole class, or \
-      for a property with '@Ignored'
-      """)
-  }
-
-  @Test func `a deinit of a class of the main actor`() {
-    expectDiagnostic(
-      """
-      @MainActor @ObservableModel final class User {
-        var first = ""
-
-        /// Says goodbye.
-        deinit { print("over") }
-      }
-      """,
-      5, 3,
-      """
-      the last reference to a '@MainActor' model may be released on any thread, but its deinit \
-      must run on the main one: write 'isolated deinit'
-      """,
-      fix: "add 'isolated'",
-      """
-      @MainActor @ObservableModel final class User {
-        var first = ""
-
-        /// Says goodbye.
-        isolated deinit { print("over") }
-      }
-      """)
-  }
-
-  @Test(.needsSwift62)
-  func `a closure that several threads can call`() {
-    expectDiagnostic(
-      """
-      @ObservableModel(.threadSafe) final class User {
-        var onFirst: (@Sendable () -> Void)?
-        var onMain: @MainActor () -> Void
-        var onChange: (() -> Void)? = nil
-      }
-      """,
-      4, 17, "a function that several threads may call must be '@Sendable'", fix: "add '@Sendable'",
-      """
-      @ObservableModel(.threadSafe) final class User {
-        var onFirst: (@Sendable () -> Void)?
-        var onMain: @MainActor () -> Void
-        var onChange: (@Sendable () -> Void)? = nil
-      }
-      """)
+      "@ObservableModel(.threadSafe) final class User { \(before) ⚑\(name) \(after) }",
+      "'\(name)' is declared by '@ObservableModel' in each model: use another name")
   }
 
   @Test(
     .needsSwift62,
     arguments: [
-      "@Ignored var cache = 0", "private var cache = 0", "@Ignored weak var cache: A?",
+      "@Ignored var ⚑cache = 0", "private var ⚑cache = 0", "@Ignored weak var ⚑cache: A?",
     ])
   func `an unguarded variable of a class for several threads`(variable: String) {
-    let isHidden = variable.hasPrefix("private")
     expectDiagnostic(
       """
       @ObservableModel(.threadSafe) final class User {
@@ -164,543 +35,321 @@ struct DiagnosticTests {
         \(variable)
       }
       """,
-      7, variable.contains("weak") ? 21 : isHidden ? 15 : 16,
       """
       several threads may use 'cache' at once: observe it, make it a 'let' such as a 'Mutex', or \
       guard it and say 'nonisolated(unsafe)'
       """,
-      fix: "say that the class guards it",
+      fix: "say that the class guards it", "var cache", "nonisolated(unsafe) var cache")
+  }
+}
+
+extension Mistake {
+  static let all: [Mistake] = [
+    .init(
+      "a struct, which may become a class",
+      "@ObservableModel ⚑struct Point { var x = 0 }",
+      """
+      '@ObservableModel' is for classes; 'Point' is a struct, whose copies have no identity that \
+      could be observed; it may be the value of an observed property
+      """,
+      fix: "replace 'struct' with 'final class'", "struct", "final class"),
+    .init(
+      "an actor, with the option for several threads",
+      "@ObservableModel public ⚑actor Counter { var count = 0 }",
+      """
+      '@ObservableModel' is for classes; 'Counter' is an actor, whose properties cannot be read \
+      from outside; for a class that several threads write, use '@ObservableModel(.threadSafe)'
+      """,
+      fix: "replace 'actor' with 'final class'", "actor", "final class"),
+    .init(
+      "a class that the toolchain's Observation observes by another macro",
+      #"⚑@Observable @ObservableModel final class User { var first = "" }"#,
+      """
+      '@Observable' and '@ObservableModel' each write the accessors of User's properties: use \
+      only '@ObservableModel(.observable)' for both
+      """),
+    .init(
+      "a class of the main actor that any thread may use",
+      #"@ObservableModel(.threadSafe) ⚑@MainActor final class User { var first = "" }"#,
+      """
+      '.threadSafe' is for models that any thread may use, '@MainActor' for models of one thread: \
+      User can have only one of them
+      """),
+    .init(
+      "a class with accessors from both macros",
+      #"@ObservableModel ⚑@Observable final class User { var first = "" }"#,
+      """
+      '@Observable' and '@ObservableModel' each write the accessors of User's properties: use \
+      only '@ObservableModel(.observable)' for both
+      """),
+    .inUser(
+      "a property of the main actor in a class that is not",
+      """
+      @Ignored @MainActor var note = ""
+      ⚑@MainActor var first = ""
+      """,
+      """
+      an observed property has the isolation of its model: '@MainActor' is for the whole class, \
+      or for a property with '@Ignored'
+      """),
+    .init(
+      "a deinit of a class of the main actor",
+      """
+      @MainActor @ObservableModel final class User {
+        var first = ""
+
+        /// Says goodbye.
+        ⚑deinit { print("over") }
+      }
+      """,
+      """
+      the last reference to a '@MainActor' model may be released on any thread, but its deinit \
+      must run on the main one: write 'isolated deinit'
+      """,
+      fix: "add 'isolated'", "deinit", "isolated deinit"),
+    .init(
+      "a closure that several threads can call",
       """
       @ObservableModel(.threadSafe) final class User {
-        private nonisolated(unsafe) var guarded = 0
-        @Observed private var observed = 0
-        #if DEBUG
-          private let constant = 0
-        #endif
-        \(variable.replacing("var", with: "nonisolated(unsafe) var"))
-      }
-      """)
-  }
-
-  @Test(.needsSwift62)
-  func `a lazy variable that several threads can read first`() {
-    expectDiagnostic(
-      """
-      @ObservableModel(.threadSafe) final class User {
-        private lazy var cache = 0
+        var onFirst: (@Sendable () -> Void)?
+        var onMain: @MainActor () -> Void
+        var onChange: ⚑(() -> Void)? = nil
       }
       """,
-      2, 11,
+      "a function that several threads may call must be '@Sendable'",
+      fix: "add '@Sendable'", "onChange: (", "onChange: (@Sendable ", since62: true),
+    .init(
+      "a lazy variable that several threads can read first",
+      "@ObservableModel(.threadSafe) final class User { private ⚑lazy var cache = 0 }",
       """
-      several threads may be the first to read a 'lazy' property: compute it in 'init', or keep it \
-      in a 'Mutex'
-      """)
-  }
-
-  @Test(arguments: [
-    ("var", "observation", "= 0"), ("static let", "properties", "= 0"),
-    ("private class var", "modelProperties", ": Int { 0 }"),
-    ("static var", "firstModelSlot", "= 0"), ("func", "observation", "() {}"),
-  ])
-  func `names that the macro uses`(before: String, name: String, after: String) {
-    expectDiagnostic(
+      several threads may be the first to read a 'lazy' property: compute it in 'init', or keep \
+      it in a 'Mutex'
+      """, since62: true),
+    .inUser(
+      "a variable with the name of a property's storage",
       """
-      @ObservableModel(.threadSafe) final class User {
-        var first = ""
-        \(before) \(name) \(after)
-      }
+      var first = ""
+      private var ⚑_first = 1
       """,
-      3, 4 + before.count,
-      "'\(name)' is declared by '@ObservableModel' in each model: use another name")
-  }
-
-  @Test func `a variable with the name of a property's storage`() {
-    expectDiagnostic(
+      "'_first' is taken: '@ObservableModel' stores 'first' in it; use another name"),
+    .inUser(
+      "a method that computes another type",
       """
-      @ObservableModel final class User {
-        var first = ""
-        private var _first = 1
-      }
+      var first = ""
+      @Computed("first") var size: Optional<Int>
+      private func makeSize() -> ⚑[Swift.Int?] { [] }
+      @Computed("first") var number: Int?
+      private func makeNumber() -> Int { 1 }
+      @Computed("first") var named: Name
+      private func makeNamed() -> String { "" }
       """,
-      3, 15, "'_first' is taken: '@ObservableModel' stores 'first' in it; use another name")
-  }
-
-  @Test func `a method that computes another type`() {
-    expectDiagnostic(
+      "'makeSize()' computes 'size', which is 'Optional<Int>', not '[Swift.Int?]'",
+      fix: "replace '[Swift.Int?]' with 'Optional<Int>'", "[Swift.Int?]", "Optional<Int>"),
+    .inUser(
+      "a method that computes nothing",
       """
-      @ObservableModel final class User {
-        var first = ""
-        @Computed("first") var size: Optional<Int>
-        private func makeSize() -> [Swift.Int?] { [] }
-        @Computed("first") var number: Int?
-        private func makeNumber() -> Int { 1 }
-        @Computed("first") var named: Name
-        private func makeNamed() -> String { "" }
-      }
+      @Computed var size: Int
+      private func ⚑makeSize() {}
+      @LazyProperty(configure: "fill") var card: Card?
+      private static func makeCard() -> Card { Card() }
+      private func fill(_ size: Int) {}
+      private func fill(_ card: Card) {}
       """,
-      4, 30, "'makeSize()' computes 'size', which is 'Optional<Int>', not '[Swift.Int?]'",
-      fix: "replace '[Swift.Int?]' with 'Optional<Int>'",
+      "'makeSize()' computes 'size', which is 'Int', not 'Void'"),
+    .inUser(
+      "a loader that receives something unexpected",
       """
-      @ObservableModel final class User {
-        var first = ""
-        @Computed("first") var size: Optional<Int>
-        private func makeSize() -> Optional<Int> { [] }
-        @Computed("first") var number: Int?
-        private func makeNumber() -> Int { 1 }
-        @Computed("first") var named: Name
-        private func makeNamed() -> String { "" }
-      }
-      """)
-  }
-
-  @Test func `a method that computes nothing`() {
-    expectDiagnostic(
-      """
-      @ObservableModel final class User {
-        @Computed var size: Int
-        private func makeSize() {}
-        @LazyProperty(configure: "fill") var card: Card?
-        private static func makeCard() -> Card { Card() }
-        private func fill(_ size: Int) {}
-        private func fill(_ card: Card) {}
-      }
+      @LazyProperty(loader: "load") var size: Int
+      private func load⚑(_ number: Int) {}
       """,
-      3, 16, "'makeSize()' computes 'size', which is 'Int', not 'Void'")
-  }
-
-  @Test func `a loader that receives something unexpected`() {
-    expectDiagnostic(
-      """
-      @ObservableModel final class User {
-        @LazyProperty(loader: "load") var size: Int
-        private func load(_ number: Int) {}
-      }
-      """,
-      3, 20,
       """
       'load' takes one argument without a label, '_: String': a loader is given the name of the \
       property
-      """)
-  }
-
-  @Test func `a subclass for several threads, of a class for one`() {
-    expectDiagnostic(
+      """),
+    .init(
+      "a subclass for several threads, of a class for one",
+      "⚑@ObservableModel(.threadSafe) final class Employee: User { var salary = 0 }",
+      "'.threadSafe' must begin at the base class: 'User' belongs to one thread", isHeir: true),
+    .inUser(
+      "a property that exists under a condition",
       """
-      @ObservableModel(.threadSafe) final class Employee: User {
-        var salary = 0
-      }
-      """, isHeir: true,
-      1, 1,
-      """
-      '.threadSafe' must begin at the base class: 'User' belongs to one thread
-      """)
-  }
-
-  @Test func `a property that exists under a condition`() {
-    expectDiagnostic(
-      """
-      @ObservableModel final class User {
-        #if DEBUG
-          @Ignored var note = ""
-          let fixed = 1
-          var first = ""
-        #endif
-      }
+      #if DEBUG
+        @Ignored var note = ""
+        let fixed = 1
+        var ⚑first = ""
+      #endif
       """,
-      5, 9, "declare observed properties outside '#if', or exclude this one with '@Ignored'")
-  }
-
-  @Test func `a property under a condition that would not be encoded`() {
-    expectDiagnostic(
+      "declare observed properties outside '#if', or exclude this one with '@Ignored'"),
+    .init(
+      "a property under a condition that would not be encoded",
       """
       @ObservableModel final class User: Codable {
         #if DEBUG
-          private var note = ""
+          private var ⚑note = ""
         #endif
       }
       """,
-      3, 17,
       """
-      a property inside '#if' would not be encoded; declare it outside, or give User \
-      'CodingKeys' of its own
-      """)
-  }
-
-  @Test func `a property of an opaque type`() {
-    expectDiagnostic(
-      """
-      @ObservableModel final class User {
-        var shape: (some Shape)? = Circle()
-      }
-      """,
-      2, 14,
+      a property inside '#if' would not be encoded; declare it outside, or give User 'CodingKeys' \
+      of its own
+      """),
+    .inUser(
+      "a property of an opaque type",
+      "var shape: ⚑(some Shape)? = Circle()",
       """
       an observed property needs a named type: two values of '(some Shape)?' may have different \
       types; write 'any' instead of 'some'
-      """)
-  }
-
-  @Test func `a configure method without a static create method`() {
-    expectDiagnostic(
+      """),
+    .inUser(
+      "a configure method without a static create method",
       """
-      @ObservableModel final class User {
-        @LazyProperty(configure: "fill") var card: Card
-        private func makeCard() -> Card { Card() }
-        private func fill(_ card: Card) {}
-      }
+      @LazyProperty(configure: ⚑"fill") var card: Card
+      private func makeCard() -> Card { Card() }
+      private func fill(_ card: Card) {}
       """,
-      2, 28, "a value configured once needs a 'static func makeCard()'")
-  }
-
-  @Test func `an enumeration`() {
-    expectDiagnostic(
+      "a value configured once needs a 'static func makeCard()'"),
+    .init(
+      "an enumeration",
+      "@ObservableModel ⚑enum Size { case small }",
       """
-      @ObservableModel enum Size {
-        case small
-      }
+      '@ObservableModel' is for classes; 'Size' is an enum, which has no stored properties; it \
+      may be the value of an observed property
+      """),
+    .inUser(
+      "observers of a constant",
+      "⚑let name: String { didSet {} }",
+      "a 'let' never changes: it cannot have observers, and is observed as part of a path only",
+      fix: "replace 'let' with 'var'", "let", "var"),
+    .inUser(
+      "several variables in one declaration",
+      "public var ⚑a = 1, b: Int",
+      "declare observed properties separately: each needs its own accessors",
+      fix: "declare each separately", ", b", "\n  public var b"),
+    .inUser(
+      "a pattern",
+      "var ⚑(a, b) = (1, 2)",
+      "declare each observed variable in a separate declaration, with one name"),
+    .inUser(
+      "a missing type",
+      "var ⚑name",
+      "the type of 'name' is missing",
+      fix: "add a type", "name", "name: <#Type#>"),
+    .inUser(
+      "an attribute that may be a property wrapper",
+      #"⚑@Published var name = """#,
+      "'@Published' may add accessors, and so does an observed property",
+      fix: "exclude the property with '@Ignored'", "Published ", "Published @Ignored "),
+    .inUser(
+      "a misspelt name in a path, with the nearest one",
+      """
+      var first = ""
+      @Computed(⚑"frist.count") var full: String
+      func makeFull() -> String { first }
       """,
-      1, 18,
+      "component 1 of key path 'frist.count': User has no property 'frist' (did you mean 'first'?)",
+      fix: "replace 'frist' with 'first'", "frist", "first"),
+    .inUser(
+      "a path that begins with a private property",
       """
-      '@ObservableModel' is for classes; 'Size' is an enum, which has no stored \
-      properties; it may be the value of an observed property
-      """)
-  }
-
-  @Test func `observers of a constant`() {
-    expectDiagnostic(
-      """
-      @ObservableModel final class User {
-        let name: String { didSet {} }
-      }
+      private var first = ""
+      @Computed(⚑"first") var full: String
+      func makeFull() -> String { first }
       """,
-      2, 3,
       """
-      a 'let' never changes: it cannot have observers, and is observed as part of a path \
-      only
+      component 1 of key path 'first': 'first' of User is not observed; private properties need \
+      '@Observed', computed ones '@Computed'
+      """),
+    .inUser(
+      "a malformed path",
+      """
+      var first = ""
+      @Computed(⚑"first..b") var full: String
+      func makeFull() -> String { first }
       """,
-      fix: "replace 'let' with 'var'",
+      "empty component 2 in key path 'first..b'"),
+    .inUser(
+      "a getter where a method is expected",
       """
-      @ObservableModel final class User {
-        var name: String { didSet {} }
-      }
-      """)
-  }
-
-  @Test func `several variables in one declaration`() {
-    expectDiagnostic(
-      """
-      @ObservableModel final class User {
-        public var a = 1, b: Int
-      }
+      var first = ""
+      @Computed("first") var full: String ⚑{ first + "!" }
       """,
-      2, 14,
       """
-      declare observed properties separately: each needs its own accessors
+      the getter of a '@Computed' property would run at each read, as no macro can replace it: \
+      compute the value in a method 'makeFull()'
       """,
-      fix: "declare each separately",
-      """
-      @ObservableModel final class User {
-        public var a = 1
-        public var b: Int
-      }
-      """)
-  }
-
-  @Test func `a pattern`() {
-    expectDiagnostic(
-      """
-      @ObservableModel final class User {
-        var (a, b) = (1, 2)
-      }
-      """,
-      2, 7,
-      """
-      declare each observed variable in a separate declaration, with one name
-      """)
-  }
-
-  @Test func `a missing type`() {
-    expectDiagnostic(
-      """
-      @ObservableModel final class User {
-        var name
-      }
-      """,
-      2, 7,
-      """
-      the type of 'name' is missing
-      """,
-      fix: "add a type",
-      """
-      @ObservableModel final class User {
-        var name: <#Type#>
-      }
-      """)
-  }
-
-  @Test func `an attribute that may be a property wrapper`() {
-    expectDiagnostic(
-      """
-      @ObservableModel final class User {
-        @Published var name = ""
-      }
-      """,
-      2, 3,
-      """
-      '@Published' may add accessors, and so does an observed property
-      """,
-      fix: "exclude the property with '@Ignored'",
-      """
-      @ObservableModel final class User {
-        @Published @Ignored var name = ""
-      }
-      """)
-  }
-
-  @Test func `a misspelt name in a path, with the nearest one`() {
-    expectDiagnostic(
-      """
-      @ObservableModel final class User {
-        var first = ""
-        @Computed("frist.count") var full: String
-        func makeFull() -> String { first }
-      }
-      """,
-      3, 13,
-      """
-      component 1 of key path 'frist.count': User has no property 'frist' (did you mean \
-      'first'?)
-      """,
-      fix: "replace 'frist' with 'first'",
-      """
-      @ObservableModel final class User {
-        var first = ""
-        @Computed("first.count") var full: String
-        func makeFull() -> String { first }
-      }
-      """)
-  }
-
-  @Test func `a path that begins with a private property`() {
-    expectDiagnostic(
-      """
-      @ObservableModel final class User {
-        private var first = ""
-        @Computed("first") var full: String
-        func makeFull() -> String { first }
-      }
-      """,
-      3, 13,
-      """
-      component 1 of key path 'first': 'first' of User is not observed; private properties \
-      need '@Observed', computed ones '@Computed'
-      """)
-  }
-
-  @Test func `a malformed path`() {
-    expectDiagnostic(
-      """
-      @ObservableModel final class User {
-        var first = ""
-        @Computed("first..b") var full: String
-        func makeFull() -> String { first }
-      }
-      """,
-      3, 13,
-      """
-      empty component 2 in key path 'first..b'
-      """)
-  }
-
-  @Test func `a getter where a method is expected`() {
-    expectDiagnostic(
-      """
-      @ObservableModel final class User {
-        var first = ""
-        @Computed("first") var full: String { first + "!" }
-      }
-      """,
-      3, 39,
-      """
-      the getter of a '@Computed' property would run at each read, as no macro can replace \
-      it: compute the value in a method 'makeFull()'
-      """,
-      fix: "move the getter to 'makeFull()'",
-      """
-      @ObservableModel final class User {
-        var first = ""
-        @Computed("first") var full: String
-        private func makeFull() -> String { first + "!" }
-      }
-      """)
-  }
-
-  @Test func `a missing method`() {
-    expectDiagnostic(
-      """
-      @ObservableModel final class User {
-        @LazyProperty var photo: Photo
-      }
-      """,
-      2, 3,
-      """
-      nothing computes the property: the class needs a method 'makePhoto() -> Photo'
-      """,
+      fix: "move the getter to 'makeFull()'", ": String",
+      ": String\n  private func makeFull() -> String"),
+    .inUser(
+      "a missing method",
+      "⚑@LazyProperty var photo: Photo",
+      "nothing computes the property: the class needs a method 'makePhoto() -> Photo'",
       fix: "add 'makePhoto()'",
+      "photo: Photo", "photo: Photo\n  private func makePhoto() -> Photo { <#value#> }"),
+    .inUser(
+      "a method whose name is misspelt",
       """
-      @ObservableModel final class User {
-        @LazyProperty var photo: Photo
-        private func makePhoto() -> Photo { <#value#> }
-      }
-      """)
-  }
-
-  @Test func `a method whose name is misspelt`() {
-    expectDiagnostic(
-      """
-      @ObservableModel final class User {
-        var first = ""
-        @Computed("first") var full: String
-        private func makeFul() -> String { first + "!" }
-      }
+      var first = ""
+      ⚑@Computed("first") var full: String
+      private func makeFul() -> String { first + "!" }
       """,
-      3, 3,
       "nothing computes the property: the class needs a method 'makeFull() -> String'",
-      fix: "add 'makeFull()'",
+      fix: "add 'makeFull()'", "private func makeFul()",
+      "private func makeFull() -> String { <#value#> }\n  private func makeFul()"),
+    .inUser(
+      "a lazy constant",
       """
-      @ObservableModel final class User {
-        var first = ""
-        @Computed("first") var full: String
-        private func makeFull() -> String { <#value#> }
-        private func makeFul() -> String { first + "!" }
-      }
-      """)
-  }
-
-  @Test func `a lazy constant`() {
-    expectDiagnostic(
-      """
-      @ObservableModel final class User {
-        @Computed let full: String
-        func makeFull() -> String { "" }
-      }
+      @Computed ⚑let full: String
+      func makeFull() -> String { "" }
       """,
-      2, 13,
+      "a '@Computed' property gets its value later: it must be a 'var'",
+      fix: "replace 'let' with 'var'", "let", "var"),
+    .inUser(
+      "a lazy property without a type",
       """
-      a '@Computed' property gets its value later: it must be a 'var'
+      @Computed var ⚑full = ""
+      func makeFull() -> String { "" }
       """,
-      fix: "replace 'let' with 'var'",
+      "the type of 'full' is missing",
+      fix: "add a type", "full", "full: <#Type#>"),
+    .inUser(
+      "a created property that is not optional",
       """
-      @ObservableModel final class User {
-        @Computed var full: String
-        func makeFull() -> String { "" }
-      }
-      """)
-  }
-
-  @Test func `a lazy property without a type`() {
-    expectDiagnostic(
-      """
-      @ObservableModel final class User {
-        @Computed var full = ""
-        func makeFull() -> String { "" }
-      }
+      @LazyProperty var view: ⚑View
+      static func makeView() -> View { View() }
       """,
-      2, 17,
       """
-      the type of 'full' is missing
+      'static makeView()' creates the value, and assigning nil creates it again: the property \
+      must be optional
       """,
-      fix: "add a type",
+      fix: "make it optional", ": View", ": View?"),
+    .inUser(
+      "a misspelt loader",
       """
-      @ObservableModel final class User {
-        @Computed var full: <#Type#> = ""
-        func makeFull() -> String { "" }
-      }
-      """)
-  }
-
-  @Test func `a created property that is not optional`() {
-    expectDiagnostic(
-      """
-      @ObservableModel final class User {
-        @LazyProperty var view: View
-        static func makeView() -> View { View() }
-      }
+      @LazyProperty(loader: ⚑"laod") var size: Int
+      func load(_ name: String) {}
       """,
-      2, 27,
+      "User has no method 'laod' (did you mean 'load'?)",
+      fix: "replace 'laod' with 'load'", "laod", "load"),
+    .inUser(
+      "a loader with other parameters",
       """
-      'static makeView()' creates the value, and assigning nil creates it again: the \
-      property must be optional
+      @LazyProperty(loader: "load") var size: Int
+      func load⚑(name: String) {}
       """,
-      fix: "make it optional",
       """
-      @ObservableModel final class User {
-        @LazyProperty var view: View?
-        static func makeView() -> View { View() }
-      }
-      """)
-  }
-
-  @Test func `a misspelt loader`() {
-    expectDiagnostic(
+      'load' takes one argument without a label, '_: String': a loader is given the name of the \
+      property
+      """),
+    .inUser(
+      "a method with parameters",
       """
-      @ObservableModel final class User {
-        @LazyProperty(loader: "laod") var size: Int
-        func load(_ name: String) {}
-      }
+      @Computed var full: String
+      func ⚑makeFull(_ a: Int) -> String { "" }
       """,
-      2, 25,
-      """
-      User has no method 'laod' (did you mean 'load'?)
-      """,
-      fix: "replace 'laod' with 'load'",
-      """
-      @ObservableModel final class User {
-        @LazyProperty(loader: "load") var size: Int
-        func load(_ name: String) {}
-      }
-      """)
-  }
-
-  @Test func `a loader with other parameters`() {
-    expectDiagnostic(
-      """
-      @ObservableModel final class User {
-        @LazyProperty(loader: "load") var size: Int
-        func load(name: String) {}
-      }
-      """,
-      3, 12,
-      """
-      'load' takes one argument without a label, '_: String': a loader is given the name \
-      of the property
-      """)
-  }
-
-  @Test func `a method with parameters`() {
-    expectDiagnostic(
-      """
-      @ObservableModel final class User {
-        @Computed var full: String
-        func makeFull(_ a: Int) -> String { "" }
-      }
-      """,
-      3, 8,
-      """
-      'makeFull' computes 'full': it must take no arguments, and not be 'async'
-      """)
-  }
-
-  @Test func `a static computed property`() {
-    expectDiagnostic(
-      """
-      @ObservableModel final class User {
-        @Computed static var full: String
-      }
-      """,
-      2, 20,
-      """
-      '@Computed' is for instance properties, and replaces 'lazy'
-      """)
-  }
+      "'makeFull' computes 'full': it must take no arguments, and not be 'async'"),
+    .inUser(
+      "a static computed property",
+      "@Computed static ⚑var full: String",
+      "'@Computed' is for instance properties, and replaces 'lazy'"),
+  ]
 }

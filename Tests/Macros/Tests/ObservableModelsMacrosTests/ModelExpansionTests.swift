@@ -16,81 +16,45 @@ struct ModelExpansionTests {
         @Ignored var cache = 0
       }
       """,
-      to: #"""
-        public final class User {
-          @ObservedProperty(0)
-          var name = ""
-          @ObservedProperty(1)
-          private(set) var number = 1
-          let id: Int
-          var upper: String { name }
-          static var shared = 0
-          lazy var later = 1
-          private var secret = 0
-          var cache = 0
+      """
+      public final class User {
+        @ObservedProperty(0) var name = ""
+        @ObservedProperty(1) private(set) var number = 1
+        let id: Int
+        var upper: String { name }
+        static var shared = 0
+        lazy var later = 1
+        private var secret = 0
+        var cache = 0
 
-          public let observation = Observables.ModelObservation()
+        public let observation = Observables.ModelObservation()
 
-          private static var firstModelSlot: Int {
-            0
-          }
+        private static var firstModelSlot: Int { 0 }
 
-          public static let properties: Observables.ModelProperties = \#
-        Observables.ModelProperties(for: User.self) {
-            Observables.Property("name", get: {
-                $0.name
-              }, set: {
-                $0.name = $1
-              })
-            Observables.Property("number", get: {
-                $0.number
-              })
-            Observables.Property("id", get: {
-                $0.id
-              })
-          }
+        public static let properties: Observables.ModelProperties = \
+      Observables.ModelProperties(for: User.self) {
+          Observables.Property("name", get: { $0.name }, set: { $0.name = $1 })
+          Observables.Property("number", get: { $0.number })
+          Observables.Property("id", get: { $0.id })
         }
+      }
 
-        extension User: Observables.ObservableModel {
-        }
-        """#)
+      extension User: Observables.ObservableModel { }
+      """)
   }
 
   @Test func `a class that is open to inheritance`() {
     expectExpansion(
+      #"@ObservableModel class User { var name = "" }"#,
       """
-      @ObservableModel class User {
-        var name = ""
-      }
-      """,
-      to: #"""
-        class User {
-          @ObservedProperty(0)
-          var name = ""
-
-          let observation = Observables.ModelObservation()
-
-          private static var firstModelSlot: Int {
-            0
-          }
-
-          class var properties: Observables.ModelProperties {
-            modelProperties
-          }
-
-          private static let modelProperties: Observables.ModelProperties = \#
-        Observables.ModelProperties(for: User.self) {
-            Observables.Property("name", get: {
-                $0.name
-              }, set: {
-                $0.name = $1
-              })
-          }
-        }
-
-        extension User: Observables.ObservableModel {
-        }
-        """#)
+      let observation = Observables.ModelObservation()
+      private static var firstModelSlot: Int { 0 }
+      class var properties: Observables.ModelProperties { modelProperties }
+      private static let modelProperties: Observables.ModelProperties = \
+      Observables.ModelProperties(for: User.self) {
+        Observables.Property("name", get: { $0.name }, set: { $0.name = $1 })
+      } }
+      """, "extension User: Observables.ObservableModel { }")
   }
 
   @Test func `a class that inherits from a model`() {
@@ -100,27 +64,15 @@ struct ModelExpansionTests {
         var salary = 0
       }
       """, isHeir: true,
-      to: #"""
-        final class Employee: User {
-          @ObservedProperty(0)
-          var salary = 0
-
-          private static let firstModelSlot = User.properties.names.count
-
-          override class var properties: Observables.ModelProperties {
-            modelProperties
-          }
-
-          private static let modelProperties: Observables.ModelProperties = \#
-        Observables.ModelProperties(for: Employee.self, inheriting: User.properties) {
-            Observables.Property("salary", get: {
-                $0.salary
-              }, set: {
-                $0.salary = $1
-              })
-          }
-        }
-        """#)
+      """
+      final class Employee: User { @ObservedProperty(0) var salary = 0
+      private static let firstModelSlot = User.properties.names.count
+      override class var properties: Observables.ModelProperties { modelProperties }
+      private static let modelProperties: Observables.ModelProperties = \
+      Observables.ModelProperties(for: Employee.self, inheriting: User.properties) {
+        Observables.Property("salary", get: { $0.salary }, set: { $0.salary = $1 })
+      } }
+      """)
   }
 
   @Test func `a generic class`() {
@@ -130,31 +82,16 @@ struct ModelExpansionTests {
         var value: Value
       }
       """,
-      to: #"""
-        final class Box<Value> {
-          @ObservedProperty(0, .initialized)
-          var value: Value
-
-          let observation = Observables.ModelObservation()
-
-          private static var firstModelSlot: Int {
-            0
-          }
-
-          static var properties: Observables.ModelProperties {
-            Observables.ModelProperties.shared(for: Box.self) {
-              Observables.Property("value", get: {
-                  $0.value
-                }, set: {
-                  $0.value = $1
-                })
-            }
-          }
+      """
+      @ObservedProperty(0, .initialized) var value: Value
+      let observation = Observables.ModelObservation()
+      private static var firstModelSlot: Int { 0 }
+      static var properties: Observables.ModelProperties {
+        Observables.ModelProperties.shared(for: Box.self) {
+          Observables.Property("value", get: { $0.value }, set: { $0.value = $1 })
         }
-
-        extension Box: Observables.ObservableModel {
-        }
-        """#)
+      } }
+      """, "extension Box: Observables.ObservableModel { }")
   }
 
   @Test func `lazy properties`() {
@@ -173,64 +110,30 @@ struct ModelExpansionTests {
         func load(_ name: String) {}
       }
       """,
-      to: #"""
-        final class Card {
-          @ObservedProperty(0)
-          var first = ""
-          @Observables.Lazy var full: String
-          private func makeFull() throws -> String { first }
-          @Observables.Lazy private(set) var line: String
-          func makeLine() -> String { first }
-          @Observables.Lazy var view: View?
-          static func makeView() -> View { View() }
-          func prepare(_ view: View) throws {}
-          @Observables.Lazy var size: Int
-          func load(_ name: String) {}
-
-          let observation = Observables.ModelObservation()
-
-          private static var firstModelSlot: Int {
-            0
-          }
-
-          static let properties: Observables.ModelProperties = Observables.ModelProperties(for: \#
-        Card.self) {
-            Observables.Property("first", get: {
-                $0.first
-              }, set: {
-                $0.first = $1
-              })
-            Observables.Property("full", lazy: {
-                $0.$full
-              }, from: ["first"], isCached: false, get: { (model: Card) -> String in
-                let value: String = try model.makeFull()
-                return value
-              })
-            Observables.Property("line", tracked: {
-                $0.$line
-              }, get: { (model: Card) -> String in
-                let value: String = model.makeLine()
-                return value
-              }).readOnlyByName
-            Observables.Property("view", lazy: {
-                $0.$view
-              }, create: { () -> View in
-                let value: View = Card.makeView()
-                return value
-              }, configure: { (model: Card, value: View) in
-                try model.prepare(value)
-              })
-            Observables.Property("size", lazy: {
-                $0.$size
-              }, loader: { (model: Card, name: String) in
-                model.load(name)
-              })
-          }
-        }
-
-        extension Card: Observables.ObservableModel {
-        }
-        """#)
+      """
+      @ObservedProperty(0) var first = ""
+      @Observables.Lazy var full: String
+      private func makeFull() throws -> String { first }
+      @Observables.Lazy private(set) var line: String
+      func makeLine() -> String { first }
+      @Observables.Lazy var view: View?
+      static func makeView() -> View { View() }
+      func prepare(_ view: View) throws {}
+      @Observables.Lazy var size: Int
+      func load(_ name: String) {}
+      """,
+      """
+      Observables.Property("full", lazy: { $0.$full }, from: ["first"], isCached: false, \
+      get: { (model: Card) -> String in let value: String = try model.makeFull() return value })
+      Observables.Property("line", tracked: { $0.$line }, \
+      get: { (model: Card) -> String in let value: String = model.makeLine() return value \
+      }).readOnlyByName
+      Observables.Property("view", lazy: { $0.$view }, \
+      create: { () -> View in let value: View = Card.makeView() return value }, \
+      configure: { (model: Card, value: View) in try model.prepare(value) })
+      Observables.Property("size", lazy: { $0.$size }, \
+      loader: { (model: Card, name: String) in model.load(name) })
+      """)
   }
 
   @Test func `coding keys`() {
@@ -244,49 +147,13 @@ struct ModelExpansionTests {
         func makeLine() -> String { name }
       }
       """,
-      to: #"""
-        final class Record: Codable {
-          @ObservedProperty(0)
-          var name = ""
-          let id = 1
-          private var note = ""
-          @Observables.Lazy var line: String
-          func makeLine() -> String { name }
+      """
+      private enum CodingKeys: String, CodingKey {
+        case _name = "name" case id case note
+      } }
 
-          let observation = Observables.ModelObservation()
-
-          private static var firstModelSlot: Int {
-            0
-          }
-
-          static let properties: Observables.ModelProperties = Observables.ModelProperties(for: \#
-        Record.self) {
-            Observables.Property("name", get: {
-                $0.name
-              }, set: {
-                $0.name = $1
-              })
-            Observables.Property("id", get: {
-                $0.id
-              })
-            Observables.Property("line", tracked: {
-                $0.$line
-              }, get: { (model: Record) -> String in
-                let value: String = model.makeLine()
-                return value
-              })
-          }
-
-          private enum CodingKeys: String, CodingKey {
-            case _name = "name"
-            case id
-            case note
-          }
-        }
-
-        extension Record: Observables.ObservableModel {
-        }
-        """#)
+      extension Record: Observables.ObservableModel { }
+      """)
   }
 
   @Test func `a constant collection of a Codable class`() {
@@ -297,96 +164,34 @@ struct ModelExpansionTests {
         let lines: ObservableArray<String> = []
       }
       """,
-      to: #"""
-        open class Poem: Codable {
-          @ObservedProperty(0)
-          var name = ""
-          let lines: ObservableArray<String> = []
+      """
+      public let observation = Observables.ModelObservation()
+      private static var firstModelSlot: Int { 0 }
+      open class var properties: Observables.ModelProperties { modelProperties }
+      """,
+      """
+      private enum CodingKeys: String, CodingKey { case _name = "name" case lines }
 
-          public let observation = Observables.ModelObservation()
+      public required init(from decoder: any Decoder) throws {
+        let values = try ObservableModels.ModelDecoding(decoder, CodingKeys.self)
+        self._name = try values.value(._name)
+        try values.fill(self.lines, .lines)
+      }
 
-          private static var firstModelSlot: Int {
-            0
-          }
-
-          open class var properties: Observables.ModelProperties {
-            modelProperties
-          }
-
-          private static let modelProperties: Observables.ModelProperties = \#
-        Observables.ModelProperties(for: Poem.self) {
-            Observables.Property("name", get: {
-                $0.name
-              }, set: {
-                $0.name = $1
-              })
-            Observables.Property("lines", get: {
-                $0.lines
-              })
-          }
-
-          private enum CodingKeys: String, CodingKey {
-            case _name = "name"
-            case lines
-          }
-
-          public required init(from decoder: any Decoder) throws {
-            let values = try ObservableModels.ModelDecoding(decoder, CodingKeys.self)
-            self._name = try values.value(._name)
-            try values.fill(self.lines, .lines)
-          }
-
-          init() {
-          }
-        }
-
-        extension Poem: Observables.ObservableModel {
-        }
-        """#)
+      init() { } }
+      """)
   }
 
   @Test func `a class of the main actor`() {
     expectExpansion(
+      #"@MainActor @ObservableModel class Panel: @MainActor Codable { var text = "" }"#,
       """
-      @MainActor @ObservableModel class Panel: @MainActor Codable {
-        var text = ""
-      }
-      """,
-      to: #"""
-        @MainActor class Panel: @MainActor Codable {
-          @ObservedProperty(0)
-          var text = ""
+      isolated deinit { }
 
-          let observation = Observables.ModelObservation()
+      private enum CodingKeys: String, CodingKey { case _text = "text" } }
 
-          private static var firstModelSlot: Int {
-            0
-          }
-
-          class var properties: Observables.ModelProperties {
-            modelProperties
-          }
-
-          private static let modelProperties: Observables.ModelProperties = \#
-        Observables.ModelProperties(for: Panel.self) {
-            Observables.Property("text", get: {
-                $0.text
-              }, set: {
-                $0.text = $1
-              })
-          }
-
-          isolated deinit {
-          }
-
-          private enum CodingKeys: String, CodingKey {
-            case _text = "text"
-          }
-        }
-
-        extension Panel: @MainActor Observables.ObservableModel {
-        }
-        """#)
+      extension Panel: @MainActor Observables.ObservableModel { }
+      """)
   }
 
   @Test func `an open class, in an extension with an access level`() {
@@ -402,73 +207,40 @@ struct ModelExpansionTests {
         private enum CodingKeys: CodingKey {}
       }
       """, isHeir: true,
-      to: #"""
-        public extension Space {
-          nonisolated final class Planet {
-            @ObservedProperty(0, .initialized)
-            public unowned(unsafe) var sun: Star
-            @ObservedProperty(1)
-            public nonisolated(unsafe) var name = ""
-
-            public let observation = Observables.ModelObservation()
-
-            private static var firstModelSlot: Int {
-              0
-            }
-
-            public static var properties: Observables.ModelProperties {
-              Observables.ModelProperties.shared(for: Planet.self) {
-                Observables.Property("sun", get: {
-                    $0.sun
-                  }, set: {
-                    $0.sun = $1
-                  })
-                Observables.Property("name", get: {
-                    $0.name
-                  }, set: {
-                    $0.name = $1
-                  })
-              }
-            }
+      """
+      nonisolated final class Planet {
+        @ObservedProperty(0, .initialized) public unowned(unsafe) var sun: Star
+        @ObservedProperty(1) public nonisolated(unsafe) var name = ""
+        public let observation = Observables.ModelObservation()
+        private static var firstModelSlot: Int { 0 }
+        public static var properties: Observables.ModelProperties {
+          Observables.ModelProperties.shared(for: Planet.self) {
+            Observables.Property("sun", get: { $0.sun }, set: { $0.sun = $1 })
+            Observables.Property("name", get: { $0.name }, set: { $0.name = $1 })
           }
-        }
-        open class Star: Body & Codable {
-          private enum CodingKeys: CodingKey {}
-
-          private static let firstModelSlot = Body.properties.names.count
-
-          override open class var properties: Observables.ModelProperties {
-            modelProperties
-          }
-
-          private static let modelProperties: Observables.ModelProperties = \#
-        Observables.ModelProperties(for: Star.self, inheriting: Body.properties) {
-
-          }
-        }
-        """#)
+        } }
+      """,
+      """
+      open class Star: Body & Codable {
+        private enum CodingKeys: CodingKey {}
+        private static let firstModelSlot = Body.properties.names.count
+        override open class var properties: Observables.ModelProperties { modelProperties }
+        private static let modelProperties: Observables.ModelProperties = \
+      Observables.ModelProperties(for: Star.self, inheriting: Body.properties) { } }
+      """)
   }
 
   @Test func `a class inside a function, which the compiler refuses`() {
     expectExpansion(
-      """
-      func run() {
-        @ObservableModel final class User {
-          var name = ""
-        }
-      }
-      """,
-      to: """
-        func run() {
-          final class User {
-            var name = ""
-          }
-        }
-        """)
+      #"func run() { @ObservableModel final class User { var name = "" } }"#,
+      #"func run() { final class User { var name = "" } }"#)
   }
 
   @Test(.needsSwift62)
   func `a class for several threads`() {
+    let advice = """
+      // or keep it in a 'Mutex', or in a private 'nonisolated(unsafe) var' and guard it
+      """
     expectExpansion(
       """
       @ObservableModel(.threadSafe) final class Counter: Sendable {
@@ -480,47 +252,22 @@ struct ModelExpansionTests {
           let debug = 1
         #endif
       }
-      """,
-      to: #"""
-        final class Counter: Sendable {
-          let id: Int, (low, high) = (1, 2)
-          private let state = Mutex<[Int]>([])
-          let number: Atomic<Int>
-          nonisolated(unsafe) let unchecked = Unchecked()
-          #if DEBUG
-            let debug = 1
-          #endif
+      """, "let observation = Observables.ModelObservation(.threadSafe)",
+      """
+      Observables.ModelProperties(for: Counter.self) {
+        Observables.Property("unchecked", get: { $0.unchecked })
+      }
 
-          let observation = Observables.ModelObservation(.threadSafe)
+      private func __macro_local_9constantsfMu_() {
+        ObservableModels.requireSendable(id) \(advice)
+        ObservableModels.requireSendable(low) \(advice)
+        ObservableModels.requireSendable(high) \(advice)
+        ObservableModels.requireSendable(state) \(advice)
+        ObservableModels.requireSendable(number) \(advice)
+      } }
 
-          private static var firstModelSlot: Int {
-            0
-          }
-
-          static let properties: Observables.ModelProperties = Observables.ModelProperties(for: \#
-        Counter.self) {
-            Observables.Property("unchecked", get: {
-                $0.unchecked
-              })
-          }
-
-          private func __macro_local_9constantsfMu_() {
-            ObservableModels.requireSendable(id)  // or keep it in a 'Mutex', or in a private \#
-        'nonisolated(unsafe) var' and guard it
-            ObservableModels.requireSendable(low)  // or keep it in a 'Mutex', or in a private \#
-        'nonisolated(unsafe) var' and guard it
-            ObservableModels.requireSendable(high)  // or keep it in a 'Mutex', or in a private \#
-        'nonisolated(unsafe) var' and guard it
-            ObservableModels.requireSendable(state)  // or keep it in a 'Mutex', or in a private \#
-        'nonisolated(unsafe) var' and guard it
-            ObservableModels.requireSendable(number)  // or keep it in a 'Mutex', or in a \#
-        private 'nonisolated(unsafe) var' and guard it
-          }
-        }
-
-        extension Counter: nonisolated Observables.ObservableModel {
-        }
-        """#)
+      extension Counter: nonisolated Observables.ObservableModel { }
+      """)
   }
 
   @Test(.needsSwift62)
@@ -531,32 +278,13 @@ struct ModelExpansionTests {
         var count = 0
       }
       """,
-      to: #"""
-        final class Counter {
-          @ObservedProperty(0, .threadSafe, .observable)
-          var count = 0
+      "@ObservedProperty(0, .threadSafe, .observable) var count = 0",
+      "let observation = Observables.ModelObservation(.threadSafe)",
+      """
+      let modelRegistrar = ObservableModels.ModelRegistrar() }
 
-          let observation = Observables.ModelObservation(.threadSafe)
-
-          private static var firstModelSlot: Int {
-            0
-          }
-
-          static let properties: Observables.ModelProperties = Observables.ModelProperties(for: \#
-        Counter.self) {
-            Observables.Property("count", get: {
-                $0.count
-              }, set: {
-                $0.count = $1
-              })
-          }
-
-          let modelRegistrar = ObservableModels.ModelRegistrar()
-        }
-
-        extension Counter: nonisolated Observables.ObservableModel, nonisolated \#
-        ObservableModels.FrameworkObservable, @unchecked Sendable {
-        }
-        """#)
+      extension Counter: nonisolated Observables.ObservableModel, nonisolated \
+      ObservableModels.FrameworkObservable, @unchecked Sendable { }
+      """)
   }
 }

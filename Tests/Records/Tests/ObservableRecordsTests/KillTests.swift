@@ -40,7 +40,7 @@ struct KillTests {
   ) throws {
     let folder = Folder()
     var last = 0
-    var random = SystemRandomNumberGenerator()
+    var random = Generator(state: UInt64(kind[0].utf8.count))
     for round in 0..<100 {
       try killAfter(
         Int.random(in: 1...40, using: &random),

@@ -1,148 +1,100 @@
 -- C5: dictionaries.
-local obs = require "obs"
-
 return {
-  {"C5", "watches a key before it exists", function(D, t)
-    local dictionary = D.make {}
-    local n = t.watch(dictionary, "key")
-    D.set(dictionary, "key", 1)
-    t.eq(n(), 1)
-    D.set(dictionary, "key", 1)
-    D.set(dictionary, "other", 2)
-    t.eq(n(), 0)
-    D.set(dictionary, "key", 2)
-    t.eq(n(), 1)
-    D.set(dictionary, "key", nil)
-    t.eq(n(), 1)
-    D.set(dictionary, "key", nil)
-    D.set(dictionary, "none", nil)
-    t.eq(n(), 0)
-  end},
-  {"P5", "follows a key to its object", function(D, t)
-    local a, b = D.new {name = "a"}, D.new {name = "a"}
-    local dictionary = D.make {key = a}
-    local n = t.watch(dictionary, "key.name")
-    a.name = "x"
-    t.eq(n(), 1)
-    D.set(dictionary, "key", b)
-    t.eq(n(), 1)
-    a.name = "y"
-    t.eq(n(), 0)
-    b.name = "y"
-    t.eq(n(), 1)
-    D.set(dictionary, "key", nil)
-    t.eq(n(), 1)
-  end},
-  {"C1", "calls `*` for added, removed and changed entries", function(D, t)
-    local dictionary = D.make {a = D.new {name = "a"}}
-    local n = t.watch(dictionary, "*")
-    D.set(dictionary, "b", D.new {name = "b"})
-    t.eq(n(), 1)
-    D.set(dictionary, "b", D.get(dictionary, "b"))
-    D.get(dictionary, "a").name = "x"
-    t.eq(n(), 0)
-    D.set(dictionary, "a", D.new {name = "c"})
-    t.eq(n(), 1)
-    D.set(dictionary, "a", nil)
-    t.eq(n(), 1)
-  end},
-  {"C1", "has a size that is observed", function(D, t)
-    local dictionary = D.make {a = 1, b = 2}
-    local n = t.watch(dictionary, "count")
-    D.set(dictionary, "c", 3)
-    t.eq(n(), 1)
-    D.set(dictionary, "c", 4)
-    t.eq(n(), 0)
-    D.set(dictionary, "a", nil)
-    D.set(dictionary, "d", 5)
-    t.eq(n(), 0)
-    obs.clear(dictionary)
-    t.eq(n(), 1)
+  {"C5", "watches a key before it exists", [[
+    local dictionary = A.make {}
+    watch(dictionary, "key")
+    A.set(dictionary, "key", 1)     --> 1
+    A.set(dictionary, "key", 1)
+    A.set(dictionary, "other", 2)   --> 0
+    A.set(dictionary, "key", 2)     --> 1
+    A.set(dictionary, "key", nil)   --> 1
+    A.set(dictionary, "key", nil)
+    A.set(dictionary, "none", nil)  --> 0
+  ]]},
+  {"P5", "follows a key to its object", [[
+    local a, b = A.new {name = "a"}, A.new {name = "a"}
+    local dictionary = A.make {key = a}
+    watch(dictionary, "key.name")
+    a.name = "x"                   --> 1
+    A.set(dictionary, "key", b)    --> 1
+    a.name = "y"                   --> 0
+    b.name = "y"                   --> 1
+    A.set(dictionary, "key", nil)  --> 1
+  ]]},
+  {"C1", "calls `*` for added, removed and changed entries", [[
+    local dictionary = A.make {a = A.new {name = "a"}}
+    watch(dictionary, "*")
+    A.set(dictionary, "b", A.new {name = "b"})  --> 1
+    A.set(dictionary, "b", A.get(dictionary, "b"))
+    A.get(dictionary, "a").name = "x"           --> 0
+    A.set(dictionary, "a", A.new {name = "c"})  --> 1
+    A.set(dictionary, "a", nil)                 --> 1
+  ]]},
+  {"C1", "has a size that is observed", [[
+    local dictionary = A.make {a = 1, b = 2}
+    watch(dictionary, "count")
+    A.set(dictionary, "c", 3)  --> 1
+    A.set(dictionary, "c", 4)  --> 0
+    A.set(dictionary, "a", nil)
+    A.set(dictionary, "d", 5)  --> 0
+    obs.clear(dictionary)      --> 1
     t.is(dictionary, "@count", 0)
-  end, only = "has_size"},
-  {"C7", "hears a property of every value", function(D, t)
-    local a = D.new {name = "a"}
-    local dictionary = D.make {x = a, y = a}
-    local n = t.watch(dictionary, "*.name")
-    a.name = "b"
-    t.eq(n(), 1)
-    D.set(dictionary, "x", nil)
-    t.eq(n(), 1)
-    a.name = "c"
-    t.eq(n(), 1)
-    D.set(dictionary, "y", D.new {name = "d"})
-    t.eq(n(), 1)
-    a.name = "e"
-    t.eq(n(), 0)
-    D.get(dictionary, "y").name = "e"
-    t.eq(n(), 1)
-  end},
-  {"C9", "has operators over its values", function(D, t)
-    local dictionary = D.make {a = D.new {price = 1}, b = D.new {price = 2}}
-    local n = t.watch(dictionary, "@sum.price")
+  ]], only = "has_size"},
+  {"C7", "hears a property of every value", [[
+    local a = A.new {name = "a"}
+    local dictionary = A.make {x = a, y = a}
+    watch(dictionary, "*.name")
+    a.name = "b"                                --> 1
+    A.set(dictionary, "x", nil)                 --> 1
+    a.name = "c"                                --> 1
+    A.set(dictionary, "y", A.new {name = "d"})  --> 1
+    a.name = "e"                                --> 0
+    A.get(dictionary, "y").name = "e"           --> 1
+  ]]},
+  {"C9", "has operators over its values", [[
+    local dictionary = A.make {a = A.new {price = 1}, b = A.new {price = 2}}
+    watch(dictionary, "@sum.price")
     t.is(dictionary, "@sum.price", 3)
-    D.get(dictionary, "a").price = 5
-    t.eq(n(), 1)
+    A.get(dictionary, "a").price = 5           --> 1
     t.is(dictionary, "@sum.price", 7)
-    D.set(dictionary, "b", nil)
-    t.eq(n(), 1)
-    D.set(dictionary, "b", D.new {price = 0})
-    t.eq(n(), 0)
+    A.set(dictionary, "b", nil)                --> 1
+    A.set(dictionary, "b", A.new {price = 0})  --> 0
     t.is(dictionary, "@max.price", 5)
-  end, only = "has_size"},
-  {"C10", "reports its edits by key", function(D, t)
-    local dictionary = D.make {a = 1, b = 2}
-    local log = {}
+  ]], only = "has_size"},
+  {"C10", "reports its edits by key", [[
+    local dictionary = A.make {a = 1, b = 2}
     obs.observe_edits(dictionary, function(collection, edits)
       assert(collection == dictionary)
-      for _, edit in ipairs(edits) do
-        log[#log + 1] = ("%s %s %s %s"):format(edit.kind, edit.at, edit.old, edit.new)
-      end
+      for _, edit in ipairs(edits) do note(edit.kind, edit.at, edit.old, edit.new) end
     end)
-    D.set(dictionary, "c", 3)
-    obs.flush()
-    D.set(dictionary, "a", 4)
-    obs.flush()
-    D.set(dictionary, "b", nil)
-    obs.flush()
-    D.set(dictionary, "a", 5)
-    D.set(dictionary, "a", 4)
-    D.set(dictionary, "x", 1)
-    D.set(dictionary, "x", nil)
-    obs.flush()
-    t.eq(table.concat(log, "; "), "insert c nil 3; replace a 1 4; remove b 2 nil")
-  end},
-  {"C5", "is made equal to another by writing only differences", function(D, t)
-    local dictionary = D.make {a = 1, b = 2, c = 3}
-    local a, b, c, d = t.watch(dictionary, "a"), t.watch(dictionary, "b"), t.watch(dictionary, "c"),
-      t.watch(dictionary, "d")
-    obs.assign(dictionary, {a = 1, b = 5, d = 4})
-    t.eq(a(), 0)
-    t.eq(b(), 1)
-    t.eq(c(), 1)
-    t.eq(d(), 1)
-    t.eq(D.get(dictionary, "c"), nil)
-    t.eq(D.get(dictionary, "d"), 4)
-    obs.assign(dictionary, {a = 1, b = 5, d = 4})
-    t.eq(a() + b() + c() + d(), 0)
-  end},
-  {"C5", "reports named keys with old and new value", function(D, t)
-    local dictionary = D.make {a = 1, b = 2, c = 3}
-    local log = {}
+    A.set(dictionary, "c", 3)    --> insert c nil 3
+    A.set(dictionary, "a", 4)    --> replace a 1 4
+    A.set(dictionary, "b", nil)  --> remove b 2 nil
+    A.set(dictionary, "a", 5)
+    A.set(dictionary, "a", 4)
+    A.set(dictionary, "x", 1)
+    A.set(dictionary, "x", nil)  --> 0
+  ]]},
+  {"C5", "is made equal to another by writing only differences", [[
+    local dictionary = A.make {a = 1, b = 2, c = 3}
+    for _, key in ipairs {"a", "b", "c", "d"} do watch(dictionary, key) end
+    obs.assign(dictionary, {a = 1, b = 5, d = 4})  --> b, c, d
+    t.eq(A.get(dictionary, "c"), nil)
+    t.eq(A.get(dictionary, "d"), 4)
+    obs.assign(dictionary, {a = 1, b = 5, d = 4})  --> 0
+  ]]},
+  {"C5", "reports named keys with old and new value", [[
+    local dictionary = A.make {a = 1, b = 2, c = 3}
     obs.observe_keys(dictionary, {"a", "b", "d"}, function(key, old, new, collection)
       assert(collection == dictionary)
-      log[#log + 1] = ("%s %s %s"):format(key, old, new)
+      note(key, old, new)
     end)
-    D.set(dictionary, "c", 9)
-    obs.flush()
-    D.set(dictionary, "d", 4)
-    D.set(dictionary, "a", 5)
-    D.set(dictionary, "a", 6)
-    obs.flush()
-    D.set(dictionary, "b", nil)
-    D.set(dictionary, "a", 7)
-    D.set(dictionary, "a", 6)
-    obs.flush()
-    t.eq(table.concat(log, "; "), "a 1 6; d nil 4; b 2 nil")
-  end},
+    A.set(dictionary, "c", 9)  --> 0
+    A.set(dictionary, "d", 4)
+    A.set(dictionary, "a", 5)
+    A.set(dictionary, "a", 6)  --> a 1 6, d nil 4
+    A.set(dictionary, "b", nil)
+    A.set(dictionary, "a", 7)
+    A.set(dictionary, "a", 6)  --> b 2 nil
+  ]]},
 }

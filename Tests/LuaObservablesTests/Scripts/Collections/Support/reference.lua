@@ -1,6 +1,8 @@
 -- The expected state of watchers, computed from plain tables by walking whole paths.
 --
 -- `lists[table]` distinguishes lists from objects.
+local folder = debug.getinfo(1, "S").source:match "^@(.*/)"
+local combine = dofile(folder .. "../../Support/operators.lua")
 local reference = {lists = setmetatable({}, {__mode = "k"})}
 local lists = reference.lists
 
@@ -45,41 +47,7 @@ function evaluate(list, parts, i)
       values[n] = value
     end
   end
-  if operator == "any" then
-    for k = 1, n do if values[k] then return true end end
-    return false
-  elseif operator == "all" then
-    for k = 1, n do if not values[k] then return false end end
-    return n == #list
-  elseif operator == "sum" or operator == "avg" then
-    local sum = 0
-    for k = 1, n do sum = sum + values[k] end
-    if operator == "sum" then return sum end
-    if n == 0 then return nil end
-    return sum / n
-  elseif operator == "min" or operator == "max" then
-    local best = values[1]
-    for k = 2, n do
-      if operator == "min" and values[k] < best or operator == "max" and values[k] > best then
-        best = values[k]
-      end
-    end
-    return best
-  end
-  if operator:find "Arrays" then
-    local flat = {}
-    for k = 1, n do table.move(values[k], 1, #values[k], #flat + 1, flat) end
-    values = flat
-  end
-  if not operator:find "^distinct" then return values end
-  local distinct, seen = {}, {}
-  for _, value in ipairs(values) do
-    if not seen[value] then
-      seen[value] = true
-      distinct[#distinct + 1] = value
-    end
-  end
-  return distinct
+  return combine(operator, values, n, #list, function(tags) return tags, #tags end)
 end
 
 -- Collects the stored elements of a path in `out`, and the operators and sizes in `derived`.

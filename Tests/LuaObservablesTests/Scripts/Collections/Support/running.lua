@@ -1,9 +1,10 @@
 -- Runs lists of cases with one adapter: `running.run(adapter, "slots", "wholes", …)`.
 --
--- A case is {rule, sentence, body}; `body` receives the adapter and a table of helpers. A case with
--- `only = field` runs only if the adapter has that field.
+-- A case is {rule, sentence, body}; `body` receives the adapter and a table of helpers, or is a
+-- story (Support/stories.lua) with these as `A` and `t`. A case with `only = field` runs only if
+-- the adapter has that field.
 local folder = debug.getinfo(1, "S").source:match "^@(.*/)"
-dofile(folder .. "../../Support/checking.lua")
+dofile(folder .. "../../Support/stories.lua")
 local obs = require "obs"
 
 local running = {adapters = dofile(folder .. "adapters.lua")}
@@ -23,6 +24,11 @@ local function helpers(adapter)
       calls = 0
       return count
     end, watcher
+  end
+
+  -- In a story, makes the calls for the slots of a list entries of the log, by number.
+  function self.slots(list)
+    for i = 1, 5 do adapter.observe(list, "#" .. i, function() note(i) end) end
   end
 
   -- Makes objects named a, b, c, … from the text "a b c".
@@ -80,7 +86,10 @@ function running.run(adapter, ...)
     for _, case in ipairs(dofile(folder .. "../Cases/" .. file .. ".lua")) do
       if not case.only or adapter[case.only] then
         check(("%s: %s %s"):format(case[1], adapter.kind, case[2]), function()
-          case[3](adapter, helpers(adapter))
+          local body, t = case[3], helpers(adapter)
+          if type(body) == "function" then return body(adapter, t) end
+          local names = { A = adapter, t = t, observe = adapter.observe }
+          tell(body, ("=%s.lua, %s"):format(file, case[2]), names)
         end)
       end
     end

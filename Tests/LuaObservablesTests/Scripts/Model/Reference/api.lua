@@ -11,8 +11,33 @@ end
 -- `overridden(property)` when it was assigned; `opened()` when the rules do not decide from here on
 -- which changes `*` receives (Z3).
 return function(told)
-  local M = {scopes = {}}
+  -- `owner`: the sandbox whose code runs; 0 for the host.
+  local M = {scopes = {}, owner = 0}
   for name, f in next, told do M[name] = f end
+
+  -- Runs code of a sandbox.
+  function M.as(owner, f, ...)
+    local outer = M.owner
+    M.owner = owner
+    local results = table.pack(f(...))
+    M.owner = outer
+    return table.unpack(results, 1, results.n)
+  end
+  -- S5: scripts of the host may manage everything.
+  function M.may_manage(registration) return M.owner == 0 or registration.owner == M.owner end
+  function M.check_right(property)
+    if property and not M.may_manage(property) then error("declared by another script", 0) end
+  end
+  -- The open scope of the running code, or nil.
+  local function scope_of_owner()
+    for i = #M.scopes, 1, -1 do
+      if M.scopes[i].owner == M.owner then return M.scopes[i] end
+    end
+  end
+  function M.add_to_scope(member)
+    local scope = scope_of_owner()
+    if scope then scope:add(member) end
+  end
   for _, part in ipairs(parts) do part(M) end
 
   local obs = {
@@ -92,7 +117,7 @@ return function(told)
     for i = #members, 1, -1 do members[i]:stop() end
   end
   function obs.scope(body)
-    local scope = setmetatable({members = {}}, Scope)
+    local scope = setmetatable({members = {}, owner = M.owner}, Scope)
     table.insert(M.scopes, scope)
     local ok, message = pcall(body, scope)
     table.remove(M.scopes)
@@ -100,7 +125,7 @@ return function(told)
       scope:stop()
       error(message, 0)
     end
-    if #M.scopes > 0 then M.scopes[#M.scopes]:add(scope) end
+    M.add_to_scope(scope)
     return scope
   end
 
@@ -120,17 +145,17 @@ return function(told)
   local turns = {}
   function M.later(callback) turns[#turns + 1] = {callback = callback} end
   function obs.next_turn(callback)
-    local timer = {callback = callback}
+    local timer = {callback = callback, owner = M.owner}
     function timer:stop() self.is_stopped = true end
     turns[#turns + 1] = timer
-    if #M.scopes > 0 then M.scopes[#M.scopes]:add(timer) end
+    M.add_to_scope(timer)
     return timer
   end
   function M.run_turns()
     while turns[1] do
       local turn = table.remove(turns, 1)
       if not turn.is_stopped then
-        local ok, message = pcall(turn.callback)
+        local ok, message = M.as(turn.owner or 0, pcall, turn.callback)
         if not ok then M.report(message, "timer", "next_turn") end
         M.end_turn()
       end

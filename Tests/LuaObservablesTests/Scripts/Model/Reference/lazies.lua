@@ -96,6 +96,9 @@ return function(M)
     for _, d in next, data do for _, p in next, d.lazy do f(p) end end
   end
 
+  -- A failed transaction may have made any property invalid; the property keeps its value (S8).
+  function M.doubt() each_property(function(p) p.is_doubtful = true end) end
+
   local function depends_on(q, p)
     for _, entry in ipairs(q.made_of) do
       if entry.source == p then return true end
@@ -171,7 +174,10 @@ return function(M)
   -- The value that a read of a lazy property returns. A caller that catches an error restores the
   -- tracer.
   function M.value_of(p)
-    if not M.is_supposing then M.needed(p) end
+    if not M.is_supposing then
+      M.needed(p)
+      p.is_doubtful = false
+    end
     if not p.cached then
       if p.is_running then error("a cycle of computed properties", 0) end
       p.is_running = true
@@ -196,6 +202,7 @@ return function(M)
         local ok, value = M.supposing(entry.source)
         if not ok or not M.same_result(value, entry.value) then return false end
       elseif entry.failure or not M.is_valid(entry.source)
+        or data[entry.source.object].lazy[entry.source.name] ~= entry.source
         or not same(entry.source.value, entry.value) then
         return false
       end
@@ -229,6 +236,8 @@ return function(M)
   function M.is_open(p)
     local found = p.was_watched
     found = found or depends_on_operator(p)
+    -- Its getter has caught a failure, which may be over when the property is read.
+    for _, entry in ipairs(p.made_of) do found = found or entry.failure ~= nil end
     each_property(function(q)
       for _, entry in ipairs(q.made_of) do found = found or entry.source == p and M.is_open(q) end
     end)
@@ -294,7 +303,8 @@ return function(M)
 
   local function declare(object, name, p)
     local d = data[object]
-    p.object, p.name, p.made_of, p.renewed = object, name, {}, M.flushes
+    M.check_right(d.lazy[name])
+    p.object, p.name, p.made_of, p.renewed, p.owner = object, name, {}, M.flushes, M.owner
     for i, dependency in ipairs(p.deps or {}) do
       local is_foreign = type(dependency) == "table" and not dependency.text
       p.routes[i] = is_foreign and {dependency[1], M.parse(dependency[2])}
@@ -399,6 +409,7 @@ return function(M)
     local d = data[object]
     for _, p in ipairs(properties(object, names)) do
       if p then
+        M.check_right(p)
         convert(object, p.name, function()
           d.lazy[p.name] = nil
           for i = #d.names, 1, -1 do if d.names[i] == p.name then table.remove(d.names, i) end end

@@ -3,6 +3,9 @@
 -- `walk` finds everything that a path passes through. A stored element is heard when it is written
 -- (P5). A computed value (a size, an operator or a lazy property) is heard when it has changed (Z4,
 -- C9). Nothing is kept between two walks except the anchors of digits (C4).
+local folder = debug.getinfo(1, "S").source:match "^@(.*/)"
+local combine = dofile(folder .. "../../Support/operators.lua")
+
 return function(M)
   local data, same = M.data, M.same
   -- In place of a key or value: all keys of an object, its size, no value, or an error.
@@ -114,58 +117,10 @@ return function(M)
         values[n] = value
       end
     end
-    if operator == "any" or operator == "all" then
-      for k = 1, n do
-        if operator == "any" and values[k] then return true end
-        if operator == "all" and not values[k] then return false end
-      end
-      return operator == "all" and n == count
-    elseif operator == "sum" or operator == "avg" then
-      local sum = 0
-      for k = 1, n do
-        if not math.type(values[k]) then error("not a number under @" .. operator, 0) end
-        sum = sum + values[k]
-      end
-      if operator == "sum" then return sum end
-      if n == 0 then return nil end
-      return sum / n
-    elseif operator == "min" or operator == "max" then
-      local best
-      for k = 1, n do
-        local value = values[k]
-        -- NaN is neither less nor greater than anything.
-        local is_odd = not math.type(value) and type(value) ~= "string"
-        if is_odd or best and value == value and type(value) ~= type(best) then
-          error("no order under @" .. operator, 0)
-        end
-        if value == value and (best == nil or operator == "min" and value < best
-            or operator == "max" and value > best) then
-          best = value
-        end
-      end
-      return best
-    end
-    if not operator:find "Objects$" then
-      local flat = {}
-      for k = 1, n do
-        local members, length = {}, 0
-        if data[values[k]] then members, length = M.elements(values[k]) end
-        table.move(members, 1, length, #flat + 1, flat)
-      end
-      values = flat
-    end
-    if operator:find "^unionOf[OA]" then return values end
-    -- Compared by members, in any order.
-    local distinct, seen = {is_distinct = true}, {}
-    for _, value in ipairs(values) do
-      local key = value
-      if value ~= value then key = seen end
-      if not seen[key] then
-        seen[key] = true
-        distinct[#distinct + 1] = value
-      end
-    end
-    return distinct
+    return combine(operator, values, n, count, function(value)
+      if data[value] then return M.elements(value) end
+      return {}, 0
+    end)
   end
 
   M.operate = operate
@@ -302,7 +257,8 @@ return function(M)
           -- A tracked getter may read elements through an operator. The rules leave open whether it
           -- is valid if the result is the same.
           if property.track and M.depends_on_operator(property) then M.opened() end
-          if M.is_valid(property) then path.heard[property] = since or M.flushes
+          local is_valid = M.is_valid(property) and not property.is_doubtful
+          if is_valid then path.heard[property] = since or M.flushes
           elseif property.known and (not since or path.begun and since == M.flushes)
               or property.may_be_known and not property.known then
             M.opened()

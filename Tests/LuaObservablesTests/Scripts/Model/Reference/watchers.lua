@@ -127,6 +127,15 @@ return function(M)
     return false
   end
 
+  function M.is_any_failed()
+    for _, w in ipairs(in_order()) do
+      for _, entry in ipairs(derived_of(w, supposed)) do
+        if entry.value == FAILED then return true end
+      end
+    end
+    return false
+  end
+
   -- Values that came onto a watcher's paths without a change count as delivered from now on.
   local function remember(w, entries)
     for _, entry in ipairs(entries) do
@@ -299,7 +308,7 @@ return function(M)
       id = count + 1, root = root, paths = {}, base = {}, again = {}, callback = callback,
       immediate = options.immediate, once = options.once, equals = options.equals,
       name = options.name, due = options.initial, has_observer = options.observer ~= nil,
-      observer = setmetatable({options.observer}, {__mode = "v"}),
+      owner = M.owner, observer = setmetatable({options.observer}, {__mode = "v"}),
     }
     for _, path in ipairs(paths) do add_path(w, path) end
     count, watchers[w.id] = w.id, w
@@ -307,7 +316,7 @@ return function(M)
     if w.due then anchored[w] = true end
     if options.on_end then ends[w.id] = {options.on_end, w.paths[1].text} end
     local handle = setmetatable({id = w.id}, M.Handle)
-    if #M.scopes > 0 then M.scopes[#M.scopes]:add(handle) end
+    M.add_to_scope(handle)
     return handle, w
   end
 
@@ -340,7 +349,8 @@ return function(M)
     end
     local stopped = 0
     for _, w in ipairs(in_order()) do
-      if w.root == root and (not filter.callback or w.callback == filter.callback)
+      if w.root == root and M.may_manage(w)
+          and (not filter.callback or w.callback == filter.callback)
           and (not filter.observer or w.has_observer and w.observer[1] == filter.observer) then
         for i = #w.paths, 1, -1 do
           if is_meant(w.paths[i]) then
@@ -362,7 +372,7 @@ return function(M)
       paths = change.paths, others = change.others, is_open = change.is_open,
     }
     local kind = w.immediate and change and "immediate" or "watcher"
-    protected(kind, w.name, w.callback, w.root, w.observer[1], told)
+    M.as(w.owner, protected, kind, w.name, w.callback, w.root, w.observer[1], told)
     w.is_running = false
     if w.once and not w.is_idle and watchers[w.id] == w then finish(w) end
   end

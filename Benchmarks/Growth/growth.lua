@@ -1,0 +1,59 @@
+-- Measures rows of rows.lua: obs-lua growth.lua small large surroundings name…
+--
+-- Each row is measured with a size of `small` and of `large`. If `surroundings` is 1, each function
+-- is also measured beside every surrounding. callgrind writes the counts, under the name
+-- "function<TAB>size<TAB>order<TAB>n<TAB>operations".
+local obs = require "obs"
+local measure = require "counter"
+local module = require "rows"
+
+local OPERATIONS = 4
+local sizes = { tonumber(arg[1]), tonumber(arg[2]) }
+local wanted = {}
+for i = 4, #arg do wanted[arg[i]] = true end
+
+-- Finishes the work that dead objects and ended watchers have left.
+local function settle()
+  for _ = 1, 3 do
+    collectgarbage()
+    obs.flush()
+  end
+end
+
+-- Measures an operation, after two calls that may compile code or grow tables.
+local function count(row, size, order, n, make)
+  local operate
+  local scope = obs.scope(function() operate = make() end)
+  for i = 1, 2 do operate(i) end
+  settle()
+  collectgarbage "stop"
+  measure(("%s\t%s\t%s\t%d\t%d"):format(row.name, size, order, n, OPERATIONS), function()
+    for i = 3, OPERATIONS + 2 do operate(i) end
+  end)
+  collectgarbage "restart"
+  scope:stop()
+  operate = nil
+  module.forget()
+  settle()
+end
+
+local first = {}
+for _, row in ipairs(module.rows) do
+  if wanted[row.name] then
+    for _, n in ipairs(sizes) do
+      count(row, row.size, row.order, n, function() return row.make(n) end)
+    end
+    if arg[3] == "1" and not first[row.name] then
+      for _, outside in ipairs(module.surroundings) do
+        for _, n in ipairs(sizes) do
+          count(row, "beside " .. outside.size, "flat", n, function()
+            outside.make(n)
+            return row.make(3)
+          end)
+        end
+      end
+    end
+    first[row.name] = true
+  end
+end
+os.exit(true, false)

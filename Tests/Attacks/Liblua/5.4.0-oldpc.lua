@@ -1,3 +1,0 @@
--- a2195644: a line hook looks at a stale instruction after a return.
-assert(debug.sethook == nil)
-print "done"

@@ -1,2 +1,0 @@
-local s = ("%c"):rep(8000)
-while true do os.date(s) end

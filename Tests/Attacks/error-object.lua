@@ -1,3 +1,0 @@
-while true do
-  pcall(error, setmetatable({}, { __tostring = function() while true do end end }))
-end

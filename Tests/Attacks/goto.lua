@@ -1,1 +1,0 @@
-::again:: goto again

@@ -1,1 +1,0 @@
-while true do load(("("):rep(60000)) end

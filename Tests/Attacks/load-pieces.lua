@@ -1,1 +1,0 @@
-while true do load(function() return "" end) end

@@ -1,1 +1,0 @@
-while true do ("x"):rep(30000000) end

@@ -1,3 +1,0 @@
-local obs = require "obs"
-
-while true do obs.stats() end

@@ -1,9 +1,0 @@
-local function self(i) return i end
-local function big(n, f)
-  local list = {}
-  for i = 1, n do list[i] = f(i) end
-  return list
-end
-
-local l = big(200000, self)
-while true do table.unpack(l) end
