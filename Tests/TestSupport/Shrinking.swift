@@ -19,11 +19,14 @@ package func shrunk<Step>(
 }
 
 /// Shortens a failing program as long as it still fails; returns nil if it does not fail.
+///
+/// The result also tells the first difference if the program fails only at times.
 package func smallestFailure<Step>(
   of program: [Step], _ difference: ([Step]) -> String?
 ) -> String? {
-  if difference(program) == nil { return nil }
-  return failure(of: shrunk(program) { difference($0) != nil }, difference)
+  guard let first = difference(program) else { return nil }
+  let shortest = shrunk(program) { difference($0) != nil }
+  return failure(of: shortest) { difference($0) ?? "fails only at times: \(first)" }
 }
 
 /// The difference that a program causes, and the program.

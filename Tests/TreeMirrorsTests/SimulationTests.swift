@@ -116,10 +116,37 @@ import Testing
     #expect(one.errors + two.errors == [])
   }
 
+  private func newJournal() -> String {
+    FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
+  }
+
+  // A7
+  @Test func `a stopped mirror unlocks its journal, though a new process has its descriptors`()
+    throws
+  {
+    let journal = newJournal()
+    let options = "{ journal = '\(journal)' }"
+    let mirror = try replica(options)
+    try mirror.run("root.b.x = 1")
+    var file = stat()
+    #expect(stat(journal, &file) == 0)
+    // What a process has between `fork` and `exec`.
+    let copies = (0..<1024).compactMap { (descriptor: CInt) -> CInt? in
+      var other = stat()
+      guard fstat(descriptor, &other) == 0, other.st_ino == file.st_ino,
+        other.st_dev == file.st_dev
+      else { return nil }
+      return dup(descriptor)
+    }
+    defer { for copy in copies { close(copy) } }
+    #expect(!copies.isEmpty)
+    try mirror.run("mirror:stop()")
+    _ = try replica(options)
+  }
+
   // A3, A7
   @Test func `after a server has lost batches, a journal's writer uses no number twice`() throws {
-    let folder = FileManager.default.temporaryDirectory.path
-    let journal = "{ journal = '\(folder)/\(UUID().uuidString)' }"
+    let journal = "{ journal = '\(newJournal())' }"
     let first = try replica(journal)
     let other = try countingReplicas(1, on: loop, at: network.url, through: network)[0]
     try first.run("root.b.x = 1")

@@ -153,7 +153,7 @@ end
 
 -- Scopes ---------------------------------------------------------------------------------------
 
-local Scope, none = { __name = "obs.Scope", __index = {} }, {}
+local Scope = { __name = "obs.Scope", __index = {} }
 
 local function get_stop(member) return member.stop or member.cancel end
 
@@ -176,7 +176,7 @@ end
 function Scope.__index:stop()
   check_self(self, Scope, "stop")
   local members = self.members
-  self.members, self.stopped = none, true
+  self.members, self.stopped = {}, true
   local failure
   -- Stop the members in reverse order, as `<close>` does; after an error, stop the others, too.
   for i = #members, 1, -1 do

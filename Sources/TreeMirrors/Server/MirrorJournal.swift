@@ -136,7 +136,11 @@ final class MirrorJournal {
   }
 
   func close() {
-    if descriptor >= 0 { LibC.close(descriptor) }
+    guard descriptor >= 0 else { return }
+    // A process that was just forked has the descriptor until it runs its program, and would keep
+    // the file locked.
+    flock(descriptor, LOCK_UN)
+    LibC.close(descriptor)
     descriptor = -1
   }
 }
