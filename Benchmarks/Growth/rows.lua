@@ -190,12 +190,12 @@ row("obs.observe", "components of the path", "flat", function(n)
   obs.observe(root, table.concat(path, "."), nothing)
   return flushed(function(i) last.v = i end)
 end)
--- Passes the places in the table of the keys that have left it, in the next two rows.
+-- Passes the places in the table of the keys that have left it.
 row("obs.observe", "keys that next meets", "linear", function(n)
   local t = watched(n)
   return function() return next(t) end
 end)
-row("obs.observe", "keys that next meets, one of them new", "linear", function(n)
+row("obs.observe", "keys that next meets, one of them new", "flat", function(n)
   local t = watched(n)
   obs.observe(t, "*", nothing)
   return function(i)
