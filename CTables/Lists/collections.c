@@ -84,14 +84,7 @@ void clua_collection_make(lua_State *L) {
   lua_newtable(L);
   lua_pushvalue(L, class);
   lua_setmetatable(L, table);
-  if (kind == CLUA_KIND_ARRAY || kind == CLUA_KIND_SET) {
-    clua_node *node = clua_node_make(L, table);
-    clua_pushnodeat(L, table);
-    node->kind = kind;
-    node->all = true;
-    node->shared->above->fill(L, node, table, table + 1, table + 2, false);
-    lua_settop(L, table);
-  }
+  if (kind == CLUA_KIND_ARRAY || kind == CLUA_KIND_SET) clua_node_makekind(L, table, kind, 1);
   lua_replace(L, class);
 }
 

@@ -288,7 +288,7 @@ clua_node *clua_node_prepare(lua_State *L, int table, int key, int known) {
   clua_checkstack(L, 24, NULL);
   bool held = !(known & CLUA_PREPARE_HELD) && clua_holdcollector(L);
   // A table that moves as a whole gets a `__len`.
-  if (made) node = clua_node_makelarge(L, table, (known & CLUA_PREPARE_WHOLE) != 0);
+  if (made) node = clua_node_makekind(L, table, CLUA_KIND_PLAIN, (known & CLUA_PREPARE_WHOLE) != 0);
   // The name must be checked for an instance of a model, which may not have it.
   bool checked = !node->inherits || known & (CLUA_PREPARE_DECLARED | CLUA_PREPARE_STORED);
   bool plain = checked && node->kind == CLUA_KIND_PLAIN && node->access == CLUA_ACCESS_OPEN

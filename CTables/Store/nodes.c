@@ -259,10 +259,10 @@ static void fill_plainly(lua_State *L, int table, int metatable, int userdata, i
 }
 
 clua_node *clua_node_make(lua_State *L, int index) {
-  return clua_node_makelarge(L, index, 0);
+  return clua_node_makekind(L, index, CLUA_KIND_PLAIN, 0);
 }
 
-clua_node *clua_node_makelarge(lua_State *L, int index, int metamethods) {
+clua_node *clua_node_makekind(lua_State *L, int index, clua_kind kind, int metamethods) {
   int table = lua_absindex(L, index), top = lua_gettop(L);
   clua_checkstack(L, 20, NULL);
   clua_node *node = clua_pushnodeat(L, table);
@@ -291,6 +291,8 @@ clua_node *clua_node_makelarge(lua_State *L, int index, int metamethods) {
   memset(node, 0, sizeof *node);
   node->mark = &clua_node_key;
   node->shared = shared;
+  node->kind = kind;
+  node->all = clua_isstorefixed(node);
   node->records = node->inlined;
   node->capacity = CLUA_RECORDS_INLINE;
   node->ended = true;  // until the node is complete: an error on the way leaves nothing behind

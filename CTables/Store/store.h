@@ -332,9 +332,9 @@ static inline bool clua_ismetakey(lua_State *L, int key) {
   return text[0] == '_' && text[1] == '_';
 }
 
-/// Like clua_node_make; the private metatable has room for this many of our metamethods.
-/// [-0, +0, m]
-clua_node *clua_node_makelarge(lua_State *L, int index, int metamethods);
+/// Like clua_node_make, for a table of a kind. Its private metatable has room for this many of our
+/// metamethods beside those for reads and writes. [-0, +0, m]
+clua_node *clua_node_makekind(lua_State *L, int index, clua_kind kind, int metamethods);
 /// Ends the claim of a node that has ended: Lua may free it. [-0, +0, -]
 void clua_unclaimnode(lua_State *L, clua_node *node);
 /// Ends a node if it or its block of records was lost. [-0, +0, -]
