@@ -137,17 +137,17 @@ let package = Package(
         "CSandbox", "CCommandLine", "LibC",
       ],
       exclude: ["Recordings/recordings.lua", "Testing/coverage.lua"], swiftSettings: strict),
-    .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
+    .target(
+      name: "TestSupport", dependencies: ["LibC"], path: "Tests/TestSupport", swiftSettings: strict),
     // A part of TreeMirrorsTests. It is also a program, because many schedules need optimized code.
     .executableTarget(
       name: "mirror-simulation",
-      dependencies: [
-        "TreeMirrors", "LuaObservables", "Lua", "Observables", "TestSupport", "LibC",
-      ],
+      dependencies: ["TreeMirrors", "LuaObservables", "Lua", "Observables", "TestSupport"],
       path: "Tests/MirrorSimulation", exclude: ["Scripts"], swiftSettings: strict),
     // A part of LuaObservablesTests. It is also a program, for the same reason.
     .executableTarget(
-      name: "sandbox-programs", dependencies: ["LuaObservables", "Lua", "Observables", "LibC"],
+      name: "sandbox-programs",
+      dependencies: ["LuaObservables", "Lua", "Observables", "TestSupport"],
       path: "Tests/SandboxPrograms", swiftSettings: strict),
     .testTarget(
       name: "ObservablesTests",
