@@ -138,7 +138,8 @@ let package = Package(
       ],
       exclude: ["Recordings/recordings.lua", "Testing/coverage.lua"], swiftSettings: strict),
     .target(
-      name: "TestSupport", dependencies: ["LibC"], path: "Tests/TestSupport", swiftSettings: strict),
+      name: "TestSupport", dependencies: ["LibC"], path: "Tests/TestSupport",
+      swiftSettings: strict),
     // A part of TreeMirrorsTests. It is also a program, because many schedules need optimized code.
     .executableTarget(
       name: "mirror-simulation",
