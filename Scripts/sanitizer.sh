@@ -1,6 +1,6 @@
 # For scripts that build with a sanitizer: sets `options` for SwiftPM, and the environment.
 #
-# A sanitizer has a build folder of its own. False where there is none of that name.
+# Each sanitizer has its own build folder. Fails if there is no sanitizer of that name.
 use_sanitizer() {  # address or thread
   case $1 in
     # Records that are given out again would hide that somebody still uses them.
@@ -13,7 +13,7 @@ use_sanitizer() {  # address or thread
       return 2
       ;;
   esac
-  # The tests that start the program need it with the sanitizer, too.
+  # For `use_program`: the program with the sanitizer.
   export OBS_LUA_PROGRAM=$PWD/.build-${1:0:1}san/debug/obs-lua
   export LSAN_OPTIONS=suppressions=$PWD/Scripts/leaks.suppressed:print_suppressions=0
   # Locals that the sanitizer moves away from the stack don't tell how much of that is left. A program

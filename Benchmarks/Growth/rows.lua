@@ -5,8 +5,8 @@
 --
 -- The function makes a program of size n and returns an operation, which receives the number of the
 -- call. Flushes that deliver its changes belong to the operation. The third argument is the order
--- that the rules promise: `flat`, `log`, or `linear` in this size. The first row of a function is
--- also measured beside each of the `surroundings`, with which its cost must not grow.
+-- that the rules promise: `flat`, `log`, `linear` or `n log n` in this size. The first row of a
+-- function is also measured beside each of the `surroundings`, with which its cost must not grow.
 local obs = require "obs"
 
 local rows, surroundings, known = {}, {}, {}
@@ -138,7 +138,7 @@ row("obs.observe", "watchers of the key", "linear", function(n)
   for _ = 1, n do obs.observe(t, "v", nothing) end
   return flushed(function(i) t.v = i end)
 end)
--- Each is told, as it is called after `resume`.
+-- The write marks each of them, because `resume` would call it.
 row("obs.observe", "paused watchers of the key", "linear", function(n)
   local t = { v = 0 }
   obs.observe(t, "v", nothing)
@@ -190,7 +190,7 @@ row("obs.observe", "components of the path", "flat", function(n)
   obs.observe(root, table.concat(path, "."), nothing)
   return flushed(function(i) last.v = i end)
 end)
--- Passes the places in the table of the keys that have left it.
+-- `next` passes the empty places of the keys that have moved from the table to the store.
 row("obs.observe", "keys that next meets", "linear", function(n)
   local t = watched(n)
   return function() return next(t) end

@@ -443,7 +443,7 @@ static bool pair(lua_State *L, clua_comparison *comparison, int x, int y) {
   return true;
 }
 
-/* Whether the tables at X and Y are of the same kind, and trees go on below them. Data may be a
+/* Whether the tables at X and Y are of the same kind, and trees continue below them. Data may be a
    plain table instead, unless the other table is a set. [-0, +any, -] */
 static bool are_of_one_kind(lua_State *L) {
   if (clua_isopaque(L, X) || clua_isopaque(L, Y)) return false;

@@ -159,7 +159,7 @@ typedef struct clua_order {
   union {
     struct {
       uint32_t links;   // in a pair or a chain: how many keys have moved,
-      uint32_t hangs;   // and before how many keys of the table they stand; possibly fewer
+      uint32_t hangs;   // and before how many keys of the table they stand, at most
     };
     struct {
       uint32_t prefix;  // recorded: keys 1…prefix come first,

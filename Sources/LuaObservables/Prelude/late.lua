@@ -111,7 +111,8 @@ for group, names in each, groups do
   for _, name in each, names do obs[name] = late(group, callers, name) end
 end
 
--- This function is nested deeper than calls from C, so no caller in C can be redirected to it.
+-- Calls of this function can be nested deeper than calls from C, so it has no caller in C that
+-- could be redirected.
 obs.task = late("tasks", functions, "task")
 
 -- Functions that the host program calls.

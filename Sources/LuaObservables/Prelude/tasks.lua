@@ -141,7 +141,7 @@ local function wait(task, arm)
   return coroutine_yield(waiting)
 end
 
---- Checks that a task is running, which can wait.
+--- Checks that a task is running and can wait, and returns it.
 core.check_task = running_task
 
 --- Waits as `wait` does, in the task that calls the named function.

@@ -32,7 +32,7 @@ final class SourceNames: PlaceSource {
   /// The source name of the module's functions, "obs".
   private static let prelude: Int32 = 1
 
-  /// Texts of places, by the last digits of the places.
+  /// A cache of the texts of places, by the last bits of line + source.
   @exclusivity(unchecked) private var texts = Array(
     repeating: (site: Site(), text: ""), count: SourceNames.slots)
 

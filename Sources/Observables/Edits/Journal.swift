@@ -186,8 +186,8 @@
   /// are slow, `numbers` gives each element of two lists a number from 0, the same to elements that
   /// are the same; the numbers are then compared instead.
   ///
-  /// - Complexity: O(edits) for insertions only, for removals only, and for one move of an element
-  ///   among others; otherwise O(n + n·d).
+  /// - Complexity: O(edits) for insertions only, for removals only, for one or two replacements,
+  ///   and for one move of an element among others; otherwise O(n + n·d).
   @inlinable package func edits<List: RandomAccessCollection<Element>>(
     since position: Int, current: () -> List, same: (Element, Element) -> Bool,
     numbers: (([Element], [Element]) -> (old: [Int], new: [Int])?) = { _, _ in nil },

@@ -2,7 +2,7 @@
 ///
 /// The keys of a mirror have one prefix, and braces that keep them on one node of a cluster:
 /// - `s`: the stream of batches, whose version is the number before the dash of their ids; each has
-///   a writer (`w`), its number (`n`), the mark of this append (`m`), and at last bytes (`b`);
+///   a writer (`w`), its number (`n`), the mark of this append (`m`), and last its bytes (`b`);
 /// - `m`: `epoch`, which names the published state for good; `v`, the version; `at`, the version of
 ///   the snapshot; `format`;
 /// - `w`: the last number of each writer;

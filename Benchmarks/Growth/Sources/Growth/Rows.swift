@@ -4,7 +4,7 @@ import Observables
 struct Row: Sendable {
   let name: String
   let size: String
-  /// The order that the rules promise: `flat`, `log`, or `linear` in the size.
+  /// The order that the rules promise: `flat`, `log`, `linear` or `n log n` in the size.
   let order: String
   /// Makes a program of this size, and returns one operation, which gets the number of the call.
   let make: @Sendable (Int, Loop) throws -> (Int) throws -> Void

@@ -27,7 +27,7 @@ struct DeliveryQueue {
   var count: Int { queue.count + triggered.count + later.count + held.count }
   var hasHeld: Bool { !held.isEmpty }
 
-  /// The watchers that wait for their turns, in no order.
+  /// All queued watchers, in no order.
   var all: [WatcherRef] {
     let rest = isFlushing ? Array(current.elements[position...]) : []
     return queue.elements + rest + triggered.elements + later.elements + held.elements

@@ -192,14 +192,14 @@ package struct DeliveredValues: Room {
 
   /// Forgets all values, because no watcher compares any more.
   ///
-  /// Otherwise a property would keep its base, which may lead to the object of the property.
+  /// Otherwise a property would keep its base, which may keep the object of the property alive.
   func forgetAll() {
     let lazies = state.based
     (state.based, state.former) = ([], [:])
     for lazy in lazies.compactMap({ watchers[$0] }) where lazy.hasBase { forgetBase(of: lazy) }
   }
 
-  /// Notes that a watcher ends that perhaps still had to compare.
+  /// Notes that a watcher ends, which may still have had to compare.
   func noteEnd() { if !state.based.isEmpty { state.hasEndedWatcher = true } }
 
   /// Forgets the values that were kept for watchers that have ended, after a flush without calls.

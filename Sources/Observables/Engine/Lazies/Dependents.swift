@@ -128,8 +128,9 @@ package struct Dependents: Room {
     }
   }
 
-  /// Whether nothing reads the values that this watcher or property depends on: a property that
-  /// keeps no value is read by the property that is being brought up to date.
+  /// Whether nothing reads the values that this watcher or property depends on.
+  ///
+  /// While a property is being brought up to date, it reads the properties that keep no value.
   private func isUnread(_ watcher: WatcherRef) -> Bool {
     watcher.needsEachChange && !(watcher.pointee.traits.contains(.lazy) && settling.isUnderWay)
   }

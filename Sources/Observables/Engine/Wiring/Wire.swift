@@ -31,7 +31,8 @@ struct Wire {
   var routes: Unmanaged<Routes>?
   /// The last link that the computation under way has kept.
   ///
-  /// Before a computation: the last link that was found to be the same.
+  /// Before a computation, while its reads are examined: the last link that was found to be the
+  /// same.
   var cursor: LinkRef?
   /// The number of the run of a tracked computation.
   var stamp: UInt32 = 0
