@@ -225,6 +225,20 @@ int clua_readcontents(lua_State *L) {
   return 8;
 }
 
+int clua_trackcontents(lua_State *L) {
+  lua_settop(L, 1);
+  clua_node *node = clua_istracking(L) ? clua_pushnodeat(L, 1) : NULL;
+  if (!node || !clua_isopened(node)) return 0;
+  clua_noteread(L, node, CLUA_READ_EVERY);
+  lua_getiuservalue(L, 3, CLUA_NODE_STORE);
+  clua_steps steps = {L, 0};
+  for (lua_pushnil(L); lua_next(L, 4); lua_pop(L, 1)) {
+    clua_step(&steps);
+    clua_track(L, 6);
+  }
+  return 0;
+}
+
 /* ---- Copying --------------------------------------------------------------------------------- */
 
 /* The most entries of a table that is copied with its parent. */
@@ -457,27 +471,36 @@ static bool are_of_one_kind(lua_State *L) {
   return clua_getmetatable(L, X) && clua_getmetatable(L, Y) && lua_rawequal(L, -1, -2);
 }
 
+/* Whether the key at `key` is lazy. [-0, +0, -] */
+static bool is_lazy(lua_State *L, clua_node *node, int userdata, int key) {
+  if (!node || node->lazies == 0) return false;
+  clua_record *record = clua_record_of(L, node, userdata, key);
+  return record && record->lazy;
+}
+
 /* The number of entries that are not lazy in the table at an index, X or Y; for X, -1 if one of
-   them is not in the table at Y. Tables in both become partners. [-0, +any, e] */
+   them is not in the table at Y, or is lazy there. Tables in both become partners. [-0, +any, e] */
 static lua_Integer count_entries(lua_State *L, clua_comparison *comparison, int table) {
   lua_Integer count = 0;
   lua_settop(L, Y);
-  clua_node *node = clua_pushnodeat(L, table);
-  int userdata = lua_gettop(L);
+  clua_node *partner = clua_pushnodeat(L, Y), *node;
+  int partners = lua_gettop(L), userdata;
+  node = clua_pushnodeat(L, table);
+  userdata = lua_gettop(L);
   if (node) {
     clua_absorb(L, node, table, userdata, clua_writeheard);
     lua_getiuservalue(L, userdata, CLUA_NODE_STORE);
   }
-  bool has_lazies = node && node->lazies != 0, is_set = node && node->kind == CLUA_KIND_SET;
+  bool is_set = node && node->kind == CLUA_KIND_SET;
   int key = lua_gettop(L) + 1, value = key + 1, other = key + 2;
   for (int part = node ? userdata + 1 : table;; part = table) {
     lua_pushnil(L);
     for (; lua_next(L, part); lua_settop(L, key)) {
       clua_step(&comparison->steps);
-      clua_record *record = has_lazies ? clua_record_of(L, node, userdata, key) : NULL;
-      if (record && record->lazy) continue;
+      if (is_lazy(L, node, userdata, key)) continue;
       count++;
       if (table == Y) continue;
+      if (is_lazy(L, partner, partners, key)) return -1;
       lua_pushvalue(L, key);
       clua_rawget(L, Y);
       bool is_tree = lua_istable(L, value) && !is_set && is_name(L, key);

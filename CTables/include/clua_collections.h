@@ -76,6 +76,9 @@ int clua_try_pushnamedmember(lua_State *L);
 /// - has_userdata: some value is one
 /// - has_fields: there are keys outside of 1…n
 int clua_readcontents(lua_State *L);
+/// (table) For a tracked getter that has reached the table: it reads all contents, and reaches all
+/// tables in them.
+int clua_trackcontents(lua_State *L);
 /// (table → copy, list of tables) fills the copies of the listed tables, and those of all tables in
 /// them. Returns a table that it does not copy, because it may have lazy or computed keys or a
 /// tracked getter reads it; nothing if all are filled.

@@ -200,7 +200,7 @@ final class ChangeFunctions: ModuleSlice {
     L.height = 5
     let (old, new) = (numbers(1), numbers(3))
     let limit = L.integer(at: 5).map { Int($0) } ?? EditScript.limit
-    let script = EditScript(from: old.count, to: new.count, limit: limit) { old[$0] == new[$1] }
+    let script = EditScript(from: old, to: new, limit: limit)
     try state.pushTable(elements: 4 * script.steps.count, to: L)
     var position = 0
     for step in script.steps {

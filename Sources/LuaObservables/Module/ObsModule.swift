@@ -339,6 +339,7 @@ final class ObsModule {
       ("extended", clua_extended), ("is_opaque_table", clua_istableopaque),
       ("restore_fields", clua_restorefields), ("are_alike", clua_arealike),
       ("copy_tables", clua_copytables), ("follow_keys", clua_followkeys),
+      ("track_contents", clua_trackcontents),
     ]
     for (name, function) in callers {
       lua_pushcclosure(L.pointer, function, 0)

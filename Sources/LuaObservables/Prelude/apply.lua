@@ -7,7 +7,7 @@ local core, obs = ...
 
 local getmetatable, next, pcall, rawequal, setmetatable, tostring, type =
   getmetatable, next, pcall, rawequal, setmetatable, tostring, type
-local concat, move, sort = table.concat, table.move, table.sort
+local move = table.move
 local string_format, string_match, string_sub = string.format, string.match, string.sub
 local kind_of, raise, same, trees = core.kind, core.raise, core.same, core.trees
 local contents, copied, equal, holds_objects, is_leaf, is_object, is_value =

@@ -17,7 +17,8 @@ local are_lists, are_same, contents, copied, differing_keys, each_object, edit_s
   trees.each_object, trees.edit_script
 local holds_objects, is_element, is_object, leaf =
   trees.holds_objects, trees.is_element, trees.is_object, trees.leaf
-local same, sorted_keys, trace = trees.same, trees.sorted_keys, trees.trace
+local same, sorted_keys, trace, track_contents =
+  trees.same, trees.sorted_keys, trees.trace, core.track_contents
 
 -- Data of objects ---------------------------------------------------------------------------------
 
@@ -296,7 +297,7 @@ function trees.difference(before, after, objects, site_of)
   -- Group the objects by the lengths of their paths.
   local levels, paths, deepest = {}, {}, 0
   for i = 1, #objects do
-    local object, is_changed = objects[i], nil
+    local object, is_changed = objects[i]
     if before.only[object] then
       is_changed = before:leaves_parts(object)
     else
@@ -404,12 +405,14 @@ local function is_of_one_kind(x, y)
   return x.kind == y.kind and x.model == y.model
 end
 
---- A function that reads the contents of each object once.
-function trees.remembered()
+--- A function that reads the contents of each object once. With `tracks`, these are reads of a
+--- tracked getter (Z10).
+function trees.remembered(tracks)
   local known = {}
   return function(object)
     local made = known[object]
     if not made then
+      if tracks and type(object) == "table" then track_contents(object) end
       made = contents(object)
       known[object] = made
     end
@@ -421,7 +424,7 @@ function obs.diff(a, b)
   check_observed(a, 1, "diff")
   check_observed(b, 2, "diff")
   if are_alike(a, b, trees.tools, false) then return {} end
-  local contents_a, contents_b = trees.remembered(), trees.remembered()
+  local contents_a, contents_b = trees.remembered(true), trees.remembered(true)
   local x, y = contents_a(a), contents_b(b)
   if x.kind ~= y.kind then
     local kind = x.kind == "array" and "an array" or x.kind and "a " .. x.kind

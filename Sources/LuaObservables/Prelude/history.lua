@@ -3,8 +3,8 @@
 -- A step has the contents before and after of each written object, so objects keep their identity.
 local core, obs = ...
 
-local error, ipairs, next, pcall, setmetatable, tostring, type =
-  error, ipairs, next, pcall, setmetatable, tostring, type
+local error, ipairs, pcall, setmetatable, tostring, type =
+  error, ipairs, pcall, setmetatable, tostring, type
 local string_format = string.format
 local remove = table.remove
 local trees = core.trees

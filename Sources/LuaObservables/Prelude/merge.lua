@@ -270,8 +270,8 @@ function obs.merge(target, data, options)
   end
   if target == data or are_alike(target, data, trees.tools, true) then return end
   local merge = setmetatable({
-    contents_of = trees.remembered(), contents_of_data = trees.remembered(), writes = {}, new = {},
-    options = options,
+    contents_of = trees.remembered(), contents_of_data = trees.remembered(true),
+    writes = {}, new = {}, options = options,
   }, Merge)
   if not can_pair(merge.contents_of(target), merge.contents_of_data(data)) then
     bad_argument(2, "merge", string_format("%s cannot take these contents",

@@ -4,8 +4,8 @@
 -- gets what was written as bytes, once per turn, and sends the changes of others in the same form.
 local core, obs = ...
 
-local error, getmetatable, next, pcall, rawequal, rawset, setmetatable, tostring, type =
-  error, getmetatable, next, pcall, rawequal, rawset, setmetatable, tostring, type
+local error, getmetatable, next, pcall, rawset, setmetatable, tostring, type =
+  error, getmetatable, next, pcall, rawset, setmetatable, tostring, type
 local concat, format, pack, unpack = table.concat, string.format, string.pack, string.unpack
 local array, bad_argument, dictionary, identical, kind_of, is_opaque, model_of, set_of, trees =
   core.array, core.bad_argument, core.dictionary, core.identical, core.kind, core.is_opaque,

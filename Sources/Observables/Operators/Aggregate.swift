@@ -251,7 +251,7 @@ extension Aggregate {
 
 extension Operand {
   /// The operand that represents all equal ones: 1 for 1.0.
-  package var normalized: Operand {
+  var normalized: Operand {
     guard case .float(let number) = self, let integer = Int(exactly: number) else { return self }
     return .integer(integer)
   }

@@ -49,6 +49,8 @@ for sentence, cases in pairs {
   ["C13: lazy keys are no part of a difference"] = {
     { lazy, { first = "A", last = "B" }, "" },
     { lazy, { first = "A", last = "B", full = "AB" }, 'set full nil>"AB"' },
+    -- The number of stored keys is the same.
+    { { first = "A", full = "AB" }, lazy, 'set full "AB">nil, set last nil>"B"' },
   },
 } do
   check(sentence, function()

@@ -228,6 +228,19 @@ example("Z10: a write in a getter is not a dependency, and neither is what it re
   obs.invalidate(t, "c")
   = obs.is_valid(t, "d")                          --> true
 ]])
+example("Z10: obs.diff and obs.merge read all contents", "t.changes, t.copy, t.members", [[
+  local t = { a = { 1, { n = 2 } }, b = { 1, { n = 2 } }, set = obs.set_of { 1 } }
+  obs.computed(t, "changes", function(self) return #obs.diff(self.a, self.b) end)
+  obs.computed(t, "members", function(self) return #obs.diff(self.set, obs.set_of {}) end)
+  obs.computed(t, "copy", function(self)
+    local copy = {}
+    obs.merge(copy, self.a)
+    return copy[2].n
+  end)                                            --> 0 2 1
+  t.a[2].n = 3                                    --> 1 3 1
+  t.b[1] = 0                                      --> 2 3 1
+  t.set:add(2)                                    --> 2 3 2
+]])
 example("Z10: obs.lazy tracks if it is told so", "t.x, t.y", [[
   local t = { a = 1 }
   obs.lazy(t, "x", { get = function(self) return self.a end, track = true })
