@@ -109,7 +109,7 @@ static void move_all(lua_State *L, clua_node *node, int table, int metatable, in
       lua_setmetatable(L, -2);
       lua_replace(L, i);
     }
-    if (!removed || !clua_successor(L, table, removed)) removed = 0;
+    if (!removed || !clua_follower(L, node, table, userdata, removed)) removed = 0;
     else lua_replace(L, after);
   }
   lua_Integer prefix = 0, ordered = 0;
@@ -316,12 +316,20 @@ bool clua_node_setslot(lua_State *L, clua_node *node, int key, clua_slot *slot) 
 
 bool clua_node_waslist(const clua_node *node) { return node->listed; }
 
+/* Moves all keys, whichever of them a loop stands at. On top is what clua_pushnode pushes.
+   [-0, +0, m] */
+static void move_any(lua_State *L, clua_node *node) {
+  int userdata = lua_gettop(L);
+  move_all(L, node, userdata - 2, userdata - 1, userdata, 0);
+  node->order.restarts = node->order.kind == CLUA_ORDER_RECORDED;
+}
+
 void clua_moveall(lua_State *L, clua_node *node) {
   int top = lua_gettop(L);
   clua_checkstack(L, 24, NULL);
   if (!node->all && clua_pushnode(L, node)) {
     bool held = clua_holdcollector(L);
-    move_all(L, node, top + 1, top + 2, top + 3, 0);
+    move_any(L, node);
     clua_releasecollector(L, held);
   }
   lua_settop(L, top);
@@ -331,7 +339,7 @@ void clua_node_watchevery(lua_State *L, clua_node *node, clua_slot *slot) {
   int top = lua_gettop(L);
   clua_checkstack(L, 24, NULL);
   if (!clua_pushnode(L, node)) return;
-  if (!node->all) move_all(L, node, top + 1, top + 2, top + 3, 0);
+  if (!node->all) move_any(L, node);
   node->every = slot;
   lua_settop(L, top);
 }

@@ -168,6 +168,7 @@ typedef struct clua_order {
   };
   clua_order_kind kind : 8;
   bool unfinished : 1;  // a traversal may stand between two moved keys
+  bool restarts : 1;    // or, if recorded, at a key that was removed before: it starts again
 } clua_order;
 
 struct clua_node {
@@ -473,6 +474,9 @@ int clua_nodenext(lua_State *L, clua_node *node, int table, int userdata);
 /// pushes nothing if the key has no place in the table any more. Indices are absolute.
 /// [-0, +(0|1), m]
 bool clua_successor(lua_State *L, int table, int key);
+/// Like clua_successor, in the order of a traversal: keys that have moved keep their places.
+/// [-0, +(0|1), m]
+bool clua_follower(lua_State *L, clua_node *node, int table, int userdata, int key);
 /// Remembers the place of a key that is about to leave the table. Indices are absolute. [-0, +0, m]
 void clua_keepplace(lua_State *L, clua_node *node, int table, int userdata, int key);
 /// Forgets all places. [-0, +0, -]

@@ -171,6 +171,16 @@ static void push_chain_of(lua_State *L, clua_node *node, int userdata) {
   lua_getiuservalue(L, userdata, CLUA_NODE_ORDER);
 }
 
+bool clua_follower(lua_State *L, clua_node *node, int table, int userdata, int key) {
+  if (!clua_successor(L, table, key)) return false;
+  if (!clua_ischained(node)) return true;
+  int next = lua_gettop(L), chain = next + 1;
+  push_chain_of(L, node, userdata);
+  if (follow(L, chain, next) != LUA_TNIL) lua_replace(L, next);
+  lua_settop(L, next);
+  return true;
+}
+
 void clua_keepplace(lua_State *L, clua_node *node, int table, int userdata, int key) {
   int top = lua_gettop(L), next = top + 1, chain = top + 2;
   // An absent key that still has a place in the table may be the current key of a loop that removed
@@ -366,6 +376,15 @@ static int next_ordered(lua_State *L, clua_node *node, int table, int store, int
     if (next_stored(L, node, store, positions)) return FOUND;
     lua_pushnil(L);
   } else if (!clua_ismetakey(L, key)) {
+    if (node->order.restarts) {
+      if (!clua_successor(L, store, key)) {
+        node->order.restarts = false;
+        lua_settop(L, key - 1);
+        lua_pushnil(L);
+        return next_ordered(L, node, table, store, userdata);
+      }
+      lua_pop(L, 1);
+    }
     lua_pushvalue(L, key);
     if (next_stored(L, node, store, positions)) return FOUND;
     lua_pushnil(L);

@@ -127,3 +127,40 @@ do
   check("removed, forgotten, all moved", nothing, t, 11)
   for i = 1, 9 do assert(t["x" .. i] == i) end
 end
+
+-- The last element of a list is removed and observed, before keys that have moved.
+for _ = 1, 20 do
+  local t = {1, 2, 3}
+  for i = 1, 20 do t[tostring({}) .. i] = i end
+  local i = 0
+  for k in pairs(t) do
+    i = i + 1
+    if i > 3 and i % 3 == 0 then obs.observe(t, k, nothing) end
+  end
+  check("remove and observe the end of a list", function(t, k)
+    if k == 3 then
+      t[k] = nil
+      obs.observe(t, obs.path(k), nothing)
+    end
+  end, t, 23)
+end
+
+-- A loop that stands at a removed key when the whole table moves meets the other keys.
+for _, move in ipairs {
+  function(t) obs.observe(t, "*", nothing) end,
+  function(t)
+    local view = {t = t}
+    obs.computed(view, "first", function(self) return next(self.t) end)
+    return view.first
+  end,
+} do
+  for _, n in ipairs {2, 20, 100} do
+    local t, met = filled(n), 0
+    for k in pairs(t) do
+      met = met + 1
+      t[k] = nil
+      if met == n // 2 then move(t) end
+    end
+    assert(met == n and next(t) == nil)
+  end
+end
