@@ -47,9 +47,6 @@ local function flushed(f)
     obs.flush()
   end
 end
-local function settle()
-  obs.flush()
-end
 
 -- Surroundings -----------------------------------------------------------------------------------
 
@@ -62,7 +59,7 @@ beside("watched objects", function(n)
     obs.observe(t, "v", nothing)
     t.v = 0
   end
-  settle()
+  obs.flush()
 end)
 beside("objects below **", function(n)
   local root = keep { list = records(n), flat = record(n) }
@@ -71,25 +68,25 @@ beside("objects below **", function(n)
     root.list[i].v = 0
     root.flat["k" .. i] = 0
   end
-  settle()
+  obs.flush()
 end)
 beside("elements with watchers", function(n)
   local array = keep(obs.array(records(n)))
   obs.observe_edits(array, nothing)
   obs.observe(array, "*.v", nothing)
   array[1].v = 0
-  settle()
+  obs.flush()
 end)
 beside("paused watchers of edits", function(n)
   local dictionary = keep(obs.dictionary(record(n)))
   keep(obs.observe_edits(dictionary, nothing)):pause()
   for i = 1, n do dictionary["k" .. i] = 0 end
-  settle()
+  obs.flush()
 end)
 beside("objects that died", function(n)
   for i = 1, n do obs.observe({ v = i }, "v", nothing) end
   collectgarbage()
-  settle()
+  obs.flush()
 end)
 beside("past turns", function(n)
   local t = keep { v = 0, list = {} }
@@ -115,7 +112,7 @@ beside("computed properties", function(n)
     local _ = t.w
   end
   source.v = 2
-  settle()
+  obs.flush()
 end)
 
 -- Reading and writing ----------------------------------------------------------------------------
@@ -173,7 +170,7 @@ row("obs.observe", "keys below **", "flat", function(n)
   local t = { flat = record(n) }
   obs.observe(t, "**", nothing)
   for i = 1, n do t.flat["k" .. i] = 0 end
-  settle()
+  obs.flush()
   return flushed(function(i) t.flat.k1 = i end)
 end)
 list_row("elements of @sum", "log", "list.@sum.v", function(t, i) t.list[1].v = -i end)
@@ -247,6 +244,9 @@ local filters = {
   ["the path"] = function() return "x.y" end,
   ["the observer"] = function(observer) return { observer = observer } end,
   ["the callback"] = function(_, callback) return { callback = callback } end,
+  ["a path of all and the callback"] = function(_, callback)
+    return { path = "v", callback = callback }
+  end,
 }
 for kind, filter in pairs(filters) do
   row("obs.stop", "other watchers, by " .. kind, "flat", function(n)
@@ -257,8 +257,9 @@ for kind, filter in pairs(filters) do
     return function(i)
       local observer = {}
       local function callback() return i end
-      obs.observe(t, "x.y", callback, { observer = observer })
-      assert(obs.stop(t, filter(observer, callback)) == 1)
+      local filter = filter(observer, callback)
+      obs.observe(t, filter.path or "x.y", callback, { observer = observer })
+      assert(obs.stop(t, filter) == 1)
     end
   end)
 end

@@ -43,10 +43,10 @@ struct WatcherIndex {
     ] where isGiven {
       choices.append(L.address(at: index).flatMap { byValue[$0] } ?? [])
     }
-    if !filter.paths.isEmpty {
-      choices.append(
-        Set(filter.paths.flatMap { byPath[$0.components] ?? [] }).sorted { $0.number < $1.number })
-    }
-    return choices.min { $0.count < $1.count } ?? []
+    let shortest = choices.min { $0.count < $1.count }
+    if filter.paths.isEmpty { return shortest ?? [] }
+    let lists = filter.paths.compactMap { byPath[$0.components] }
+    if let shortest, shortest.count <= lists.reduce(0, { $0 + $1.count }) { return shortest }
+    return Set(lists.joined()).sorted { $0.number < $1.number }
   }
 }
