@@ -360,18 +360,21 @@ extension Members {
     of components: ArraySlice<Path.Component>, on node: NodeRef
   ) -> Aggregate.Value? {
     // Bringing one operator up to date may remove links of the other candidates, too.
-    var candidates: [(watcher: WatcherID, state: LinkState)] = []
+    var candidates: [(watcher: WatcherID, wire: WireRef, state: LinkState)] = []
     forEachState(of: node) { link, state in
       let wire = link.pointee.wire
       let path = wire.pointee.path.takeUnretainedValue()
       if state.role == .aggregate,
         path.components[Int(link.pointee.step)...].elementsEqual(components)
       {
-        candidates.append((wire.pointee.watcher.identity, state))
+        candidates.append((wire.pointee.watcher.identity, wire, state))
       }
     }
-    for (name, state) in candidates {
-      guard let watcher = watchers[name], dependents.follow(watcher) else { continue }
+    for (name, wire, state) in candidates {
+      // Other paths of the watcher may lead to a property whose getter is running now.
+      guard let watcher = watchers[name],
+        !(computing.isUnderWay && watcher.hasWork(besides: wire)), dependents.follow(watcher)
+      else { continue }
       var isThere = false
       forEachState(of: node) { if $1 === state { isThere = true } }
       if isThere { return state.operating!.aggregate!.value }
@@ -383,6 +386,17 @@ extension Members {
     records.forEach(from: node.pointee.every?.pointee.links.first) { link in
       if let state = link.state { body(link, state) }
     }
+  }
+}
+
+extension WatcherRef {
+  fileprivate func hasWork(besides wire: WireRef) -> Bool {
+    var next = pointee.wiresWithWork
+    while let other = next {
+      if other != wire, other.pointee.stale != nil || other.pointee.dirty != nil { return true }
+      next = other.pointee.nextWithWork
+    }
+    return false
   }
 }
 

@@ -15,6 +15,17 @@ each("Z11: a cycle names its members in order", "t.shown", [[
   = #obs.valid_names(t)                   --> 0
   t.rate = 5                              --> 5
 ]])
+each("Z11: an operator that a getter reads, and that a dependent observes, is no cycle", "t.b", [[
+  local t = object {
+    x = 1, list = { 1, 2 },
+    a = computed({ "x" }, function(self) return self.x + obs.get(self, "list.@sum") end),
+    c = computed({ "a" }, function(self) return self.a end),
+    b = computed({ "list.@sum", "c" }, function(self) return self.c end),
+  }
+  = t.b                                   --> 4
+  t.x = 2
+  = t.b                                   --> 5
+]])
 check("Z11: a getter without a value that reads itself, directly or by others", function()
   local runs = 0
   local function property(t, name, get)
