@@ -75,6 +75,8 @@ int clua_raisestop(lua_State *L) {
     spend(guard->account);
     note_place(L, guard);
   }
+  // The error may end an operation that holds the collector.
+  if (lua_gc(L, LUA_GCISRUNNING) == 1) lua_gc(L, LUA_GCRESTART);
   clua_pushstop(L);
   return lua_error(L);
 }

@@ -168,7 +168,8 @@ bool clua_recover(lua_State *L);
 
 /// Keeps the collector from starting a step until `clua_releasecollector`, which takes the result:
 /// no finalizer may run during allocations of an operation that changes a node. An error for lack
-/// of memory ends this, too, as it follows a full collection without finalizers.
+/// of memory ends this, too, as it follows a full collection without finalizers, and so does a stop
+/// of scripts (clua_poll).
 static inline bool clua_holdcollector(lua_State *L) {
   // The collector works off a debt in KB; if it is far below zero, no step is due.
   if (lua_gc(L, LUA_GCISRUNNING) != 1) return false;

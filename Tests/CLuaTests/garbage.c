@@ -1,11 +1,12 @@
-// Garbage, including objects with finalizers, is collected in many short parts.
+// Garbage, including objects with finalizers, is collected in many short parts, also after a stop.
 #include "clua_allocator.h"
 #include "clua_calls.h"
 #include "clua_guard.h"
 
 #include <stdio.h>
 
-static clua_guard guard;
+static clua_account account;
+static clua_guard guard = {.account = &account};
 static clua_home home = {.guard = &guard};
 static clua_allocator allocator;
 static bool has_failed;
@@ -38,6 +39,25 @@ static void make_objects(lua_State *L) {
   lua_pop(L, 1);
 }
 
+/* An operation that scripts have to stop while it holds the collector. */
+static int held_operation(lua_State *L) {
+  clua_holdcollector(L);
+  guard.stopped = CLUA_STOP_TIME;
+  clua_poll(L);
+  return 0;
+}
+
+/* Whether the collector works while garbage is made. */
+static bool is_collecting(lua_State *L) {
+  finalized = 0;
+  for (int i = 0; i < COUNT && finalized == 0; i++) {
+    lua_newuserdatauv(L, 64, 0);
+    luaL_setmetatable(L, "finalized");
+    lua_settop(L, 0);
+  }
+  return finalized != 0;
+}
+
 int main(void) {
   lua_State *L = clua_newstate(&allocator, &home);
   guard.memory = &allocator;
@@ -64,6 +84,13 @@ int main(void) {
   expect(finalized == COUNT, "not all finalizers were called");
   clua_freegarbage(L, &allocator);
   expect(allocator.whole.used < before + (1 << 10), "garbage is left");
+
+  lua_gc(L, LUA_GCRESTART);
+  lua_pushcfunction(L, held_operation);
+  expect(lua_pcall(L, 0, 0, 0) != LUA_OK, "the operation is not stopped");
+  guard.stopped = 0;
+  lua_settop(L, 0);
+  expect(is_collecting(L), "a stopped operation holds the collector");
 
   clua_closestate(L);
   clua_allocator_end(&allocator);
