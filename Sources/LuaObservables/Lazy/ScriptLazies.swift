@@ -260,10 +260,19 @@ final class ScriptLazies: Receiver {
       cause: cause(of: watcher))
   }
 
+  private static let limits: Set<LuaError.Code> = [
+    .timeLimit, .memory, .quota, .interrupted, .closed,
+  ]
+
   override func fail(_ lazy: WatcherRef, _ error: any Error) {
     let (L, site) = (state.stack, site(of: lazy))
-    // The getter has returned, so its own place stands for that of the mistake.
-    state.pushError(LuaError(site.isEmpty ? "\(error)" : "\(site): \(error)"), to: L)
+    if let error = error as? LuaError, Self.limits.contains(error.code) {
+      // A limit was met while the dependencies were wired.
+      state.pushError(error, to: L)
+    } else {
+      // The getter has returned, so its own place stands for that of the mistake.
+      state.pushError(LuaError(site.isEmpty ? "\(error)" : "\(site): \(error)"), to: L)
+    }
     clua_lazy_fail(L.pointer, lazy.number)
   }
 

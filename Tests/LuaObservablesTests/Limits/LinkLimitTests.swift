@@ -81,6 +81,21 @@ struct LinkLimitTests {
     #expect(test.host.state.memoryInUse < before + 10_000)
   }
 
+  @Test func `a read of a property with too many links names only the place of the read`() throws {
+    let test = try limited()
+    let error = #expect(throws: LuaError.self) {
+      try test.host.run(
+        """
+        for i = 1, 1000 do
+          kept[i] = { list = t.list }
+          obs.computed(kept[i], 'n', { 'list.*.x' }, function() return 1 end)
+          assert(kept[i].n == 1)
+        end
+        """)
+    }
+    #expect(error?.message == "script:4: not enough memory")
+  }
+
   @Test func `a watcher with too many links for the memory ends with a report`() throws {
     let test = try limited()
     try test.host.run(
