@@ -1,11 +1,26 @@
--- Measures rows of rows.lua: obs-lua growth.lua small large surroundings name…
+-- Measures rows of rows.lua, those whose first function is named:
+--
+--   obs-lua growth.lua small large surroundings name…
+--   obs-lua growth.lua first name…       prints the first functions of the rows of these functions
 --
 -- Each row is measured with a size of `small` and of `large`. If `surroundings` is 1, each function
 -- is also measured beside every surrounding. callgrind writes the counts, under the name
--- "function<TAB>size<TAB>order<TAB>n<TAB>operations".
+-- "functions<TAB>size<TAB>order<TAB>n<TAB>operations".
 local obs = require "obs"
 local measure = require "counter"
 local module = require "rows"
+
+if arg[1] == "first" then
+  local asked, printed = {}, {}
+  for i = 2, #arg do asked[arg[i]] = true end
+  for _, row in ipairs(module.rows) do
+    local first, is_asked = row.functions[1], false
+    for _, name in ipairs(row.functions) do is_asked = is_asked or asked[name] end
+    if is_asked and not printed[first] then print(first) end
+    printed[first] = printed[first] or is_asked
+  end
+  os.exit(true, false)
+end
 
 local OPERATIONS = 4
 local sizes = { tonumber(arg[1]), tonumber(arg[2]) }
@@ -27,7 +42,8 @@ local function count(row, size, order, n, make)
   for i = 1, 2 do operate(i) end
   settle()
   collectgarbage "stop"
-  measure(("%s\t%s\t%s\t%d\t%d"):format(row.name, size, order, n, OPERATIONS), function()
+  local names = table.concat(row.functions, " ")
+  measure(("%s\t%s\t%s\t%d\t%d"):format(names, size, order, n, OPERATIONS), function()
     for i = 3, OPERATIONS + 2 do operate(i) end
   end)
   collectgarbage "restart"
@@ -39,11 +55,15 @@ end
 
 local first = {}
 for _, row in ipairs(module.rows) do
-  if wanted[row.name] then
+  if wanted[row.functions[1]] then
     for _, n in ipairs(sizes) do
       count(row, row.size, row.order, n, function() return row.make(n) end)
     end
-    if arg[3] == "1" and not first[row.name] then
+    local is_first = false
+    for _, name in ipairs(row.functions) do
+      is_first, first[name] = is_first or not first[name], true
+    end
+    if arg[3] == "1" and is_first then
       for _, outside in ipairs(module.surroundings) do
         for _, n in ipairs(sizes) do
           count(row, "beside " .. outside.size, "flat", n, function()
@@ -53,7 +73,6 @@ for _, row in ipairs(module.rows) do
         end
       end
     end
-    first[row.name] = true
   end
 end
 os.exit(true, false)

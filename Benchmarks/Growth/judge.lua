@@ -28,7 +28,8 @@ for line in io.lines(counts_path) do
   local name, size, order, _, count = line:match "^(.-)\t(.-)\t(.-)\t(.-)\t(.*)$"
   local key = name .. "\t" .. size
   if not found[key] then
-    found[key], found[name] = { few = tonumber(count) }, true
+    found[key] = { few = tonumber(count) }
+    for each in name:gmatch "%S+" do found[each] = true end
     rows[#rows + 1] = { key = key, name = name, size = size, order = order, counts = found[key] }
   else
     found[key].many = tonumber(count)

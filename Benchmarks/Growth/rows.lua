@@ -3,6 +3,9 @@
 --
 --   row("Array:append", "elements", "flat", function(n) … return operate end)
 --
+-- A row may measure several functions at once: "obs.get obs.set". Rows of one first function are
+-- measured in one process.
+--
 -- The function makes a program of size n and returns an operation, which receives the number of the
 -- call. Flushes that deliver its changes belong to the operation. The third argument is the order
 -- that the rules promise: `flat`, `log`, `linear` or `n log n` in this size. The first row of a
@@ -11,11 +14,13 @@ local obs = require "obs"
 
 local rows, surroundings, known = {}, {}, {}
 local function row(names, size, order, make)
+  local functions = {}
   for name in names:gmatch "%S+" do
     assert(not known[name .. size], size)
     known[name .. size] = true
-    rows[#rows + 1] = { name = name, size = size, order = order, make = make }
+    functions[#functions + 1] = name
   end
+  rows[#rows + 1] = { functions = functions, size = size, order = order, make = make }
 end
 local function beside(size, make) surroundings[#surroundings + 1] = { size = size, make = make } end
 
