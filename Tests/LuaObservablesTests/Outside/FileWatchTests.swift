@@ -39,6 +39,15 @@ import Testing
         watch.takeChanges().map { String($0.path.dropFirst(folder.count + 1)) }.sorted()
       }
 
+      /// Waits until there are changes.
+      ///
+      /// The end of writing is noted when the last process has closed the file, and a process that
+      /// another test has just forked has all descriptors until it runs its program.
+      func awaitChanges() {
+        var request = pollfd(fd: watch.descriptor, events: Int16(POLLIN), revents: 0)
+        poll(&request, 1, -1)
+      }
+
       /// The number of folders that the system watches.
       var count: Int {
         let path = "/proc/self/fdinfo/\(watch.descriptor)"
@@ -125,11 +134,12 @@ import Testing
     @Test func `a file changes when it is complete, or with each write and removal`() throws {
       for isDetailed in [false, true] {
         let watched = try Watched(["f", "."], isDetailed: isDetailed)
-        let file = open(watched.folder + "/f", O_CREAT | O_WRONLY | O_TRUNC, 0o600)
+        let file = open(watched.folder + "/f", O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0o600)
         #expect(watched.changes() == (isDetailed ? ["f", "f"] : []))
         #expect(write(file, "text", 4) == 4)
         #expect(watched.changes() == (isDetailed ? ["f", "f"] : []))
         close(file)
+        watched.awaitChanges()
         #expect(watched.changes() == ["f", "f"])
         try watched.run("rm f")
         #expect(watched.changes() == (isDetailed ? ["f", "f"] : []))
