@@ -14,10 +14,13 @@ if arg[1] == "first" then
   local asked, printed = {}, {}
   for i = 2, #arg do asked[arg[i]] = true end
   for _, row in ipairs(module.rows) do
-    local first, is_asked = row.functions[1], false
-    for _, name in ipairs(row.functions) do is_asked = is_asked or asked[name] end
-    if is_asked and not printed[first] then print(first) end
-    printed[first] = printed[first] or is_asked
+    local first = row.functions[1]
+    for _, name in ipairs(row.functions) do
+      if asked[name] and not printed[first] then
+        printed[first] = true
+        print(first)
+      end
+    end
   end
   os.exit(true, false)
 end

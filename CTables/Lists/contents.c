@@ -483,10 +483,10 @@ static bool is_lazy(lua_State *L, clua_node *node, int userdata, int key) {
 static lua_Integer count_entries(lua_State *L, clua_comparison *comparison, int table) {
   lua_Integer count = 0;
   lua_settop(L, Y);
-  clua_node *partner = clua_pushnodeat(L, Y), *node;
-  int partners = lua_gettop(L), userdata;
-  node = clua_pushnodeat(L, table);
-  userdata = lua_gettop(L);
+  clua_node *partner = clua_pushnodeat(L, Y);
+  int partners = lua_gettop(L);
+  clua_node *node = clua_pushnodeat(L, table);
+  int userdata = lua_gettop(L);
   if (node) {
     clua_absorb(L, node, table, userdata, clua_writeheard);
     lua_getiuservalue(L, userdata, CLUA_NODE_STORE);

@@ -50,6 +50,11 @@ public struct LuaError: Error, Sendable {
   /// Whether the script was stopped from outside: its time was up, or the program asked for it.
   package var isStop: Bool { code == .timeLimit || code == .interrupted }
 
+  /// Whether a limit or a stop has caused it, and no mistake of the script.
+  package var isLimit: Bool {
+    isStop || code == .memory || code == .quota || code == .closed
+  }
+
   package init(
     _ code: Code, _ message: String, traceback: String? = nil, value: LuaValue = .nil,
     underlying: (any Error)? = nil

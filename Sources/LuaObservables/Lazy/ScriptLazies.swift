@@ -260,13 +260,9 @@ final class ScriptLazies: Receiver {
       cause: cause(of: watcher))
   }
 
-  private static let limits: Set<LuaError.Code> = [
-    .timeLimit, .memory, .quota, .interrupted, .closed,
-  ]
-
   override func fail(_ lazy: WatcherRef, _ error: any Error) {
     let (L, site) = (state.stack, site(of: lazy))
-    if let error = error as? LuaError, Self.limits.contains(error.code) {
+    if let error = error as? LuaError, error.isLimit {
       // A limit was met while the dependencies were wired.
       state.pushError(error, to: L)
     } else {

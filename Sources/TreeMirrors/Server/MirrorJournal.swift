@@ -114,10 +114,10 @@ final class MirrorJournal {
       try write(text.bytes, to: new)
       guard rename(path + ".new", path) == 0 else { throw failure() }
     } catch {
-      LibC.close(new)
+      MirrorJournal.release(new)
       throw error
     }
-    LibC.close(descriptor)
+    MirrorJournal.release(descriptor)
     (descriptor, size, firstSize) = (new, text.bytes.count, text.bytes.count)
   }
 
@@ -136,11 +136,16 @@ final class MirrorJournal {
   }
 
   func close() {
-    guard descriptor >= 0 else { return }
-    // A process that was just forked has the descriptor until it runs its program, and would keep
-    // the file locked.
+    if descriptor >= 0 { MirrorJournal.release(descriptor) }
+    descriptor = -1
+  }
+
+  /// Unlocks and closes a file.
+  ///
+  /// A process that was just forked has the descriptor until it runs its program, and would keep
+  /// the file locked.
+  private static func release(_ descriptor: Int32) {
     flock(descriptor, LOCK_UN)
     LibC.close(descriptor)
-    descriptor = -1
   }
 }
