@@ -101,7 +101,7 @@ public final class Inbox: Sendable {
     try await withCheckedThrowingContinuation { continuation in
       let answer = Answer(continuation)
       post { [self] in
-        guard let loop else { return }
+        guard let loop else { return answer.give(.failure(LoopEnded())) }
         let result = Swift.Result { try body(loop) }
         loop.whenTurnEnds { answer.give(result) }
       }

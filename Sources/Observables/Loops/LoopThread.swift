@@ -92,9 +92,12 @@ private final class Life: Sendable {
   func run(_ clock: LoopClock, _ prepare: (Loop) -> Void) {
     let inbox = Inbox(outlivesLoop: true)
     self.inbox = inbox
-    let unread = runLoop(clock, inbox, prepare)
-    ended.open()
-    for message in unread { message() }
+    do {
+      let unread = runLoop(clock, inbox, prepare)
+      ended.open()
+      for message in unread { message() }
+      // Messages hold the answers that tasks wait for, so they are released before the thread waits.
+    }
     inbox.serve()
   }
 

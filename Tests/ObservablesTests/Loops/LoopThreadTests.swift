@@ -114,6 +114,23 @@ import Testing
     }
   }
 
+  @Test func `messages that the loop has taken but not called are called and released`() async {
+    let thread = LoopThread()
+    let isReleased = Shared(false)
+    // The loop takes both at once, and ends after the first.
+    thread.inbox.post {
+      thread.inbox.post { Loop.current?.stop() }
+      let ending = LastWords { isReleased.withLock { $0 = true } }
+      thread.inbox.post { _ = ending }
+    }
+    // The second of these messages may be among those that were taken.
+    await withCheckedContinuation { done in
+      thread.inbox.post { thread.inbox.post { thread.inbox.post { done.resume() } } }
+    }
+    #expect(isReleased.withLock { $0 })
+    thread.stop()
+  }
+
   // T1
   @Test func `code of an actor runs on the thread, in turns`() async throws {
     let ledger = Ledger()
