@@ -3,15 +3,52 @@
 local root = arg[1]
 local put = io.write
 
--- Leaves out the lines and the names of variables, because scripts never see them and the program
--- then starts faster. The name of the source is needed, so it is put back behind the header and the
--- number of upvalues.
-local function compile(text, source)
-  local code = string.dump(assert(load(text, source)), true)
-  local header = 32
-  -- A length is stored plus one; this bit marks its last byte.
-  assert(code:byte(header + 1) == 0x80, "the bytecode of this release of Lua has another form")
-  return code:sub(1, header) .. string.char(0x80 | #source + 1) .. source .. code:sub(header + 2)
+-- Leaves out the names of variables, because scripts never see them and the program then starts
+-- faster. Lines stay: they tell errors of this code from errors of scripts. What precedes the
+-- names in a function is copied.
+local function without_names(code)
+  local place, kept, start = 1, {}, 1
+  local function number()
+    local value, byte = 0, nil
+    repeat
+      byte, place = code:byte(place), place + 1
+      value = value << 7 | byte & 0x7f
+    until byte & 0x80 ~= 0
+    return value
+  end
+  local function skip(bytes) place = place + bytes end
+  local function text() skip(math.max(number() - 1, 0)) end
+  local function each(body) for _ = 1, number() do body() end end
+  local function constant()
+    local kind = code:byte(place)
+    skip(1)
+    if kind == 0x03 or kind == 0x13 then skip(8) elseif kind & 0x0f == 0x04 then text() end
+  end
+  local function pair() number() number() end
+  local function name() text() pair() end
+  local function without(body)
+    kept[#kept + 1] = code:sub(start, place - 1) .. "\x80"
+    each(body)
+    start = place
+  end
+  local function whole()
+    text()
+    pair()
+    skip(3)
+    skip(4 * number())
+    each(constant)
+    skip(3 * number())
+    each(whole)
+    skip(number())
+    each(pair)
+    without(name)
+    without(text)
+  end
+  -- The header, and the number of upvalues.
+  skip(32)
+  whole()
+  assert(place == #code + 1, "the bytecode of this release of Lua has another form")
+  return table.concat(kept)
 end
 
 put [[
@@ -25,7 +62,7 @@ local count = 0
 local entry = '{"(%w+)", "(=[^"]*)", 0, [^\n]*\n#embed "([^"]+)"'
 for name, source, path in file:read "a":gmatch(entry) do
   local text = assert(io.open(root .. "/CScripts/" .. path)):read "a"
-  local code = compile(text, source)
+  local code = without_names(string.dump(assert(load(text, source))))
   put(('  {"%s", "%s", %d, "'):format(name, source, #code))
   put((code:gsub(".", function(byte) return ("\\%03o"):format(byte:byte()) end)))
   put "\"},\n"
