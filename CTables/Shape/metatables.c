@@ -38,12 +38,6 @@ static int raise_uncallable(lua_State *L, const char *type) {
 static int describe(lua_State *L) {
   const char *type = luaL_typename(L, 1);
   bool named = push_metamethod(L, 1, "__name") == LUA_TSTRING;
-  // The name for the VM's messages was copied when it was set.
-  lua_getmetatable(L, 1);
-  lua_pushstring(L, clua_events[CLUA_EVENT_NAME]);
-  lua_pushvalue(L, -3);
-  lua_rawset(L, -3);
-  lua_pop(L, 1);
   lua_pushfstring(L, "%s: %p", named ? lua_tostring(L, -1) : type, lua_topointer(L, 1));
   return 1;
 }

@@ -243,7 +243,6 @@ example("L7: a name that is removed from the metatable later", "tostring(t):matc
   local t = setmetatable({}, class)
   obs.observe(t, "a", nothing)    --> Account
   class.__name = nil              --> table
-  = t + 1                         --! on a table value
   class.__name = "Other"          --> Other
   class.__tostring = function() return "text" end            --> text
 ]])
