@@ -746,6 +746,59 @@ row("obs.transaction", "objects of the tree", "linear", function(n)
   local t = tree(n)
   return function(i) obs.transaction({ t }, function() t.list[1].v = -i end) end
 end)
+-- S8: undoing takes time in proportion to the writes, whatever they are.
+local function empty() return {} end
+local function full_array(n) return obs.array(list(n)) end
+local writes = {
+  ["scalars in a list"] = { empty, function(o, n) for i = 1, n do o[i] = i end end },
+  ["tables in a list"] = { empty, function(o, n) for i = 1, n do o[i] = {} end end },
+  ["table.insert"] = { empty, function(o, n) for i = 1, n do table.insert(o, i) end end },
+  ["edits within a list"] = { list, function(o, n)
+    for _ = 1, n // 10 do
+      table.remove(o, #o - 3)
+      table.insert(o, #o - 5, 0)
+    end
+  end },
+  ["nil at the end"] = { list, function(o, n) for i = n, 1, -1 do o[i] = nil end end },
+  ["table.move"] = { list, function(o, n) table.move(o, 1, n // 2, n // 4) end },
+  ["keys"] = { empty, function(o, n) for i = 1, n do o["k" .. i] = i end end },
+  ["a chain of tables"] = { empty, function(o, n)
+    for _ = 1, n do
+      o.next = {}
+      o = o.next
+    end
+  end },
+  ["Array:append"] = { function() return obs.array {} end, function(o, n)
+    for i = 1, n do o:append(i) end
+  end },
+  ["Array:clear"] = { full_array, function(o) o:clear() end },
+  ["Set:add"] = { function() return obs.set_of {} end, function(o, n)
+    for i = 1, n do o:add(i) end
+  end },
+  ["Set:clear"] = { function(n) return obs.set_of(list(n)) end, function(o) o:clear() end },
+  ["keys of a dictionary"] = { function() return obs.dictionary {} end, function(o, n)
+    for i = 1, n do o["k" .. i] = i end
+  end },
+}
+for title, writing in pairs(writes) do
+  row("History:undo obs.abort", title, "linear", function(n)
+    -- A tenth, because each write is made and undone twice.
+    n = n // 10
+    local o = writing[1](n)
+    obs.observe(o, { "*", "**" }, nothing)
+    obs.observe_edits(o, nothing)
+    local history = obs.history(o)
+    return flushed(function()
+      obs.transaction({ o }, function()
+        writing[2](o, n)
+        obs.abort()
+      end)
+      writing[2](o, n)
+      obs.flush()
+      history:undo()
+    end)
+  end)
+end
 
 -- The loop ---------------------------------------------------------------------------------------
 
