@@ -23,8 +23,8 @@ build_optimized() (  # product, package, further options …
   swift build --package-path "$2" "${optimized[@]}" --product "$1" "${@:3}" </dev/null
 )
 
-# Builds the program with its files in Lua compiled. New bytecode has a new name, so that SwiftPM links again.
-build_program() {  # further options …
+# Builds a program with the files in Lua compiled. New bytecode has a new name, so that SwiftPM links again.
+build_compiled() {  # product, further options …
   local compiled=$optimized_folder/compiled headers linked=()
   if [ "$(uname -s)" = Linux ]; then
     read -ra headers <<<"$(pkg-config --cflags lua5.4 2>/dev/null)"
@@ -32,10 +32,12 @@ build_program() {  # further options …
     compiled+=-$(cksum <"$compiled.c" | cut -d ' ' -f 1).o
     [ -e "$compiled" ] || clang -O1 -I "$optimized_root/CScripts/include" -I "$optimized_root/CLua/include" \
       "${headers[@]}" -c "$optimized_folder/compiled.c" -o "$compiled" || return
-    linked=(-Xlinker "$compiled" -Xlinker "-Map=$optimized_folder/map")
+    linked=(-Xlinker "$compiled" -Xlinker "-Map=$optimized_folder/$1.map")
   fi
-  build_optimized obs-lua "$optimized_root" "${linked[@]}" "$@"
+  build_optimized "$1" "$optimized_root" "${linked[@]}" "${@:2}"
 }
+
+build_program() { build_compiled obs-lua "$@"; }  # further options …
 
 # Sets `program` to the one that OBS_LUA_PROGRAM names, or builds it.
 use_program() {

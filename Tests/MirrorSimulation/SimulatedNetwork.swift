@@ -46,6 +46,8 @@ final class SimulatedNetwork: MirrorNetwork {
   /// How many bytes a connection passes to the server and to the client before it is cut, by its
   /// number; nil to pass all.
   var limits: (_ connection: Int) -> (toServer: Int, toClient: Int)? = { _ in nil }
+  /// A hash of all bytes that have arrived, and of their connections and directions (FNV-1a).
+  private(set) var traffic: UInt64 = 0xCBF2_9CE4_8422_2325
   /// The number of connections that were made.
   var connections: Int { Int(lastNumber) }
 
@@ -107,9 +109,10 @@ final class SimulatedNetwork: MirrorNetwork {
       return true
     }
     if isToServer {
-      let bytes = stream.toServer.prefix(count)
+      let bytes = Array(stream.toServer.prefix(count))
       stream.limits?.toServer -= bytes.count
       stream.toServer.removeFirst(bytes.count)
+      note(bytes, of: stream, isToServer)
       try receive(
         server.call("feed", .integer(stream.number), .string(LuaString(bytes: bytes))))
       loop.turn { stream.client?.streamProceeded() }
@@ -117,10 +120,17 @@ final class SimulatedNetwork: MirrorNetwork {
       let bytes = Array(stream.toClient.prefix(count))
       stream.toClient.removeFirst(bytes.count)
       stream.limits?.toClient -= bytes.count
+      note(bytes, of: stream, isToServer)
       loop.turn { bytes.withUnsafeBytes { stream.client?.received($0) } }
     }
     try forget()
     return true
+  }
+
+  private func note(_ bytes: [UInt8], of stream: Stream, _ isToServer: Bool) {
+    func add(_ value: UInt64) { traffic = (traffic ^ value) &* 0x100_0000_01B3 }
+    add(UInt64(stream.number) << 1 | (isToServer ? 1 : 0))
+    for byte in bytes { add(UInt64(byte)) }
   }
 
   /// Ends a connection; bytes that were sent to the server may arrive later.

@@ -46,14 +46,17 @@ import Testing
     #expect(follower.errors == [])
   }
 
-  @Test func `a server that has lost everything ends the mirror, and nothing is lost here`() throws
-  {
+  @Test(
+    arguments: [("FLUSHALL", "SYNC")] + ["s", "m", "w", "d"].map { ("DEL", "obs:{tree}:\($0)") })
+  func `a server that has lost the tree or a part ends the mirror, and nothing is lost here`(
+    command: String, argument: String
+  ) throws {
     let server = try RedisServer()
     let loop = Loop()
     let replica = try countingReplicas(1, on: loop, at: server.url)[0]
     try replica.run("count('r0-')")
     try settle([replica])
-    try server.command("FLUSHALL")
+    try server.command(command, argument)
     try run(loop) { try replica.state.state == "failed" }
     #expect(try replica.text("log()") == "r0-1")
     #expect(replica.errors.count == 1)

@@ -289,8 +289,9 @@ local function mend(walk, changed, before, after)
 end
 
 -- Calls `read` with the states before and after the contents in `fresh`, and a list of the affected
--- objects: `changed` and all objects that left. Returns the result of `read`. From then on, the new
--- contents count as delivered. `known` can have the contents of objects that come; `finish` is
+-- objects: `changed` and all objects that left. `came` of the later state lists the objects that
+-- came, in the order in which a walk meets them. Returns the result of `read`. From then on, the
+-- new contents count as delivered. `known` can have the contents of objects that come; `finish` is
 -- called with the shadow at the end, without limits.
 function Shadow:step(changed, fresh, known, read, finish)
   local state, new_state = self.state, {}
@@ -327,7 +328,7 @@ function Shadow:step(changed, fresh, known, read, finish)
     if not fresh[object] then changed[#changed + 1] = object end
   end
   local result = read({ contents = before, walk = former, only = only_before },
-    { contents = after, walk = walk, only = only_after }, changed)
+    { contents = after, walk = walk, only = only_after, came = came }, changed)
   core.begin_exempt()
   self:advance(fresh, new_state, only_before, walk)
   finish(self)

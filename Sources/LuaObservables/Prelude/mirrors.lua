@@ -206,10 +206,10 @@ local function refused_objects(self, before, after, objects)
     end
   end
   -- What came with an obstacle goes again, with what it came in.
-  local has_changed = next(after.only) ~= nil
+  local has_changed = true
   while has_changed do
     has_changed = false
-    for object in next, after.only do
+    for _, object in next, after.came do
       if not is_refused[object] then
         local key, problem = first_obstacle(after.contents(object), self, is_refused)
         if problem then
@@ -254,8 +254,8 @@ function Mirroring:changes(before, after, objects)
   local refused, message = refused_objects(self, before, after, objects)
   if refused then error(setmetatable({ objects = refused, message = message }, Refusal), 0) end
   local parts = {}
-  for object in next, after.only do self:add_object(parts, object, after.contents(object)) end
-  for object in next, after.only do self:add_contents(parts, object, after.contents(object)) end
+  for _, object in next, after.came do self:add_object(parts, object, after.contents(object)) end
+  for _, object in next, after.came do self:add_contents(parts, object, after.contents(object)) end
   for i = 1, #objects do
     local object = objects[i]
     local old, new = before.contents(object), after.contents(object)

@@ -55,7 +55,7 @@ struct MirrorWriter {
     add(UInt32(list.count))
     for value in list { add(value) }
     add(UInt32(fields.count))
-    for (key, value) in fields {
+    for (key, value) in fields.inOrder {
       add(key)
       add(value)
     }

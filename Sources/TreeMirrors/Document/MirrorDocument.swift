@@ -19,8 +19,8 @@ final class MirrorDocument {
   private let space: UInt64
   private var count: UInt64 = 0
   private var lastHandle = 0
-  /// The number of objects that have left since the last sweep.
-  private var leftCount = 0
+  /// The number of objects that the last sweep has kept.
+  private var keptCount = 0
 
   init(names space: UInt64 = .random(in: 1...UInt64.max)) { self.space = space }
 
@@ -307,7 +307,6 @@ final class MirrorDocument {
         guard node.isInTree, !node.isReachable(without: lost) else { continue }
         node.isInTree = false
         lost.insert(ObjectIdentifier(node))
-        leftCount += 1
         step.left.append(node)
         node.forEachChild { work.append($0) }
       }
@@ -329,10 +328,9 @@ final class MirrorDocument {
 
   // MARK: Forgetting
 
-  /// Forgets objects that have left for good, if they are many.
+  /// Forgets objects that have left for good, or have never come, if there may be many.
   func sweep() {
-    guard leftCount > 1000, leftCount > nodes.count / 2 else { return }
-    leftCount = 0
+    guard nodes.count > 1000 + 2 * keptCount else { return }
     var kept: Set<ObjectIdentifier> = []
     var work = [root]
     for batch in pending {
@@ -350,6 +348,7 @@ final class MirrorDocument {
       nodes[id] = nil
       _ = node.setContents([], [:])
     }
+    keptCount = nodes.count
   }
 
   /// Empties all objects, to break cycles.

@@ -14,6 +14,32 @@ enum MirrorKey: Hashable {
   case text([UInt8])
 }
 
+extension MirrorKey: Comparable {
+  static func < (a: MirrorKey, b: MirrorKey) -> Bool {
+    switch (a, b) {
+    case (.boolean(let a), .boolean(let b)): !a && b
+    case (.integer(let a), .integer(let b)): a < b
+    case (.number(let a), .number(let b)): a < b
+    case (.text(let a), .text(let b)): a.lexicographicallyPrecedes(b)
+    default: a.rank < b.rank
+    }
+  }
+
+  private var rank: Int {
+    switch self {
+    case .boolean: 0
+    case .integer: 1
+    case .number: 2
+    case .text: 3
+    }
+  }
+}
+
+extension [MirrorKey: MirrorValue] {
+  /// The fields by their keys, so that equal objects have equal bytes.
+  var inOrder: [Element] { sorted { $0.key < $1.key } }
+}
+
 /// A stored value.
 enum MirrorValue {
   case boolean(Bool)
@@ -111,7 +137,7 @@ final class MirrorNode {
 
   func forEachChild(_ body: (MirrorNode) -> Void) {
     for value in list { if case .node(let child) = value { body(child) } }
-    for value in fields.values { if case .node(let child) = value { body(child) } }
+    for (_, value) in fields.inOrder { if case .node(let child) = value { body(child) } }
   }
 
   /// Where a value is that is held by this object; nil if it is not.

@@ -117,7 +117,7 @@ final class MirrorServer {
       check(ServerSettings(text, of: address))
     }
     for script in ServerScript.allCases {
-      connection.send(["SCRIPT".bytes, "LOAD".bytes, script.rawValue.bytes]) { [weak self] reply in
+      connection.send(["SCRIPT".bytes, "LOAD".bytes, script.text.bytes]) { [weak self] reply in
         guard let self, check(reply) else { return }
         guard let name = reply.bytes else { return lost(Self.notRedis) }
         scripts[script] = name

@@ -14,7 +14,7 @@ enum ServerScript: String, CaseIterable {
   /// Continues from a version, or names the snapshot to take; publishes a state for a new tree.
   case join = """
     local epoch, version = ARGV[2], tonumber(ARGV[3])
-    local m = redis.call('HMGET', KEYS[2], 'epoch', 'v', 'at', 'format')
+    if m[4] and m[4] ~= ARGV[8] then return {'format', m[4]} end
     if not m[1] then
       if epoch ~= '' then return {'lost'} end
       if ARGV[7] == '' then return {'empty'} end
@@ -25,7 +25,6 @@ enum ServerScript: String, CaseIterable {
       redis.call('HSET', KEYS[2], 'epoch', ARGV[7], 'v', '0', 'at', '0', 'format', ARGV[8])
       return {'published', ARGV[7]}
     end
-    if m[4] ~= ARGV[8] then return {'format', m[4]} end
     local v, at = tonumber(m[2]), tonumber(m[3])
     local last = redis.call('HGET', KEYS[3], ARGV[1]) or '0'
     local function entry(n)
@@ -40,7 +39,6 @@ enum ServerScript: String, CaseIterable {
         return {'resume', m[1], v, at, last}
       end
     end
-    if redis.call('EXISTS', KEYS[4]) == 0 then return {'lost'} end
     local newest = at > 0 and entry(at)
     return {'state', m[1], v, at, last, redis.call('STRLEN', KEYS[4]),
       newest and newest[2][2] or '', newest and newest[2][4] or '0',
@@ -48,8 +46,7 @@ enum ServerScript: String, CaseIterable {
     """
   /// The rest of the snapshot of a version, from a byte on.
   case state = """
-    local m = redis.call('HMGET', KEYS[2], 'epoch', 'at')
-    if m[1] ~= ARGV[1] or m[2] ~= ARGV[2] then return false end
+    if m[1] ~= ARGV[1] or m[3] ~= ARGV[2] then return false end
     return redis.call('GETRANGE', KEYS[4], ARGV[3], -1)
     """
   /// The rest of a batch, from a byte on; false if the entry has another writer, number or mark.
@@ -63,7 +60,6 @@ enum ServerScript: String, CaseIterable {
     """
   /// Appends a batch, once, in the order of its writer's numbers.
   case append = """
-    local m = redis.call('HMGET', KEYS[2], 'epoch', 'v', 'at')
     if m[1] ~= ARGV[1] then return {'lost'} end
     local last = tonumber(redis.call('HGET', KEYS[3], ARGV[2]) or '0')
     local number, v = tonumber(ARGV[3]), tonumber(m[2])
@@ -82,7 +78,6 @@ enum ServerScript: String, CaseIterable {
     """
   /// Replaces the snapshot by a newer one, and trims the stream behind it.
   case snapshot = """
-    local m = redis.call('HMGET', KEYS[2], 'epoch', 'v', 'at')
     local at = tonumber(ARGV[2])
     if m[1] ~= ARGV[1] then return 'lost' end
     if at <= tonumber(m[3]) or at > tonumber(m[2]) then return 'old' end
@@ -106,7 +101,6 @@ enum ServerScript: String, CaseIterable {
     """
   /// Tells the version, and counts the processes. A server that takes no writes still answers.
   case look = """
-    local m = redis.call('HMGET', KEYS[2], 'epoch', 'v')
     local now = tonumber(redis.call('TIME')[1])
     if m[1] then
       redis.pcall('ZREMRANGEBYSCORE', KEYS[5], '-inf', now - 10)
@@ -114,4 +108,18 @@ enum ServerScript: String, CaseIterable {
     end
     return {m[1] or '', tonumber(m[2] or '0'), redis.call('ZCARD', KEYS[5])}
     """
+
+  /// The script with the fields of the tree in `m`; `m[1]` is false if the server has no tree.
+  ///
+  /// A server that evicts keys may have a part of a tree, with which mirrors cannot go on: without
+  /// the numbers of the writers, for example, it would take batches twice.
+  var text: String {
+    """
+    local m = redis.call('HMGET', KEYS[2], 'epoch', 'v', 'at', 'format')
+    local count = redis.call('EXISTS', KEYS[1], KEYS[3], KEYS[4])
+    -- The stream and the numbers begin with the first batch.
+    if count < (m[2] == '0' and 1 or 3) then m[1] = false end
+
+    """ + rawValue
+  }
 }

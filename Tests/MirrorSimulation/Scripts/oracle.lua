@@ -13,8 +13,9 @@ local processes = {}
 
 local function note(process, text, done)
   turns[text], texts[process] = done, texts[process] or {}
-  -- A batch with `check` is refused if it was made before other batches arrived.
-  may_lack[text] = processes[process].checks
+  -- A batch with `check` is refused if it was made before other batches arrived, and a mirror that
+  -- has failed takes no writes.
+  may_lack[text] = processes[process].checks or processes[process].mirror.failure
   table.insert(texts[process], text)
   return text
 end
@@ -78,11 +79,13 @@ local make = {
   assign = function(tree, sum) tree.sum = sum end,
 }
 
+-- The named part when the tree was published.
+local base = { places = {}, fields = {}, values = {}, counts = { 2, 2, 1, 1 }, sum = 0 }
+
 --- Returns the expected text of the named part, the least number of each value in the last list,
 --- and the problems of the batches.
 function oracle.fold(...)
-  local tree = { places = {}, fields = {}, values = {}, counts = { 2, 2, 1, 1 }, sum = 0 }
-  local found, problems = {}, {}
+  local tree, found, problems = base, {}, {}
   for version = 1, select("#", ...) do
     local batch = select(version, ...)
     local text = batch:match "<%d+%.%d+>"
@@ -116,7 +119,7 @@ end
 --- Starts a process, whose globals are its own.
 function start(process, options, more)
   local env = setmetatable({}, { __index = _G })
-  processes[process], env.checks = env, options.check or nil
+  processes[process], env.checks, env.options = env, options.check or nil, options
   options.root = {
     a = { 1, 2, 3 }, b = { n = 0 }, sum = 0, tag = "", values = {},
     lists = { {}, {}, obs.array {}, { 1, 2, 3, 4, 1, 2 } },
@@ -126,16 +129,33 @@ function start(process, options, more)
   env.first = #(texts[process] or {}) + 1
 end
 
---- Stops a process. Batches that it has not sent are lost, unless it has a journal.
+--- Stops a process. Batches that it has not sent are lost, unless it has a journal that the server
+--- can continue.
 function stop(process, has_journal)
   local env, texts = processes[process], texts[process] or {}
   local first = env.first
-  if env.mirror.state ~= "connecting" then
+  if env.mirror.state ~= "connecting" and not env.mirror.failure then
     first = has_journal and #texts + 1 or math.max(first, #texts + 1 - env.mirror.pending)
   end
   for i = first, #texts do may_lack[texts[i]] = true end
   env.mirror:stop()
   processes[process] = nil
+end
+
+--- Mirrors the tree of a mirror that has failed again: publishes it, unless the server has a tree.
+--- Returns whether there was one.
+function mirror_again(is_published)
+  for process, env in pairs(processes) do
+    if env.mirror.failure then
+      for _, text in ipairs(texts[process] or {}) do may_lack[text] = true end
+      if not is_published then base = env.census() end
+      env.mirror:stop()
+      if env.options.journal then os.remove(env.options.journal) end
+      env.mirror = obs.mirror(env.root, "tree", env.options)
+      return true
+    end
+  end
+  return false
 end
 
 --- Notes that the server has lost batches.
@@ -150,11 +170,13 @@ end
 --- Calls a function of a process.
 function call(process, name, ...) return processes[process][name](...) end
 
---- Whether all processes have the version of the server, and everything is acknowledged.
+--- Whether all processes have the version of the server, and everything is acknowledged, except
+--- where a mirror has failed.
 function is_quiet(version)
   for _, env in pairs(processes) do
     local state, pending, own_version = env.status()
-    if state ~= "live" or pending > 0 or own_version ~= version then return false end
+    local is_equal = state == "live" and pending == 0 and own_version == version
+    if not is_equal and state ~= "failed" then return false end
   end
   return true
 end
@@ -178,10 +200,20 @@ function verdict(...)
     if env.named() ~= named then
       problem = problem .. ("\n%d has %s\n and not %s"):format(process, env.named(), named)
     end
+    if env.mirror.failure then
+      problem = problem .. ("\n%d has failed: %s"):format(process, env.mirror.failure)
+    end
     local wrong = env.wrong()
     if wrong ~= "" then problem = problem .. ("\n%d: %s"):format(process, wrong) end
   end
   return problem
+end
+
+--- The memory of all processes without garbage.
+function size()
+  collectgarbage()
+  collectgarbage()
+  return collectgarbage "count" * 1024 // 1 | 0
 end
 
 --- The states of all processes, for messages.

@@ -3,7 +3,9 @@
 local obs = require "obs"
 
 local process, options = ...
-local seed, turn_count, is_acting = 0, 0, false
+local seed, is_acting = 0, false
+-- The text of the tree before a turn, if the mirror has failed.
+local kept
 local history = options.history and obs.history(root)
 
 -- Numbers that are the same on every machine.
@@ -192,7 +194,7 @@ local function any_step()
 end
 
 -- The places and values of all elements, and the named values.
-local function census()
+function census()
   local found = { places = {}, fields = {}, values = {}, counts = {}, sum = root.sum }
   for number = 1, 3 do
     for _, element in ipairs(root.lists[number]) do
@@ -258,7 +260,7 @@ end
 
 --- Makes a random turn.
 function act(new_seed)
-  seed, is_acting, turn_count = new_seed, true, turn_count + 1
+  seed, is_acting, kept = new_seed, true, mirror.failure and dump()
   if random(8) == 1 then
     local amount = oracle.note_sum(process)
     return mirror:add(root, "sum", amount)
@@ -283,4 +285,25 @@ function act(new_seed)
 end
 
 --- Ends a random turn: later changes come from others.
-function acted() is_acting = false end
+function acted()
+  is_acting = false
+  if kept and dump() ~= kept then
+    problems[#problems + 1] = "a turn of a mirror that has failed was not undone"
+  end
+end
+
+--- Adds so many objects and other values to the tree, or takes them out again; forgets how to undo
+--- this.
+function fill(is_full, count)
+  if is_full then
+    local objects = {}
+    for i = 1, count do objects[i] = {} end
+    root.filling = count == 0 and "full" or objects
+    table.insert(root.lists[4], 1, 0)
+  else
+    root.filling = nil
+    while root.lists[4][1] == 0 do table.remove(root.lists[4], 1) end
+  end
+  mirror:add(root, "sum", is_full and 1 or -1)
+  if history then history:clear() end
+end

@@ -19,7 +19,11 @@ local reads = {
   GET = function(keys, key) return keys[key] or false end,
   STRLEN = function(keys, key) return #(keys[key] or "") end,
   GETRANGE = function(keys, key, from) return (keys[key] or ""):sub(from + 1) end,
-  EXISTS = function(keys, key) return keys[key] and 1 or 0 end,
+  EXISTS = function(keys, ...)
+    local count = 0
+    for _, key in ipairs { ... } do count = count + (keys[key] and 1 or 0) end
+    return count
+  end,
   HGET = function(keys, key, field) return keys[key] and keys[key][field] or false end,
   HMGET = function(keys, key, ...)
     local values = { ... }
@@ -89,7 +93,7 @@ local need_memory = { SET = true, APPEND = true, HSET = true, XADD = true, ZADD 
 local function write(store, name, key, ...)
   local result = writes[name](store.keys, key, ...)
   if name == "XADD" then store.history[version_of((...))] = { select(2, ...) } end
-  if name == "DEL" and key:find ":s$" then store.history = {} end
+  if name == "HSET" and ... == "epoch" then store.history = {} end
   return result
 end
 
@@ -275,6 +279,16 @@ function replace(missing)
   end
 end
 
+--- Removes the keys of a kind to get memory. Replicas and the append-only file learn of it.
+function evict(kind)
+  for key in pairs(store.keys) do
+    if key:find("obs:{tree}:" .. kind, 1, true) == 1 then
+      write(store, "DEL", key)
+      store.log[#store.log + 1] = { table.pack("DEL", key) }
+    end
+  end
+end
+
 --- Sets what the server lacks: "memory", "disk", or nothing.
 function fail(what) failure = what ~= "" and what or nil end
 
@@ -286,7 +300,13 @@ function add_batch(prefix, version, bytes)
 end
 
 --- The number of batches that the server knows of, and the batches of all processes as their texts.
-function version() return math.tointeger(reads.HGET(store.keys, "obs:{tree}:m", "v") or -1) end
+--- The number is -1 if the server does not have the tree, or lacks a part of it.
+function version()
+  local v = math.tointeger(reads.HGET(store.keys, "obs:{tree}:m", "v") or -1)
+  local parts = v == 0 and { "d" } or { "d", "s", "w" }
+  for _, kind in ipairs(parts) do v = store.keys["obs:{tree}:" .. kind] and v or -1 end
+  return v
+end
 function batches()
   local found = {}
   for v = 1, version() do
@@ -294,6 +314,25 @@ function batches()
     found[v] = entry and entry[8] or ""
   end
   return table.unpack(found)
+end
+
+--- The bytes of all keys. The batches until now are forgotten.
+function size()
+  store.log, store.history = {}, {}
+  collectgarbage()
+  local count = 0
+  local function add(value)
+    if type(value) == "table" then
+      for key, inner in pairs(value) do
+        add(key)
+        add(inner)
+      end
+    else
+      count = count + #tostring(value)
+    end
+  end
+  add(store.keys)
+  return count
 end
 
 function snapshot_version() return reads.HGET(store.keys, "obs:{tree}:m", "at") or "0" end
