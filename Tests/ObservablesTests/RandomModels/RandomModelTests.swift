@@ -8,7 +8,7 @@ import Testing
 struct RandomModelTests {
   // P3–P8, T1–T5, T7, T9, T11, L5, S8, C1–C10, C12, X2, X3, X5, Z1–Z5, Z10, Z12
   @Test func `a random program calls the watchers that the plain reference expects`() {
-    for seed in Size.seeds(1000, light: 100) {
+    for seed in Size.seeds(1000, light: 400) {
       var generator = ModelGenerator(seed: seed)
       let program = generator.program(40)
       guard difference(program) != nil else { continue }
