@@ -14,13 +14,13 @@ if [ "$(uname -s)" = Linux ]; then
     -Xlinker -z -Xlinker pack-relative-relocs)
 fi
 
-# Builds a product of this package, or of one that depends on it.
-build_optimized() (  # product, package, further options …
+# Builds this package, or one that depends on it.
+build_optimized() (  # package, further options …
   # One at a time. Another package may have left its plan.
   exec {lock}>"$optimized_folder/plan.lock"
   flock "$lock"
   rm -f "$optimized_folder/release.yaml"
-  swift build --package-path "$2" "${optimized[@]}" --product "$1" "${@:3}" </dev/null
+  swift build --package-path "$1" "${optimized[@]}" "${@:2}" </dev/null
 )
 
 # Builds a program with the files in Lua compiled. New bytecode has a new name, so that SwiftPM links again.
@@ -34,7 +34,7 @@ build_compiled() {  # product, further options …
       "${headers[@]}" -c "$optimized_folder/compiled.c" -o "$compiled" || return
     linked=(-Xlinker "$compiled" -Xlinker "-Map=$optimized_folder/$1.map")
   fi
-  build_optimized "$1" "$optimized_root" "${linked[@]}" "${@:2}"
+  build_optimized "$optimized_root" --product "$1" "${linked[@]}" "${@:2}"
 }
 
 build_program() { build_compiled obs-lua "$@"; }  # further options …

@@ -21,13 +21,5 @@ let package = Package(
       swiftSettings: [.swiftLanguageMode(.v6)])
   } + [
     .target(name: "Shapes", swiftSettings: [.swiftLanguageMode(.v6)]),
-    .testTarget(
-      name: "OrderTests",
-      dependencies: [
-        .product(name: "LuaObservables", package: "obs-lua"),
-        .product(name: "Observables", package: "obs-lua"),
-        .product(name: "ScriptFixtures", package: "obs-lua"),
-      ],
-      exclude: ["Fixtures"], swiftSettings: [.swiftLanguageMode(.v6)]),
   ]
 )

@@ -26,5 +26,13 @@ let package = Package(
     program("written"),
     program("inferred", .enableUpcomingFeature("InferIsolatedConformances")),
     program("defaulted", .defaultIsolation(MainActor.self)),
+    .testTarget(
+      name: "ShippingTests",
+      dependencies: [
+        .product(name: "LuaObservables", package: "obs-lua"),
+        .product(name: "Observables", package: "obs-lua"),
+        .product(name: "ScriptFixtures", package: "obs-lua"),
+      ],
+      exclude: ["Fixtures"], swiftSettings: [.swiftLanguageMode(.v6)]),
   ]
 )

@@ -25,8 +25,11 @@ actor Rules {
     try price.call(item, count, as: Double.self)
   }
 
-  /// Ends the loop after this turn, and closes the host.
-  func stop() { thread.stop() }
+  /// Closes the host, and ends the loop after this turn.
+  func stop() {
+    host?.close()
+    thread.stop()
+  }
 
   // Releases the host on the thread, also if `stop` was not called.
   isolated deinit {}
