@@ -105,8 +105,9 @@ final class Simulation {
       default: steps.append(.fail(["memory", "disk", ""][pick(3)]))
       }
     }
-    // Such processes keep few batches on the server.
-    let measuresMemory = trims && count == 3 && seed % 50 == 25
+    // Such processes keep few batches on the server. The first seeds run beside other tests, whose
+    // memory would count.
+    let measuresMemory = trims && count == 3 && seed > 200 && seed % 50 == 25
     return Schedule(seed: seed, setups: setups, measuresMemory: measuresMemory, steps: steps)
   }
 
