@@ -20,6 +20,6 @@ let package = Package(
       ],
       swiftSettings: [.swiftLanguageMode(.v6)])
   } + [
-    .target(name: "Shapes", swiftSettings: [.swiftLanguageMode(.v6)]),
+    .target(name: "Shapes", swiftSettings: [.swiftLanguageMode(.v6)])
   ]
 )

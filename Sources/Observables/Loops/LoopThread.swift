@@ -96,7 +96,7 @@ private final class Life: Sendable {
       let unread = runLoop(clock, inbox, prepare)
       ended.open()
       for message in unread { message() }
-      // Messages hold the answers that tasks wait for, so they are released before the thread waits.
+      // Messages hold the answers that tasks wait for: they are released before the thread waits.
     }
     inbox.serve()
   }
