@@ -60,18 +60,17 @@ void clua_unsetwriter(lua_State *L) {
   lua_rawsetp(L, LUA_REGISTRYINDEX, &writer_key);
 }
 
-int clua_currentfunction(lua_State *L) {
+int clua_currentfunction(lua_State *L, int *level) {
   if (writer.frame && writer.frame == frame_of(L)) {
     if (writer.line) lua_rawgetp(L, LUA_REGISTRYINDEX, &writer_key);
     return writer.line;
   }
-  return clua_runningfunction(L);
+  return clua_runningfunction(L, level);
 }
 
-int clua_runningfunction(lua_State *L) {
+int clua_runningfunction(lua_State *L, int *level) {
   lua_Debug activation;
-  // Level 0 is the C function that calls this.
-  for (int level = 1; lua_getstack(L, level, &activation); level++) {
+  while (lua_getstack(L, ++*level, &activation)) {
     clua_plain.getinfo(L, "lf", &activation);
     if (activation.currentline >= 0) return activation.currentline;
     lua_pop(L, 1);

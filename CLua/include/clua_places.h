@@ -13,11 +13,12 @@ int clua_where(lua_State *L, char *source);
 /// Writes the calls of Lua functions under way into `text`, the innermost first, a line for each,
 /// as far as there is room. Allocates nothing. [-0, +0, -]
 void clua_calls(lua_State *L, char *text, size_t size);
-/// Pushes the innermost running Lua function and returns its current line; returns 0 and pushes
-/// nothing if there is no such function. [-0, +(0|1), -]
-int clua_currentfunction(lua_State *L);
+/// Pushes the innermost running Lua function above `level`, sets `level` to its own, and returns its
+/// current line; returns 0 and pushes nothing if there is no such function. The running C function
+/// has level 0. [-0, +(0|1), -]
+int clua_currentfunction(lua_State *L, int *level);
 /// Does the same, ignoring clua_setwriter. [-0, +(0|1), -]
-int clua_runningfunction(lua_State *L);
+int clua_runningfunction(lua_State *L, int *level);
 /// Makes clua_currentfunction return this line and the function at `function` while the running C
 /// function reports a write that was made earlier. [-0, +0, m]
 void clua_setwriter(lua_State *L, int function, int line);

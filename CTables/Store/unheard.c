@@ -61,7 +61,7 @@ static lua_Integer append(lua_State *L, clua_shared *shared, int kind, int table
                           int value) {
   int top = lua_gettop(L), queue = top + 1, function = top + 2;
   push_notes(L, CLUA_SHARED_NOTES);
-  int line = clua_runningfunction(L);
+  int level = 0, line = clua_runningfunction(L, &level);
   lua_settop(L, function);
   lua_Integer place = shared->noted, base = place * NOTE_SIZE;
   lua_pushvalue(L, table);

@@ -91,8 +91,20 @@ final class SourceNames: PlaceSource {
 
   /// The innermost running Lua function, and its current line.
   func current(_ L: LuaStack) -> Site {
-    let line = clua_currentfunction(L.pointer)
-    if line == 0 { return entry }
+    // Level 0 is the C function that calls this.
+    var level: CInt = 0
+    var line = clua_currentfunction(L.pointer, &level)
+    while line != 0 {
+      let source = sourceOfFunction(L)
+      if source != SourceNames.prelude { return Site(source: source, line: line) }
+      // Lua code of the module works for its caller.
+      line = clua_runningfunction(L.pointer, &level)
+    }
+    return entry
+  }
+
+  /// Pops a function; returns its source.
+  private func sourceOfFunction(_ L: LuaStack) -> Int32 {
     let address = UInt(bitPattern: L.address(at: -1))
     let slot = Int(address >> 5) & (SourceNames.slots - 1) + 1
     L.pushReference(functions)
@@ -103,15 +115,7 @@ final class SourceNames: PlaceSource {
       L.rawSet(index: slot, at: -3)
     }
     L.pop(3)
-    return known[slot] == SourceNames.prelude ? caller(L) : Site(source: known[slot], line: line)
-  }
-
-  /// The place of the module's caller, for which its Lua code works.
-  private func caller(_ L: LuaStack) -> Site {
-    withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) { buffer in
-      let line = clua_where(L.pointer, buffer.baseAddress!)
-      return line == 0 ? entry : Site(source: intern(buffer.baseAddress!), line: line)
-    }
+    return known[slot]
   }
 
   /// The place where the function at `index` is defined.
