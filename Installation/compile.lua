@@ -4,8 +4,8 @@ local root = arg[1]
 local put = io.write
 
 -- Leaves out the names of variables, because scripts never see them and the program then starts
--- faster. Lines stay: they tell errors of this code from errors of scripts. What precedes the
--- names in a function is copied.
+-- faster. Lines stay, because they distinguish errors in this code from errors in scripts.
+-- Everything else in a function is copied unchanged.
 local function without_names(code)
   local place, kept, start = 1, {}, 1
   local function number()
@@ -26,27 +26,28 @@ local function without_names(code)
   end
   local function pair() number() number() end
   local function name() text() pair() end
-  local function without(body)
+  -- Writes an empty list in place of this one.
+  local function drop_list(body)
     kept[#kept + 1] = code:sub(start, place - 1) .. "\x80"
     each(body)
     start = place
   end
-  local function whole()
+  local function func()
     text()
     pair()
     skip(3)
     skip(4 * number())
     each(constant)
     skip(3 * number())
-    each(whole)
+    each(func)
     skip(number())
     each(pair)
-    without(name)
-    without(text)
+    drop_list(name)
+    drop_list(text)
   end
   -- The header, and the number of upvalues.
   skip(32)
-  whole()
+  func()
   assert(place == #code + 1, "the bytecode of this release of Lua has another form")
   return table.concat(kept)
 end

@@ -25,13 +25,19 @@ build_optimized() (  # package, further options …
 
 # Builds a program with the files in Lua compiled. New bytecode has a new name, so that SwiftPM links again.
 build_compiled() {  # product, further options …
-  local compiled=$optimized_folder/compiled headers linked=()
+  local compiled=$optimized_folder/compiled headers linked=() new
   if [ "$(uname -s)" = Linux ]; then
     read -ra headers <<<"$(pkg-config --cflags lua5.4 2>/dev/null)"
-    lua5.4 "$optimized_root/Installation/compile.lua" "$optimized_root" >"$compiled.c" || return
-    compiled+=-$(cksum <"$compiled.c" | cut -d ' ' -f 1).o
-    [ -e "$compiled" ] || clang -O1 -I "$optimized_root/CScripts/include" -I "$optimized_root/CLua/include" \
-      "${headers[@]}" -c "$optimized_folder/compiled.c" -o "$compiled" || return
+    # Others may do the same now.
+    new=$(mktemp -d "$compiled.XXXXXX")
+    lua5.4 "$optimized_root/Installation/compile.lua" "$optimized_root" >"$new/compiled.c" || return
+    compiled+=-$(cksum <"$new/compiled.c" | cut -d ' ' -f 1).o
+    if [ ! -e "$compiled" ]; then
+      clang -O1 -I "$optimized_root/CScripts/include" -I "$optimized_root/CLua/include" \
+        "${headers[@]}" -c "$new/compiled.c" -o "$new/compiled.o" || return
+      mv "$new/compiled.o" "$compiled"
+    fi
+    rm -r "$new"
     linked=(-Xlinker "$compiled" -Xlinker "-Map=$optimized_folder/$1.map")
   fi
   build_optimized "$optimized_root" --product "$1" "${linked[@]}" "${@:2}"

@@ -7,18 +7,19 @@
 /// Whether a chunk of this name is Lua code of the module obs: "=obs", or "=obs.prompt" for code of
 /// prompts, which an interruption may end anywhere.
 bool clua_ismodule(const char *source);
-/// Copies the place of the innermost running Lua function ("file.lua", line) into `source`
-/// (LUA_IDSIZE bytes) and returns its line; 0 if no Lua function is running. [-0, +0, -]
+/// Copies the place of the innermost running Lua function outside of the module ("file.lua", line)
+/// into `source` (LUA_IDSIZE bytes) and returns its line; 0 if there is none. [-0, +0, -]
 int clua_where(lua_State *L, char *source);
 /// Writes the calls of Lua functions under way into `text`, the innermost first, a line for each,
 /// as far as there is room. Allocates nothing. [-0, +0, -]
 void clua_calls(lua_State *L, char *text, size_t size);
-/// Pushes the innermost running Lua function above `level`, sets `level` to its own, and returns its
-/// current line; returns 0 and pushes nothing if there is no such function. The running C function
-/// has level 0. [-0, +(0|1), -]
-int clua_currentfunction(lua_State *L, int *level);
-/// Does the same, ignoring clua_setwriter. [-0, +(0|1), -]
+/// Pushes the first running Lua function at a level greater than `*level`, the innermost first, sets
+/// `*level` to its level, and returns its current line; returns 0 and pushes nothing if there is
+/// none. With 0, the search begins at the caller of the running C function. [-0, +(0|1), -]
 int clua_runningfunction(lua_State *L, int *level);
+/// While clua_setwriter is in effect, pushes that function, and leaves `*level`; otherwise like
+/// clua_runningfunction. [-0, +(0|1), -]
+int clua_currentfunction(lua_State *L, int *level);
 /// Makes clua_currentfunction return this line and the function at `function` while the running C
 /// function reports a write that was made earlier. [-0, +0, m]
 void clua_setwriter(lua_State *L, int function, int line);

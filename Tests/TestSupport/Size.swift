@@ -3,7 +3,7 @@ import Foundation
 /// The sizes of the large tests.
 package enum Size {
   private static let environment = ProcessInfo.processInfo.environment
-  // Under a sanitizer each step takes many times longer.
+  // Debug builds and sanitizers are slow, so Scripts/test sets `OBS_LIGHT` for them.
   private static let isLight = environment["OBS_LIGHT"] != nil
 
   /// `count`, or `light` if the environment has `OBS_LIGHT`.

@@ -209,7 +209,8 @@ local function refused_objects(self, before, after, objects)
   local has_changed = true
   while has_changed do
     has_changed = false
-    for _, object in next, after.came do
+    for i = 1, #after.came do
+      local object = after.came[i]
       if not is_refused[object] then
         local key, problem = first_obstacle(after.contents(object), self, is_refused)
         if problem then
@@ -254,8 +255,9 @@ function Mirroring:changes(before, after, objects)
   local refused, message = refused_objects(self, before, after, objects)
   if refused then error(setmetatable({ objects = refused, message = message }, Refusal), 0) end
   local parts = {}
-  for _, object in next, after.came do self:add_object(parts, object, after.contents(object)) end
-  for _, object in next, after.came do self:add_contents(parts, object, after.contents(object)) end
+  local came = after.came
+  for i = 1, #came do self:add_object(parts, came[i], after.contents(came[i])) end
+  for i = 1, #came do self:add_contents(parts, came[i], after.contents(came[i])) end
   for i = 1, #objects do
     local object = objects[i]
     local old, new = before.contents(object), after.contents(object)

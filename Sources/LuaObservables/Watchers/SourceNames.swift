@@ -89,7 +89,7 @@ final class SourceNames: PlaceSource {
     entry = writer.map { Site(source: $0.withCString(intern), line: Site.none) } ?? Site()
   }
 
-  /// The innermost running Lua function, and its current line.
+  /// The place of the innermost running Lua code outside of the module; `entry` if there is none.
   func current(_ L: LuaStack) -> Site {
     // Level 0 is the C function that calls this.
     var level: CInt = 0

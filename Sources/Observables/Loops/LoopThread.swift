@@ -92,11 +92,12 @@ private final class Life: Sendable {
   func run(_ clock: LoopClock, _ prepare: (Loop) -> Void) {
     let inbox = Inbox(outlivesLoop: true)
     self.inbox = inbox
+    // This scope ends before the thread waits, so that the messages, and what they captured, such as
+    // actors, are released.
     do {
       let unread = runLoop(clock, inbox, prepare)
       ended.open()
       for message in unread { message() }
-      // Messages hold the answers that tasks wait for: they are released before the thread waits.
     }
     inbox.serve()
   }

@@ -109,10 +109,12 @@ enum ServerScript: String, CaseIterable {
     return {m[1] or '', tonumber(m[2] or '0'), redis.call('ZCARD', KEYS[5])}
     """
 
-  /// The script with the fields of the tree in `m`; `m[1]` is false if the server has no tree.
+  /// The text that the server gets: `rawValue` after lines that set `m` to the fields `epoch`, `v`,
+  /// `at` and `format`.
   ///
-  /// A server that evicts keys may have a part of a tree, with which mirrors cannot go on: without
-  /// the numbers of the writers, for example, it would take batches twice.
+  /// `m[1]` is false if the server has no tree, or lacks a part of it because it has evicted keys.
+  /// Mirrors cannot continue with a part: without the numbers of the writers, for example, the
+  /// server would take batches twice.
   var text: String {
     """
     local m = redis.call('HMGET', KEYS[2], 'epoch', 'v', 'at', 'format')

@@ -142,8 +142,8 @@ function stop(process, has_journal)
   processes[process] = nil
 end
 
---- Mirrors the tree of a mirror that has failed again: publishes it, unless the server has a tree.
---- Returns whether there was one.
+--- Starts a new mirror for the tree of a process whose mirror has failed; it publishes the tree if
+--- the server has none (`is_published` is false). Returns false if no mirror has failed.
 function mirror_again(is_published)
   for process, env in pairs(processes) do
     if env.mirror.failure then

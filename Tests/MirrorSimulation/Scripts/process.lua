@@ -292,8 +292,8 @@ function acted()
   end
 end
 
---- Adds so many objects and other values to the tree, or takes them out again; forgets how to undo
---- this.
+--- Adds `count` objects and a few other values to the tree, or removes them; clears the history, so
+--- that undo keeps nothing.
 function fill(is_full, count)
   if is_full then
     local objects = {}

@@ -316,7 +316,8 @@ function batches()
   return table.unpack(found)
 end
 
---- The bytes of all keys. The batches until now are forgotten.
+--- Returns the size of all keys in bytes. First drops the log and the history, which only the
+--- simulation keeps.
 function size()
   store.log, store.history = {}, {}
   collectgarbage()

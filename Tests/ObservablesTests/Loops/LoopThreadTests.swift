@@ -123,7 +123,8 @@ import Testing
       let ending = LastWords { isReleased.withLock { $0 = true } }
       thread.inbox.post { _ = ending }
     }
-    // The second of these messages may be among those that were taken.
+    // Three, because the loop may have taken the first two together with those above. The third is
+    // called after those have been released.
     await withCheckedContinuation { done in
       thread.inbox.post { thread.inbox.post { thread.inbox.post { done.resume() } } }
     }
