@@ -92,8 +92,8 @@ private final class Life: Sendable {
   func run(_ clock: LoopClock, _ prepare: (Loop) -> Void) {
     let inbox = Inbox(outlivesLoop: true)
     self.inbox = inbox
-    // This scope ends before the thread waits, so that the messages, and what they captured, such as
-    // actors, are released.
+    // This scope ends before the thread waits, so that the messages, and what they captured, for
+    // example actors, are released.
     do {
       let unread = runLoop(clock, inbox, prepare)
       ended.open()
