@@ -13,9 +13,9 @@ int clua_where(lua_State *L, char *source);
 /// Writes the calls of Lua functions under way into `text`, the innermost first, a line for each,
 /// as far as there is room. Allocates nothing. [-0, +0, -]
 void clua_calls(lua_State *L, char *text, size_t size);
-/// Pushes the first running Lua function at a level greater than `*level`, the innermost first, sets
-/// `*level` to its level, and returns its current line; returns 0 and pushes nothing if there is
-/// none. With 0, the search begins at the caller of the running C function. [-0, +(0|1), -]
+/// Pushes the first running Lua function at a level greater than `*level`, the innermost first,
+/// sets `*level` to its level, and returns its current line; returns 0 and pushes nothing if there
+/// is none. With 0, the search begins at the caller of the running C function. [-0, +(0|1), -]
 int clua_runningfunction(lua_State *L, int *level);
 /// While clua_setwriter is in effect, pushes that function, and leaves `*level`; otherwise like
 /// clua_runningfunction. [-0, +(0|1), -]
