@@ -37,7 +37,8 @@ extension MirrorKey: Comparable {
 
 extension [MirrorKey: MirrorValue] {
   /// The fields in the order of their keys, so that equal objects are written as equal bytes.
-  /// O(n log n).
+  ///
+  /// Takes O(n log n).
   var inOrder: [Element] { sorted { $0.key < $1.key } }
 }
 
