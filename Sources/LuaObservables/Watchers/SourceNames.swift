@@ -17,7 +17,9 @@ struct Site: Equatable {
 /// Scripts pay for the names of their chunks (S3). If the memory for a name is refused, places in
 /// this chunk are unknown.
 final class SourceNames: PlaceSource {
-  @exclusivity(unchecked) private var names: [[CChar]] = [[], [0x6F, 0x62, 0x73, 0]]
+  @exclusivity(unchecked) private var names: [[CChar]] = [
+    [], Array("obs".utf8CString), Array("obs.prompt".utf8CString),
+  ]
   /// The positions of other names in `names`; a program that observes nothing needs no dictionary.
   @exclusivity(unchecked) private var indices: [[CChar]: Int32] = [:]
   @exclusivity(unchecked) private var last: Int32 = 0
@@ -29,8 +31,8 @@ final class SourceNames: PlaceSource {
   private static let slots = 16
   /// Bytes of a name besides its text.
   private static let nameSize = 100
-  /// The source name of the module's functions, "obs".
-  private static let prelude: Int32 = 1
+  /// The names of the module's sources, as in clua_ismodule.
+  private static let module: ClosedRange<Int32> = 1...2
 
   /// A cache of the texts of places, by the last bits of line + source.
   @exclusivity(unchecked) private var texts = Array(
@@ -96,7 +98,7 @@ final class SourceNames: PlaceSource {
     var line = clua_currentfunction(L.pointer, &level)
     while line != 0 {
       let source = sourceOfFunction(L)
-      if source != SourceNames.prelude { return Site(source: source, line: line) }
+      if !SourceNames.module.contains(source) { return Site(source: source, line: line) }
       // Lua code of the module works for its caller.
       line = clua_runningfunction(L.pointer, &level)
     }
@@ -138,7 +140,7 @@ final class SourceNames: PlaceSource {
   private func intern(_ name: UnsafePointer<CChar>) -> Int32 {
     // Most writes come from the same file as the previous one.
     if isName(last, name) { return last }
-    if isName(SourceNames.prelude, name) { return SourceNames.prelude }
+    for source in SourceNames.module where isName(source, name) { return source }
     var text: [CChar] = []
     var position = name
     while position.pointee != 0 {
