@@ -3,53 +3,19 @@
 local root = arg[1]
 local put = io.write
 
+local walk = assert(loadfile(root .. "/Sources/obs-lua/Testing/coverage.lua"))
+
 -- Leaves out the names of variables, because scripts never see them and the program then starts
 -- faster. Lines stay, because they distinguish errors in this code from errors in scripts.
--- Everything else in a function is copied unchanged.
 local function without_names(code)
-  local place, kept, start = 1, {}, 1
-  local function number()
-    local value, byte = 0, nil
-    repeat
-      byte, place = code:byte(place), place + 1
-      value = value << 7 | byte & 0x7f
-    until byte & 0x80 ~= 0
-    return value
+  local _, names = walk(nil, code)
+  local kept, start = {}, 1
+  for _, list in ipairs(names) do
+    -- An empty list takes its place.
+    kept[#kept + 1] = code:sub(start, list[1] - 1) .. "\x80"
+    start = list[2] + 1
   end
-  local function skip(bytes) place = place + bytes end
-  local function text() skip(math.max(number() - 1, 0)) end
-  local function each(body) for _ = 1, number() do body() end end
-  local function constant()
-    local kind = code:byte(place)
-    skip(1)
-    if kind == 0x03 or kind == 0x13 then skip(8) elseif kind & 0x0f == 0x04 then text() end
-  end
-  local function pair() number() number() end
-  local function name() text() pair() end
-  -- Writes an empty list in place of this one.
-  local function drop_list(body)
-    kept[#kept + 1] = code:sub(start, place - 1) .. "\x80"
-    each(body)
-    start = place
-  end
-  local function func()
-    text()
-    pair()
-    skip(3)
-    skip(4 * number())
-    each(constant)
-    skip(3 * number())
-    each(func)
-    skip(number())
-    each(pair)
-    drop_list(name)
-    drop_list(text)
-  end
-  -- The header, and the number of upvalues.
-  skip(32)
-  func()
-  assert(place == #code + 1, "the bytecode of this release of Lua has another form")
-  return table.concat(kept)
+  return table.concat(kept) .. code:sub(start)
 end
 
 put [[

@@ -23,22 +23,29 @@ build_optimized() (  # package, further options …
   swift build --package-path "$1" "${optimized[@]}" "${@:2}" </dev/null
 )
 
-# Builds a program with the files in Lua compiled. New bytecode has a new name, so that SwiftPM links again.
+# Compiles the files in Lua, and prints the path of the object file. New bytecode has a new name, so that
+# SwiftPM links again.
+compile_scripts() (
+  read -ra headers <<<"$(pkg-config --cflags lua5.4 2>/dev/null)"
+  # Others may do the same now.
+  new=$(mktemp -d "$optimized_folder/compiled.XXXXXX")
+  trap 'rm -r "$new"' EXIT
+  lua5.4 "$optimized_root/Installation/compile.lua" "$optimized_root" >"$new/compiled.c" || exit
+  object=$optimized_folder/compiled-$(cksum <"$new/compiled.c" | cut -d ' ' -f 1).o
+  if [ ! -e "$object" ]; then
+    clang -O1 -I "$optimized_root/CScripts/include" -I "$optimized_root/CLua/include" \
+      "${headers[@]}" -c "$new/compiled.c" -o "$new/compiled.o" &&
+      mv "$new/compiled.o" "$object" || exit
+  fi
+  echo "$object"
+)
+
+# Builds a program with the files in Lua compiled.
 build_compiled() {  # product, further options …
-  local compiled=$optimized_folder/compiled headers linked=() new
+  local object linked=()
   if [ "$(uname -s)" = Linux ]; then
-    read -ra headers <<<"$(pkg-config --cflags lua5.4 2>/dev/null)"
-    # Others may do the same now.
-    new=$(mktemp -d "$compiled.XXXXXX")
-    lua5.4 "$optimized_root/Installation/compile.lua" "$optimized_root" >"$new/compiled.c" || return
-    compiled+=-$(cksum <"$new/compiled.c" | cut -d ' ' -f 1).o
-    if [ ! -e "$compiled" ]; then
-      clang -O1 -I "$optimized_root/CScripts/include" -I "$optimized_root/CLua/include" \
-        "${headers[@]}" -c "$new/compiled.c" -o "$new/compiled.o" || return
-      mv "$new/compiled.o" "$compiled"
-    fi
-    rm -r "$new"
-    linked=(-Xlinker "$compiled" -Xlinker "-Map=$optimized_folder/$1.map")
+    object=$(compile_scripts) || return
+    linked=(-Xlinker "$object" -Xlinker "-Map=$optimized_folder/$1.map")
   fi
   build_optimized "$optimized_root" --product "$1" "${linked[@]}" "${@:2}"
 }

@@ -1,7 +1,9 @@
 -- Returns the lines of a Lua file that can run. The library only tells the lines of functions that
--- exist, so this reads the compiled chunk, in the format of Lua 5.4.
-local path = ...
-local code = string.dump(assert(loadfile(path)))
+-- exist, so this reads the compiled chunk, in the format of Lua 5.4. It also takes the bytecode
+-- itself, as `code`. The second result has the places in the code of all lists of names of
+-- variables, in order: { first byte, last byte }.
+local path, code = ...
+code = code or string.dump(assert(loadfile(path)))
 -- The position after the header and the number of upvalues.
 local at = 33
 
@@ -31,7 +33,22 @@ local function skip_constant()
   if kind == SHORT_TEXT or kind == LONG_TEXT then skip_text() end
 end
 
-local is_line = {}
+local is_line, names = {}, {}
+
+-- Skips a list of variables, with their names.
+local function skip_names(skip_rest)
+  local first = at
+  for _ = 1, number() do
+    skip_text()
+    if skip_rest then skip_rest() end
+  end
+  names[#names + 1] = { first, at - 1 }
+end
+
+local function skip_scope()
+  number()
+  number()
+end
 
 local function read_function()
   skip_text()
@@ -58,16 +75,13 @@ local function read_function()
     line = lines[instruction] or line + step
     if instruction >= first then is_line[line] = true end
   end
-  for _ = 1, number() do
-    skip_text()
-    number()
-    number()
-  end
-  for _ = 1, number() do skip_text() end
+  skip_names(skip_scope)
+  skip_names()
 end
 
 read_function()
+assert(at == #code + 1, "the bytecode of this release of Lua has another form")
 local found = {}
 for line in pairs(is_line) do found[#found + 1] = line end
 table.sort(found)
-return found
+return found, names
