@@ -148,13 +148,13 @@
 
     /// A computed property that is also a column.
     public static func stored<Value: DatabaseValueConvertible>(
-      _ name: String, _ slot: Int, _ storage: @escaping (Record) -> Lazy<Value>
+      _ name: String, _ slot: Int, _ storage: @escaping (Record) -> LazyHandle<Value>
     ) -> Self { column(name, slot, .database(), isComputed: true, get: { try storage($0).get() }) }
 
     /// A computed property that is also a JSON column.
     @_disfavoredOverload
     public static func stored<Value: Codable>(
-      _ name: String, _ slot: Int, _ storage: @escaping (Record) -> Lazy<Value>
+      _ name: String, _ slot: Int, _ storage: @escaping (Record) -> LazyHandle<Value>
     ) -> Self { column(name, slot, .json(), isComputed: true, get: { try storage($0).get() }) }
 
     private static func column<Value>(

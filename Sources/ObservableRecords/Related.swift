@@ -32,7 +32,9 @@
 
     /// Only a property of a record can have rows.
     @available(*, unavailable, message: "relations are for properties of ObservableRecord")
-    public var projectedValue: Lazy<Value> { fatalError("relations are for properties of records") }
+    public var projectedValue: LazyHandle<Value> {
+      fatalError("relations are for properties of records")
+    }
 
     /// The rows; none if they cannot be read, and the loop's `onError` gets the error.
     public static subscript<Model: ObservableRecord>(
@@ -45,12 +47,12 @@
 
     /// The lazy property itself, whose `get()` throws errors.
     public static subscript<Model: ObservableRecord>(
-      _enclosingInstance model: Model, projected projected: KeyPath<Model, Lazy<Value>>,
+      _enclosingInstance model: Model, projected projected: KeyPath<Model, LazyHandle<Value>>,
       storage storage: ReferenceWritableKeyPath<Model, Related>
-    ) -> Lazy<Value> {
+    ) -> LazyHandle<Value> {
       let lazy = model[keyPath: storage].made.make()
       lazy.join(model)
-      return lazy
+      return LazyHandle(lazy, of: model)
     }
   }
 
@@ -72,7 +74,9 @@
 
     /// Only a property of a record can have rows.
     @available(*, unavailable, message: "relations are for properties of ObservableRecord")
-    public var projectedValue: Lazy<Value> { fatalError("relations are for properties of records") }
+    public var projectedValue: LazyHandle<Value> {
+      fatalError("relations are for properties of records")
+    }
 
     /// The row; nil if it does not exist, or cannot be read, which the loop's `onError` reports.
     ///
@@ -92,12 +96,12 @@
 
     /// The lazy property itself, whose `get()` throws errors.
     public static subscript<Model: ObservableRecord>(
-      _enclosingInstance model: Model, projected projected: KeyPath<Model, Lazy<Value>>,
+      _enclosingInstance model: Model, projected projected: KeyPath<Model, LazyHandle<Value>>,
       storage storage: ReferenceWritableKeyPath<Model, Referenced>
-    ) -> Lazy<Value> {
+    ) -> LazyHandle<Value> {
       let lazy = model[keyPath: storage].made.make()
       lazy.join(model)
-      return lazy
+      return LazyHandle(lazy, of: model)
     }
   }
   extension Optional {

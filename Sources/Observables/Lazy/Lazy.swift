@@ -58,38 +58,35 @@ public final class Lazy<Value>: LazyStorage {
     set { model[keyPath: storage].assign(newValue, in: model) }
   }
 
-  /// The lazy property itself, with its other members.
+  /// The lazy property itself, with its other members; it keeps the model alive.
   @inlinable
   public static subscript<Model: ObservableModel>(
     _enclosingInstance model: Model,
-    projected projected: KeyPath<Model, Lazy>,
+    projected projected: KeyPath<Model, LazyHandle<Value>>,
     storage storage: ReferenceWritableKeyPath<Model, Lazy>
-  ) -> Lazy {
+  ) -> LazyHandle<Value> {
     let lazy = model[keyPath: storage]
     lazy.bind(to: model)
-    return lazy
+    return LazyHandle(lazy, of: model)
   }
 
   /// Unavailable, because only a property of a model can be lazy.
   @available(*, unavailable, message: "@Lazy is for properties of classes that are ObservableModel")
-  public var projectedValue: Lazy { self }
+  public var projectedValue: LazyHandle<Value> {
+    fatalError("@Lazy is for properties of models")
+  }
 
   // MARK: Reading
 
-  /// Returns the value, computed if it is invalid.
-  ///
-  /// - Throws: the error of the getter (Z8), and ``LazyError`` for a cycle (Z11), for a chain of
-  ///   tracked getters that is too deep (Z13), and for a getter that writes to one of its
-  ///   dependencies. The property stays invalid, and the next read computes it again.
-  public func get() throws -> Value {
+  /// Returns the value; the caller keeps the model alive.
+  func get() throws -> Value {
     noteRead()
     if validity.pointee, let stored { return stored }
     try update()
     return stored!
   }
 
-  /// The value if it is valid; nothing is computed, tracked or created (Z7).
-  public var peek: Value? { isValid ? stored : nil }
+  var peek: Value? { isValid ? stored : nil }
 
   /// The value that was kept last, if there was one.
   var last: Value? { stored }

@@ -53,13 +53,10 @@ public class LazyStorage: ObservationCore.Receiver {
     UnsafePointer(bitPattern: unknownStampAddress)!
   }
 
-  /// Whether the value is up to date, so that reading it computes nothing.
-  public final var isValid: Bool { validity.pointee }
+  final var isValid: Bool { validity.pointee }
 
-  /// Makes the next read compute the value again.
-  ///
-  /// Watchers are called if the value then differs. Does nothing if the property is invalid.
-  public final func invalidate() {
+  /// Makes the next read compute the value again; the caller keeps the model alive.
+  final func invalidate() {
     attachIfHeard()
     guard let record else {
       validity = LazyStorage.invalid

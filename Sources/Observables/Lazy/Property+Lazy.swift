@@ -7,7 +7,8 @@ extension Property {
   /// read and reports changes of its paths (Z3).
   @inlinable
   public init<Value>(
-    _ name: String, lazy storage: @escaping (Model) -> Lazy<Value>, from paths: [Dependency] = [],
+    _ name: String, lazy storage: @escaping (Model) -> LazyHandle<Value>,
+    from paths: [Dependency] = [],
     isCached: Bool = true, isReadOnly: Bool = false, get: @escaping (Model) throws -> Value
   ) {
     self.init(
@@ -21,7 +22,8 @@ extension Property {
   /// ``ModelObservation/access(_:of:)``.
   @inlinable
   public init<Value>(
-    _ name: String, tracked storage: @escaping (Model) -> Lazy<Value>, isReadOnly: Bool = false,
+    _ name: String, tracked storage: @escaping (Model) -> LazyHandle<Value>,
+    isReadOnly: Bool = false,
     get: @escaping (Model) throws -> Value
   ) {
     self.init(
@@ -35,7 +37,8 @@ extension Property {
   /// nothing, the property is nil if it is optional; otherwise this is an error. The loader must
   /// not read the property before it has stored it.
   public init<Value>(
-    _ name: String, lazy storage: @escaping (Model) -> Lazy<Value>, from paths: [Dependency] = [],
+    _ name: String, lazy storage: @escaping (Model) -> LazyHandle<Value>,
+    from paths: [Dependency] = [],
     isReadOnly: Bool = false, loader: @escaping (Model, String) throws -> Void
   ) {
     let none = (Value.self as? any ExpressibleByNilLiteral.Type).map {
@@ -55,7 +58,7 @@ extension Property {
   ///
   /// `configure` can read the property. Assigning nil makes the next read create another value.
   public init<Value>(
-    _ name: String, lazy storage: @escaping (Model) -> Lazy<Value?>,
+    _ name: String, lazy storage: @escaping (Model) -> LazyHandle<Value?>,
     create: @escaping () throws -> Value,
     configure: @escaping (Model, Value) throws -> Void = { _, _ in }
   ) {
@@ -74,7 +77,7 @@ extension Property {
   ///
   /// Everything else is as for a closure that receives the value.
   public init<Value>(
-    _ name: String, lazy storage: @escaping (Model) -> Lazy<Value?>,
+    _ name: String, lazy storage: @escaping (Model) -> LazyHandle<Value?>,
     create: @escaping () throws -> Value, configure: @escaping (Model) throws -> Void
   ) {
     self.init(name, lazy: storage, create: create, configure: { model, _ in try configure(model) })
@@ -85,7 +88,7 @@ extension Property {
   ///
   /// Everything else is as without an argument.
   public init<Value, Argument>(
-    _ name: String, lazy storage: @escaping (Model) -> Lazy<Value?>, with argument: Argument,
+    _ name: String, lazy storage: @escaping (Model) -> LazyHandle<Value?>, with argument: Argument,
     create: @escaping (Argument) throws -> Value,
     configure: @escaping (Model, Value, Argument) throws -> Void = { _, _, _ in }
   ) {
@@ -109,7 +112,7 @@ extension Property {
 
   @inlinable
   init<Value>(
-    _ name: String, _ storage: @escaping (Model) -> Lazy<Value>, isTracked: Bool = false,
+    _ name: String, _ storage: @escaping (Model) -> LazyHandle<Value>, isTracked: Bool = false,
     isCached: Bool = true, from paths: [Dependency] = [], isReadOnly: Bool = false,
     isLoaded: Bool = false, isArmedByNil: Bool = false,
     run: @escaping (Model, Lazy<Value>) throws -> Computation
@@ -117,7 +120,7 @@ extension Property {
     let declaration = LazyDeclaration(
       name, isTracked: isTracked, isCached: isCached, paths, isReadOnly: isReadOnly,
       isLoaded: isLoaded, isArmedByNil: isArmedByNil,
-      storage: { storage(unsafeDowncast($0, to: Model.self)) },
+      storage: { storage(unsafeDowncast($0, to: Model.self)).storage },
       run: {
         try run(unsafeDowncast($0, to: Model.self), unsafeDowncast($1, to: Lazy<Value>.self))
       })
@@ -126,15 +129,15 @@ extension Property {
 
   @usableFromInline
   init<Value>(
-    _ declaration: LazyDeclaration, _ storage: @escaping (Model) -> Lazy<Value>
+    _ declaration: LazyDeclaration, _ storage: @escaping (Model) -> LazyHandle<Value>
   ) {
     let property = PropertyIdentity()
     self.init(
       declaration.name, type: Value.self, lazy: declaration,
-      read: { try storage($0).anyValue() },
+      read: { try storage($0).storage.anyValue() },
       operand: { model in
         do {
-          return Operand(try storage(model).anyValue())
+          return Operand(try storage(model).storage.anyValue())
         } catch {
           return .opaque(type: "value that could not be computed")
         }
@@ -143,12 +146,12 @@ extension Property {
         ? nil
         : { model, value in
           guard let value = cast(value, to: Value.self) else { return false }
-          storage(model).assign(value, in: model)
+          storage(model).storage.assign(value, in: model)
           return true
         },
       child: { object, engine in
         let model = unsafeDowncast(object, to: Model.self)
-        let value = try? storage(model).anyValue()
+        let value = try? storage(model).storage.anyValue()
         return model.observation.node(
           ofAny: value as Any, heldAs: ObjectIdentifier(property), in: engine)
       })

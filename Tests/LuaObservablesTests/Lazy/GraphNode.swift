@@ -70,7 +70,7 @@ class GraphNode: ObservableModel {
     return stored[keyPath: path]
   }
 
-  func lazy(_ name: String) throws -> Lazy<Int> {
+  func lazy(_ name: String) throws -> LazyHandle<Int> {
     switch name {
     case "value": $value
     case "deep": $deep
