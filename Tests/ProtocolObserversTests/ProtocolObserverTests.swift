@@ -59,6 +59,7 @@ struct ProtocolObserverTests {
   // K1
   @Test func `observers are called with the observable's values, in order of registration`() {
     let observers = ["x", "y", "z"].map(listener)
+    defer { withExtendedLifetime(observers) {} }
     subject.addObservers(observers)
     subject.name = "b"
     #expect(log.events == ["x: a → b", "y: a → b", "z: a → b"])
@@ -122,6 +123,7 @@ struct ProtocolObserverTests {
   // K1
   @Test func `a notification that throws stops there`() throws {
     let observers = ["x", "y"].map { Both($0, log) }
+    defer { withExtendedLifetime(observers) {} }
     subject.addObservers(observers)
     #expect(throws: Both.TooOld.self) { try subject.age(to: 101) }
     #expect(log.take() == ["x: 101"])

@@ -243,6 +243,7 @@ struct SharedObserverTests {
 
   @Test func `threads register, notify and remove at the same time, and nothing is lost`() {
     let fixed = (0..<8).map { _ in Counter() }
+    defer { withExtendedLifetime(fixed) {} }
     let rounds = Size.of(2_000, light: 300)
     source.addObservers(fixed, for: ["a", "b"], in: .inline)
     let threads = (0..<8).map { index in

@@ -310,7 +310,9 @@ public class LazyStorage: ObservationCore.Receiver {
   {
     for dependency in declaration.dependencies {
       var root: NodeRef?
-      if let object = dependency.object?() {
+      let object = dependency.object?()
+      defer { withExtendedLifetime(object) {} }
+      if let object {
         root = object.observationToken(in: engine)?.node
         if root == nil {
           engine.wiring.hasMetForeign = false

@@ -48,15 +48,20 @@ import Testing
       }
       try test.host.run(
         """
-        -- A growing table would fail early, and leave as much room as it has.
-        kept = nil
-        pcall(function()
-          local n = 0
-          while true do
-            n = n + 1
-            kept = { kept, ('x'):rep(256) .. n }
-          end
-        end)
+        -- A growing table would fail early, and leave as much room as it has. The small tables fill the
+        -- rest.
+        kept = {}
+        local function fill(text)
+          pcall(function()
+            local n = 0
+            while true do
+              n = n + 1
+              kept = { kept, text and text:rep(256) .. n }
+            end
+          end)
+        end
+        fill 'x'
+        fill()
         for _ = 1, \(room) do kept = kept[1] end
         """)
       try test.host.state.collectGarbage()

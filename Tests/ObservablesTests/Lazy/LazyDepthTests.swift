@@ -4,6 +4,8 @@ import TestSupport
 import Testing
 
 /// Z13: chains of computed properties that would overflow a stack.
+///
+/// The cells do not keep each other alive, and optimized code releases an array after its last use.
 @Suite struct LazyDepthTests {
   private let loop = Loop()
   private let long = Size.of(50_000, light: 20_000)
@@ -13,6 +15,7 @@ import Testing
   @Test func `a long chain of declared properties is computed, invalidated and delivered`() throws {
     try loop.turn { () throws in
       let cells = Cell.chain(long)
+      defer { withExtendedLifetime(cells) {} }
       #expect(try cells[long - 1].$value.get() == long)
       cells[0].source = 5
       #expect(!cells[long - 1].$value.isValid)
@@ -32,6 +35,7 @@ import Testing
   @Test func `a long chain can be observed before it is computed`() throws {
     try loop.turn { () throws in
       let cells = Cell.chain(long)
+      defer { withExtendedLifetime(cells) {} }
       var values: [Int] = []
       try cells[long - 1].observe("value", in: loop) { values.append($0.value) }
       cells[0].source = 2
@@ -51,6 +55,7 @@ import Testing
     try loop.turn { () throws in
       var cells = Cell.chain(long, probe: probe)
       #expect(try cells[long - 1].$value.get() == long)
+      withExtendedLifetime(cells) {}
       switch way {
       case "from its start": for index in cells.indices { cells[index] = cells[long - 1] }
       case "from its end": while cells.popLast() != nil {}
@@ -72,6 +77,7 @@ import Testing
         #expect(try cells[long - 1].$value.get() == long)
       }
     }
+    withExtendedLifetime(cells) {}
     cells = []
     #expect(probe.alive == 0)
   }
@@ -80,10 +86,12 @@ import Testing
     let (long, deep) = (long, deep)
     try await onLargeStack {
       let cells = TrackedCell.chain(deep)
+      defer { withExtendedLifetime(cells) {} }
       #expect(try cells[deep - 1].$value.get() == deep)
       cells[0].source = 2
       #expect(try cells[deep - 1].$value.get() == deep + 1)
       let more = TrackedCell.chain(long)
+      defer { withExtendedLifetime(more) {} }
       // Cold getters are read in steps.
       for index in stride(from: deep / 2, to: long, by: deep / 2) {
         _ = try more[index].$value.get()
@@ -100,6 +108,7 @@ import Testing
     let step = deep / 2
     try await onLargeStack {
       let cells = TrackedCell.chain(30_000)
+      defer { withExtendedLifetime(cells) {} }
       let error = #expect(throws: LazyError.self) { try cells[29_999].$value.get() }
       #expect("\(error!)".contains("'value'"))
       #expect("\(error!)".contains("deep"))
@@ -113,6 +122,7 @@ import Testing
   @Test func `an error at the start of a long chain reaches its end`() throws {
     try loop.turn { () throws in
       let cells = Cell.chain(long)
+      defer { withExtendedLifetime(cells) {} }
       cells[0].habit = { _ in throw Failure() }
       #expect(throws: Failure.self) { try cells[long - 1].$value.get() }
       cells[0].habit = nil
@@ -123,6 +133,7 @@ import Testing
   @Test func `a long ring is an error`() throws {
     try loop.turn { () throws in
       let cells = Cell.chain(10_000)
+      defer { withExtendedLifetime(cells) {} }
       cells[0].left = cells[9_999]
       #expect(throws: LazyError.self) { try cells[5_000].$value.get() }
       cells[0].left = nil

@@ -88,6 +88,17 @@ import Testing
     }
   }
 
+  @Test func `a handle of a lazy property keeps its object alive`() throws {
+    do {
+      let value = Cell(5, probe: probe).$value
+      #expect(try value.get() == 5 && value.isValid && probe.alive == 1)
+      value.invalidate()
+      #expect(value.peek == nil)
+      #expect(try value.get() == 5)
+    }
+    #expect(probe.alive == 0)
+  }
+
   @Test(arguments: [false, true]) func `a getter may drop the last reference to its object`(
     isTracked: Bool
   ) throws {
