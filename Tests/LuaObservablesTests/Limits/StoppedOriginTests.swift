@@ -48,8 +48,7 @@ import Testing
       }
       try test.host.run(
         """
-        -- A growing table would fail early, and leave as much room as it has. The small tables fill the
-        -- rest.
+        -- A growing table would fail early, and leave as much room as it has.
         kept = {}
         local function fill(text)
           pcall(function()
