@@ -1355,27 +1355,26 @@ function History:redo() end
 ---local history = obs.history(t)
 ---for n = 2, 4 do
 ---  t.n = n
----  obs.flush()
----  if n == 2 then history:mark("two") end
+---  history:mark("state " .. n)
 ---end
----history:undo("two")
+---history:undo("state 2")
 ---print(t.n)                                --> 2
 ---```
 ---@param name string
 function History:mark(name) end
 
----Makes all changes until `commit` one step. A name marks this step.
+---Makes all changes until `commit` one step, within a turn or over several turns. A name marks this
+---step.
 ---```lua
 ---local t = { n = 1 }
 ---local history = obs.history(t)
----history:begin()
 ---for n = 2, 4 do
+---  history:begin()
 ---  t.n = n
----  obs.flush()
+---  history:commit()
 ---end
----history:commit()
 ---history:undo()
----print(t.n)                                --> 1
+---print(t.n)                                --> 3
 ---```
 ---@param name? string
 function History:begin(name) end
@@ -1418,7 +1417,6 @@ function History:stop() end
 ---local t = { n = 1 }
 ---local history = obs.history(t, { limit = 100 })
 ---t.n = 2
----obs.flush()
 ---history:undo()
 ---print(t.n, history.can_redo)              --> 1	true
 ---```

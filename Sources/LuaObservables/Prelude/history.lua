@@ -53,7 +53,9 @@ local function update(history, state)
   if history.can_redo ~= can_redo then history.can_redo = can_redo end
 end
 
+-- Adds writes to a step, and leaves out objects that are then as before the step.
 local function join(step, records)
+  local kept = {}
   for _, record in ipairs(records) do
     local known = step.by_object[record.object]
     if known then
@@ -63,6 +65,14 @@ local function join(step, records)
       step.records[#step.records + 1] = record
     end
   end
+  for _, record in ipairs(step.records) do
+    if trees.are_same(record.old, record.new) then
+      step.by_object[record.object] = nil
+    else
+      kept[#kept + 1] = record
+    end
+  end
+  step.records = kept
 end
 
 -- Takes the writes since the last step; nil if there were no writes.
@@ -83,12 +93,12 @@ end
 
 -- Makes a step from written objects, or adds them to the last step.
 local function add_step(state, records)
-  local steps, now = state.undone_by, core.now()
+  local steps, now, turn = state.undone_by, core.now(), core.turn_number()
   local last = steps[#steps]
-  local is_joined = last and (last == state.open
-    or not state.open and state.group > 0 and not last.is_closed and now - last.time <= state.group)
+  local is_joined = last and (last == state.open or not state.open and not last.is_closed
+    and (last.turn == turn or state.group > 0 and now - last.time <= state.group))
   if not is_joined then
-    last = { records = {}, by_object = {}, name = state.opened }
+    last = { records = {}, by_object = {} }
     if state.depth > 0 then state.open = last end
     steps[#steps + 1] = last
     if #steps > state.limit then
@@ -96,8 +106,12 @@ local function add_step(state, records)
       state.bottom = remove(steps, 1)
     end
   end
-  last.time = now
+  last.time, last.turn = now, turn
   join(last, records)
+  if #last.records == 0 then
+    remove(steps)
+    if state.open == last then state.open = nil end
+  end
   state.redone_by = {}
 end
 
@@ -193,8 +207,16 @@ local function state_outside(history, name)
   return state
 end
 
-local function settle(history, state)
+-- Makes a step of what is not in one yet, and ends the last step, which it returns.
+local function end_step(history, state)
   record(history, state)
+  local last = state.undone_by[#state.undone_by]
+  if last then last.is_closed = true end
+  return last
+end
+
+local function settle(history, state)
+  end_step(history, state)
   state.open, state.opened, state.depth = nil, nil, 0
 end
 
@@ -237,10 +259,7 @@ function methods:mark(name)
     core.bad_argument(1, "mark", "name expected, got "
       .. (name == nil and "no value" or type(name)))
   end
-  record(self, state)
-  local last = state.undone_by[#state.undone_by]
-  if last then last.is_closed = true end
-  state.marks[name] = last or state.bottom
+  state.marks[name] = end_step(self, state) or state.bottom
 end
 
 --- Makes the writes from here to `commit` one step.
@@ -250,9 +269,7 @@ function methods:begin(name)
     core.bad_argument(1, "begin", "name expected, got " .. type(name))
   end
   if state.depth == 0 then
-    record(self, state)
-    local last = state.undone_by[#state.undone_by]
-    if last then last.is_closed = true end
+    end_step(self, state)
     state.opened = name
   end
   state.depth = state.depth + 1
@@ -265,11 +282,8 @@ function methods:commit()
     state.depth = state.depth - 1
     return
   end
-  record(self, state)
-  if state.open then
-    state.open.is_closed = true
-    if type(state.opened) == "string" then state.marks[state.opened] = state.open end
-  end
+  end_step(self, state)
+  if state.open and state.opened then state.marks[state.opened] = state.open end
   state.open, state.opened, state.depth = nil, nil, 0
 end
 

@@ -7,7 +7,7 @@
 /// ```
 ///
 /// Each turn in which something changed is a step, whichever code made the changes. Turns within
-/// `grouping` seconds, and all turns between ``begin(_:)`` and ``commit()``, form one step. Steps
+/// `grouping` seconds, and all writes between ``begin(_:)`` and ``commit()``, form one step. Steps
 /// keep removed objects alive, so undo brings back the same objects. Tables of scripts are values:
 /// a step has no changes inside them. Watchers see the writes of ``undo()`` as ordinary writes, but
 /// these are not a step.
@@ -67,6 +67,8 @@ public final class ChangeHistory: ObservableModel {
         (self.old, self.new) = (Snapshot(old, over: new), Snapshot(new, over: old))
       }
 
+      var isChange: Bool { !TreeContents.areSame(old.contents, new.contents) }
+
       /// Adds later writes, while all objects of both records are alive.
       mutating func join(_ later: Record) {
         guard let object else { return }
@@ -78,12 +80,14 @@ public final class ChangeHistory: ObservableModel {
     let number: Int
     private(set) var records: [Record] = []
     private var places: [ObjectIdentifier: Int] = [:]
+    /// The time of the last delivery, and its turn.
     var time = 0.0
+    var turn: UInt64 = 0
     var isClosed = false
 
     init(number: Int) { self.number = number }
 
-    /// Adds later writes.
+    /// Adds later writes, and leaves out objects that are then as before the step.
     func join(_ other: [Record]) {
       for record in other {
         guard let object = record.object.map({ ObjectIdentifier($0) }) else { continue }
@@ -93,6 +97,12 @@ public final class ChangeHistory: ObservableModel {
           places[object] = records.count
           records.append(record)
         }
+      }
+      if records.allSatisfy(\.isChange) { return }
+      records.removeAll { !$0.isChange }
+      places = [:]
+      for (index, record) in records.enumerated() {
+        if let object = record.object { places[ObjectIdentifier(object)] = index }
       }
     }
   }
@@ -156,20 +166,18 @@ public final class ChangeHistory: ObservableModel {
   /// Names the last step, for ``undo(to:)``.
   public func mark(_ name: String) {
     checkOutside()
-    record()
-    done.last?.isClosed = true
+    endStep()
     marks[name] = done.last?.number ?? bottom
   }
 
-  /// Combines the following turns into one step, until ``commit()``; `name` marks this step, as
+  /// Combines the following writes into one step, until ``commit()``; `name` marks this step, as
   /// ``mark(_:)`` does.
   ///
-  /// Inside another `begin`, the turns belong to the outer step, and the name is not used.
+  /// Inside another `begin`, the writes belong to the outer step, and the name is not used.
   public func begin(_ name: String? = nil) {
     checkOutside()
     if depth == 0 {
-      record()
-      done.last?.isClosed = true
+      endStep()
       openName = name
     }
     depth += 1
@@ -208,9 +216,14 @@ public final class ChangeHistory: ObservableModel {
     precondition(!engine.transactions.isOpen, "\(name) was called inside a transaction")
   }
 
-  private func settle() {
+  /// Makes a step of what is not in one yet, and ends the last step.
+  private func endStep() {
     record()
-    open?.isClosed = true
+    done.last?.isClosed = true
+  }
+
+  private func settle() {
+    endStep()
     (open, openName, depth) = (nil, nil, 0)
   }
 
@@ -234,20 +247,25 @@ public final class ChangeHistory: ObservableModel {
   private func record() {
     let records = take()
     if records.isEmpty { return }
-    let now = clock()
-    if let last = done.last,
-      last === open || depth == 0 && grouping > 0 && !last.isClosed && now - last.time <= grouping
-    {
-      last.join(records)
-      last.time = now
-    } else {
+    let (now, turn) = (clock(), engine.delivery.turnNumber.pointee)
+    var step: Step! = done.last
+    let isJoined =
+      step != nil
+      && (step === open
+        || depth == 0 && !step.isClosed
+          && (step.turn == turn || grouping > 0 && now - step.time <= grouping))
+    if !isJoined {
       lastNumber += 1
-      let step = Step(number: lastNumber)
-      step.time = now
-      step.join(records)
+      step = Step(number: lastNumber)
       done.append(step)
       if depth > 0 { open = step }
       if done.count > limit { bottom = done.removeFirst().number }
+    }
+    step.join(records)
+    (step.time, step.turn) = (now, turn)
+    if step.records.isEmpty {
+      done.removeLast()
+      if step === open { open = nil }
     }
     undone = []
     update()

@@ -11,10 +11,10 @@ import Testing
     let history = try ChangeHistory(of: drawing, in: loop)
     let shape = Shape(3)
     drawing.shapes.append(shape)
-    loop.flush()
+    loop.endTurn()
     shape.sides = 4
     drawing.title = "a"
-    loop.flush()
+    loop.endTurn()
     #expect(history.undo())
     #expect(shape.sides == 3 && drawing.title == "")
     #expect(history.undo())
@@ -36,13 +36,13 @@ import Testing
     #expect(loop.statistics.calls == 0)
     drawing.shapes.append(shape)
     #expect(loop.statistics.calls == 0)
-    loop.flush()
+    loop.endTurn()
     #expect(loop.statistics.calls == 1)
     try drawing.observe("title", in: loop) { shape.sides = $0.title.count }
     drawing.title = "abcd"
     #expect(loop.statistics.calls == 1)
     let before = loop.statistics.calls
-    loop.flush()
+    loop.endTurn()
     #expect(log.take() == ["1", "sides title"])
     #expect(loop.statistics.calls == before + 2)
     #expect(history.undo())
@@ -57,12 +57,12 @@ import Testing
       log.note("\($0.canUndo) \($0.canRedo)")
     }
     drawing.title = "a"
-    loop.flush()
-    loop.flush()
+    loop.endTurn()
+    loop.endTurn()
     history.undo()
-    loop.flush()
+    loop.endTurn()
     drawing.title = "b"
-    loop.flush()
+    loop.endTurn()
     #expect(!history.redo())
     #expect(log.events == ["a", "true false", "", "false true", "b", "true false"])
   }
@@ -73,13 +73,13 @@ import Testing
     history.mark("new")
     history.begin()
     drawing.title = "a"
-    loop.flush()
+    loop.endTurn()
     drawing.tags.insert("x")
-    loop.flush()
+    loop.endTurn()
     history.commit()
     history.mark("saved")
     drawing.names["n"] = 1
-    loop.flush()
+    loop.endTurn()
     drawing.names["n"] = 2
     #expect(history.undo(to: "saved"))
     #expect(drawing.names.isEmpty && drawing.title == "a")
@@ -93,10 +93,10 @@ import Testing
     let history = try ChangeHistory(of: drawing, in: loop)
     history.begin("typed")
     drawing.title = "a"
-    loop.flush()
+    loop.endTurn()
     history.begin("inner")
     drawing.title = "ab"
-    loop.flush()
+    loop.endTurn()
     history.commit()
     history.commit()
     history.begin("nothing")
@@ -114,7 +114,7 @@ import Testing
     history.mark("none")
     for name in ["a", "b", "c"] {
       drawing.title = name
-      loop.flush()
+      loop.endTurn()
       history.mark(name)
     }
     #expect(!history.undo(to: "none"))
@@ -123,7 +123,7 @@ import Testing
     #expect(drawing.title == "a")
     for name in ["d", "e", "f"] {
       drawing.title = name
-      loop.flush()
+      loop.endTurn()
     }
     #expect(!history.undo(to: "a"))
   }
@@ -134,11 +134,11 @@ import Testing
     let (shape, log) = (Shape(3), Log())
     history.onMisfit = { log.note($0) }
     drawing.cover = shape
-    loop.flush()
+    loop.endTurn()
     shape.sides = 4
-    loop.flush()
+    loop.endTurn()
     drawing.cover = nil
-    loop.flush()
+    loop.endTurn()
     shape.sides = 7
     #expect(history.undo())
     #expect(!history.undo())
@@ -214,7 +214,7 @@ import Testing
       for title in ["a", "b"] { loop.turn { page.title = title } }
       #expect(page.history?.undo() == true && page.title == "")
     }
-    loop.flush()
+    loop.endTurn()
     #expect(known == nil)
   }
 
@@ -228,7 +228,7 @@ import Testing
       history = try ChangeHistory(of: drawing, in: loop)
       (known, shape) = (drawing, drawing.shapes[0])
     }
-    loop.flush()
+    loop.endTurn()
     #expect(known == nil && shape == nil)
     history.stop()
     #expect(!history.undo() && !history.canUndo)

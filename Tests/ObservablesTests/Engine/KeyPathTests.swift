@@ -323,6 +323,7 @@ struct KeyPathTests {
   // P1
   @Test func `a path of ten thousand components follows its objects`() throws {
     let people = (0..<10_000).map { Person("\($0)") }
+    defer { withExtendedLifetime(people) {} }
     for (person, next) in zip(people, people.dropFirst()) { person.friend = next }
     let names = Array(repeating: "friend", count: 9_999) + ["name"]
     let watcher = try people[0].observe(Path(names: names), in: loop) { [log] _ in log.note("w") }

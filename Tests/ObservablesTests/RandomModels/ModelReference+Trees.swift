@@ -94,6 +94,7 @@ extension ModelReference {
   func writeCopy(_ number: Int, _ writes: [(path: String, edit: Edit)]) {
     if copies.isEmpty { return }
     while flush() > 0 {}
+    isStepOpen = false
     let copy = copies[number % copies.count]
     let before = things.map(\.fields)
     for (path, edit) in writes {
@@ -113,6 +114,7 @@ extension ModelReference {
     copy.known = after
     write(after.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
     while flush() > 0 {}
+    isStepOpen = false
   }
 
   /// Writes the fields of some things as one turn; the order of the writes is unspecified.
@@ -132,13 +134,26 @@ extension ModelReference {
     }
     tree.known = self.tree(tree.root)
     if step.isEmpty { return }
-    history?.done.append(step)
     history?.undone = []
+    guard isStepOpen, let last = history?.done.popLast() else {
+      history?.done.append(step)
+      isStepOpen = true
+      return
+    }
+    // A turn is one step, even if it flushes several times.
+    var joined = last.map { number, old, new in
+      (number, old, step.first { $0.0 == number }?.2 ?? new)
+    }
+    joined += step.filter { entry in !last.contains { $0.0 == entry.0 } }
+    joined.removeAll { $0.1 == $0.2 }
+    isStepOpen = !joined.isEmpty
+    if isStepOpen { history?.done.append(joined) }
   }
 
   /// X5: undoes or redoes a step of the history.
   func step(back: Bool) {
     recordStep()
+    isStepOpen = false
     guard let step = back ? history?.done.popLast() : history?.undone.popLast() else {
       return say("no step")
     }

@@ -106,6 +106,8 @@ final class ModelReference {
   var copies: [Follower] = []
   /// The tree of the history, and its steps.
   var history: (tree: Follower, done: [Step], undone: [Step])?
+  /// Whether later writes of the turn belong to the last step.
+  var isStepOpen = false
 
   /// The events of a program, according to the rules.
   static func log(of program: [Statement]) -> [ModelEvent] {
@@ -175,7 +177,9 @@ final class ModelReference {
       say("copy \(copies.count): \(outline(of: root))")
       copies.append(Follower(root, tree(root)))
     case .writeCopy(let copy, let writes): writeCopy(copy, writes)
-    case .record(let root): history = (Follower(root, tree(root)), [], [])
+    case .record(let root):
+      history = (Follower(root, tree(root)), [], [])
+      isStepOpen = false
     case .undo: step(back: true)
     case .redo: step(back: false)
     case .flush:
@@ -187,6 +191,7 @@ final class ModelReference {
 
   func endTurn() {
     while flush() > 0 {}
+    isStepOpen = false
     sayState()
   }
 

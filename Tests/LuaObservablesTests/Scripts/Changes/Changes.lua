@@ -19,7 +19,7 @@ story("X2: removed objects are found without calling __eq", [[
   t.b = nil  --> set b.s @@a.s>nil, set b {}>nil
 ]])
 check("T3: changes and histories come last, and add no turns and no calls", function()
-  -- Counts the calls, deliveries and steps of ten turns that copy a to b; `record` adds a recorder.
+  -- Counts the calls, deliveries and steps of ten flushes that copy a to b; `record` adds a recorder.
   local function counts(record)
     local t, delivered = { a = 0, b = 0 }, {}
     local history = record(t, delivered)
@@ -43,7 +43,7 @@ check("T3: changes and histories come last, and add no turns and no calls", func
     20, 10, 0,
     '{{kind="set" new=1 old=0 path={"a"}} {kind="set" new=1 old=0 path={"b"}}}',
   })
-  eq(text { counts(function(t) return obs.history(t) end) }, text { 10, 0, 10 })
+  eq(text { counts(function(t) return obs.history(t) end) }, text { 10, 0, 1 })
 end)
 check("T3: writes of a callback of changes belong to the same step", function()
   local t = { n = 0, edits = 0 }

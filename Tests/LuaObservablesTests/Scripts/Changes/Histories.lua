@@ -7,11 +7,16 @@ function begin(options, object)
   t = object or { n = 0 }
   history = obs.history(t, options)
 end
--- Makes one turn for each number, which is written to `t.n`.
+-- Ends the last step of the turn.
+function end_step()
+  history:begin()
+  history:commit()
+end
+-- Makes a step for each number, which is written to `t.n`.
 function steps(...)
   for _, n in ipairs { ... } do
     t.n = n
-    obs.flush()
+    end_step()
   end
 end
 -- Undoes a step, and notes the results and `t.n`; the same for redo.
@@ -48,9 +53,8 @@ check("X5: objects return with their identity, lists in their order", function()
   table.remove(t.list, 1)
   t.tags:add("y")
   t.array:move(1, 3)
-  obs.flush()
+  end_step()
   t.list = nil
-  obs.flush()
   history:undo()
   history:undo()
   eq(t.list[1], a)
@@ -62,6 +66,30 @@ check("X5: objects return with their identity, lists in their order", function()
   history:undo()
   eq(a.name, "a")
 end)
+story("X5: flushes do not divide the step of a turn", [[
+  begin()
+  for n = 1, 3 do
+    t.n = n
+    obs.flush()
+  end
+  undo() redo() undo()  --= true 0, true 3, true 0
+]])
+story("X5: a turn or a group whose net change is nothing is no step", [[
+  begin()
+  t.n = 1
+  obs.flush()
+  note(history.can_undo)  --= true
+  t.n = 0
+  obs.flush()
+  note(history.can_undo)  --= false
+  history:begin("nothing")
+  t.n = 1
+  obs.flush()
+  t.n = 0
+  history:commit()
+  undo()                  --= false 0
+  fails("the history has no mark 'nothing'", history.undo, history, "nothing")
+]])
 story("X5: begin and commit make one step of several turns", [[
   begin()
   history:begin("typing")
@@ -116,9 +144,9 @@ check("X5: a step that no longer fits is reported and dropped", function()
   local inner = { n = 0 }
   begin(nil, { inner = inner })
   inner.n = 1
-  obs.flush()
+  end_step()
   t.inner = nil
-  obs.flush()
+  end_step()
   inner.n = 7
   history:undo()
   reporting(function()

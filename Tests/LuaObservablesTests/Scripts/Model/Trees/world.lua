@@ -398,14 +398,19 @@ function World:expect_state(what)
   end
 end
 
--- The writes become a step of the history, or a part of the open group.
+-- The writes become a step of the history, or a part of the last one: of an open group, or of the
+-- turn.
 function World:record()
   local new = self:state()
   if not state_difference(self.states[self.at], new) then return end
   for i = #self.states, self.at + 1, -1 do self.states[i] = nil end
-  if self.is_open and self.open_state == self.states[self.at] then
-    self.states[self.at].map = new.map
-    new = self.states[self.at]
+  local last = self.states[self.at]
+  if self.open_state == last then
+    last.map = new.map
+    new = last
+    if not state_difference(self.states[self.at - 1], last) then
+      self.states[self.at], self.at, new = nil, self.at - 1, nil
+    end
   else
     self.at = self.at + 1
     self.states[self.at] = new
@@ -414,7 +419,7 @@ function World:record()
       self.at = self.at - 1
     end
   end
-  if self.is_open then self.open_state = new end
+  self.open_state = new
 end
 
 function World:settle()
@@ -451,6 +456,7 @@ function World:make_history(step)
     self:record()
     history:mark(name)
     self.marks[name] = self.states[self.at]
+    if not self.is_open then self.open_state = nil end
   elseif choice == 8 and self.marks[name] then
     self:settle()
     local target
@@ -497,12 +503,18 @@ local statements = {
     self:transaction(step, first, last)
     return true
   end },
-  { 4, function(self)
+  { 4, function(self, step)
     if self.mode ~= "history" then return self:flush() end
     if not self:is_quiet() then return end
     self:record()
     self:flush()
     self:expect_state "a turn"
+    if not self.is_open and step[4] % 4 > 0 then
+      self:note "end the step"
+      self.history:begin()
+      self.history:commit()
+      self.open_state = nil
+    end
   end },
   { 1, function(self, step)
     self:note "collect"
