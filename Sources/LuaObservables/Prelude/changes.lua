@@ -11,8 +11,8 @@ local error, next, pcall, rawequal, setmetatable, tostring, type =
 local string_format = string.format
 local sort, unpack = table.sort, table.unpack
 local common_values, trees = core.common_values, core.trees
-local contents, each_object, object_keys, same =
-  trees.contents, trees.each_object, trees.object_keys, trees.same
+local contents, each_object, is_object, object_keys, same =
+  trees.contents, trees.each_object, trees.is_object, trees.object_keys, trees.same
 
 local none = {}
 
@@ -37,6 +37,7 @@ trees.Shadow = Shadow
 function Shadow.new(root, watcher, has_sites, has_others)
   local self = setmetatable({
     root = root, watcher = watcher, state = {}, left = {}, dirty = {}, is_dirty = {}, origins = {},
+    outside = {},
   }, Shadow)
   if has_others then self.others = trees.others(self.state) end
   if has_sites then self:note_sites() end
@@ -81,16 +82,27 @@ function Shadow:note_sites()
   end)
 end
 
+local function has_object_members(made)
+  if made.kind ~= "set" then return false end
+  for member in next, made.map do
+    if is_object(member) then return true end
+  end
+  return false
+end
+
 --- The present contents of an object.
 function Shadow:look(object)
   local made = contents(object)
-  if made.has_hosts then self.has_hosts = true end
+  -- Transactions read objects of the host program, and follow members of sets.
+  if not self.is_partial and (made.has_hosts or has_object_members(made)) then
+    self.is_partial = true
+  end
   return made
 end
 
 --- Lets transactions use the shadow's links, if they lead to exactly the objects of the tree.
 function Shadow:offer()
-  if not self.has_hosts and #self.dirty == 0 and next(self.left) == nil then
+  if not self.is_partial and #self.dirty == 0 and next(self.left) == nil then
     core.note_whole_tree(self.watcher)
   end
 end
@@ -128,7 +140,7 @@ function Shadow:stop()
   self.watcher:stop()
   if self.writes then self.writes:stop() end
   if self.others then self.others:stop() end
-  self.state, self.dirty, self.is_dirty = {}, {}, {}
+  self.state, self.dirty, self.is_dirty, self.outside = {}, {}, {}, {}
 end
 
 -- Updating a walk --------------------------------------------------------------------------------
@@ -354,9 +366,27 @@ local function compare(self, dirty, read)
     if self.state[object] then
       fresh[object] = self:look(object)
       changed[#changed + 1] = object
+    elseif self.outside[object] then
+      self:former_outside(object)
+      self.outside[object].later = contents(object)
     end
   end
   return self:step(changed, fresh, nil, read, forget_notes)
+end
+
+--- The contents, at the beginning of the turn, of an object that is outside of the tree now and that
+--- the shadow still follows; nil for other objects.
+function Shadow:former_outside(object)
+  local known, turn = self.outside[object], core.turn_number()
+  if not known then return nil end
+  if known.turn ~= turn then known.made, known.turn, known.later = known.later or known.made, turn end
+  return known.made
+end
+
+--- Stops following an object that is outside of the tree.
+function Shadow:forget_outside(object)
+  if not self.outside[object] then return end
+  self.outside[object], self.left[object] = nil, true
 end
 
 --- Calls `read` with the writes since the last delivery, and makes this the last delivery. Returns
@@ -395,11 +425,16 @@ end
 function Shadow:advance(fresh, new_state, removed, walk)
   for object, made in next, fresh do self.state[object] = made end
   for object, made in next, new_state do self.state[object] = made end
+  for object in next, new_state do self.outside[object] = nil end
   for object in next, removed do
+    if self.keeps_left then
+      self.outside[object] = { made = self.state[object], turn = core.turn_number() }
+    else
+      self.left[object] = true
+    end
     self.state[object] = nil
-    self.left[object] = true
   end
-  self.walk, walk.places = walk, nil
+  self.walk, walk.places, self.keeps_left = walk, nil, nil
 end
 
 --- Stops following objects that have left; if a limit interrupts it, the rest comes next time.

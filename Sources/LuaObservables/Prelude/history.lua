@@ -75,52 +75,99 @@ local function join(step, records)
   step.records = kept
 end
 
--- Takes the writes since the last step; nil if there were no writes.
+-- Steps and objects outside of the tree -----------------------------------------------------------
+-- Undo and redo may bring an object back that has left the tree. So the shadow follows it until the
+-- history drops the last step in which it left. The writes of the turn in which it comes back belong to
+-- the step; those of turns in which it was outside belong to none.
+
+-- Notes with which step objects have left; without a step, nothing can bring them back.
+local function note_left(state, step, left)
+  local times = state.times_left
+  for _, object in ipairs(left) do
+    if step then
+      times[object] = (times[object] or 0) + 1
+      step.left[#step.left + 1] = object
+    elseif not times[object] then
+      state.shadow:forget_outside(object)
+    end
+  end
+end
+
+-- Stops following the objects that have left with a step which is dropped.
+local function drop(state, step)
+  local times = state.times_left
+  for _, object in ipairs(step.left) do
+    times[object] = times[object] > 1 and times[object] - 1 or nil
+    if not times[object] then state.shadow:forget_outside(object) end
+  end
+end
+
+local function drop_all(state, steps)
+  for _, step in ipairs(steps) do drop(state, step) end
+end
+
+-- Takes the writes since the last step; nil if there were no writes. Also returns the objects that
+-- have left.
 local function take(state)
-  return state.shadow:take(function(before, after, objects)
-    local records, others = {}, state.shadow.others
-    for _, object in ipairs(objects) do
-      local old, new = before.contents(object), after.contents(object)
-      -- Writes of other sandboxes are not part of a step.
-      if others and old and new then old = others:wanted(object, new) end
+  local shadow, left = state.shadow, {}
+  local records = shadow:take(function(before, after, objects)
+    local records, others = {}, shadow.others
+    local function add(object, old, new)
       if old ~= new and not trees.are_same(old, new) then
         records[#records + 1] = { object = object, old = old, new = new }
       end
     end
+    for _, object in ipairs(objects) do
+      local old, new = before.contents(object), after.contents(object)
+      -- Writes of other sandboxes are not part of a step.
+      if others and old and new then old = others:wanted(object, new) end
+      add(object, old, new)
+    end
+    for _, object in ipairs(after.came) do
+      local old = shadow:former_outside(object)
+      if old then add(object, old, after.contents(object)) end
+    end
+    for object in next, before.only do left[#left + 1] = object end
+    shadow.keeps_left = true
     return #records > 0 and records or nil
   end)
+  return records, left
 end
 
 -- Makes a step from written objects, or adds them to the last step.
-local function add_step(state, records)
+local function add_step(state, records, left)
   local steps, now, turn = state.undone_by, core.now(), core.turn_number()
   local last = steps[#steps]
   local is_joined = last and (last == state.open or not state.open and not last.is_closed
     and (last.turn == turn or state.group > 0 and now - last.time <= state.group))
+  if not is_joined then last = { records = {}, by_object = {}, left = {} } end
+  -- Before steps are dropped with which the same objects have left earlier.
+  note_left(state, last, left)
   if not is_joined then
-    last = { records = {}, by_object = {} }
     if state.depth > 0 then state.open = last end
     steps[#steps + 1] = last
     if #steps > state.limit then
       -- After this, undo can only go back to the state after the oldest step.
       state.bottom = remove(steps, 1)
+      drop(state, state.bottom)
     end
   end
+  drop_all(state, state.redone_by)
+  state.redone_by = {}
   last.time, last.turn = now, turn
   join(last, records)
   if #last.records == 0 then
-    remove(steps)
+    drop(state, remove(steps))
     if state.open == last then state.open = nil end
   end
-  state.redone_by = {}
 end
 
 local function record(history, state)
-  local records = take(state)
-  if not records then return end
+  local records, left = take(state)
+  if not records then return note_left(state, nil, left) end
   -- The shadow has forgotten these changes: a stop here would lose the step.
   core.begin_exempt()
-  add_step(state, records)
+  add_step(state, records, left)
   core.end_exempt()
   update(history, state)
 end
@@ -158,11 +205,12 @@ local function go(history, state, is_undo)
   -- These writes make no new step. Immediate watchers are called after the step has moved.
   local function move()
     to[#to + 1] = step
-    local ok, message = pcall(take, state)
+    local ok, message, left = pcall(take, state)
     if not ok then
       to[#to] = nil
       error(message, 0)
     end
+    note_left(state, step, left)
     from[#from] = nil
   end
   local writes, problem, kept = writes_of(step, state, is_undo)
@@ -170,9 +218,13 @@ local function go(history, state, is_undo)
     local failed, failure = in_batch(written, writes, false, move)
     problem = failed and tostring(failure)
   end
-  if problem and from[#from] == step then from[#from] = nil end
+  if problem and from[#from] == step then
+    from[#from] = nil
+    drop(state, step)
+  end
   -- Writes of immediate watchers make no step, either.
-  pcall(take, state)
+  local ok, _, left = pcall(take, state)
+  if ok then note_left(state, not problem and step or nil, left) end
   update(history, state)
   if not problem then
     trees.report_kept(kept, "history", state.site,
@@ -290,7 +342,10 @@ end
 --- Forgets all steps.
 function methods:clear()
   local state = state_outside(self, "clear")
-  take(state)
+  local _, left = take(state)
+  note_left(state, nil, left)
+  drop_all(state, state.undone_by)
+  drop_all(state, state.redone_by)
   state.undone_by, state.redone_by, state.marks, state.open = {}, {}, {}, nil
   update(self, state)
 end
@@ -326,7 +381,7 @@ function obs.history(target, options)
   end
   local history = setmetatable({ can_undo = false, can_redo = false }, History)
   local state = {
-    undone_by = {}, redone_by = {}, marks = {}, bottom = {}, depth = 0,
+    undone_by = {}, redone_by = {}, marks = {}, bottom = {}, depth = 0, times_left = {},
     limit = limit, group = group, site = core.site(),
   }
   states[history] = state
