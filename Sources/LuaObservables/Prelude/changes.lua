@@ -374,12 +374,14 @@ local function compare(self, dirty, read)
   return self:step(changed, fresh, nil, read, forget_notes)
 end
 
---- The contents, at the beginning of the turn, of an object that is outside of the tree now and that
+--- The contents, at the beginning of the turn, of an object that is outside of the tree and that
 --- the shadow still follows; nil for other objects.
 function Shadow:former_outside(object)
   local known, turn = self.outside[object], core.turn_number()
   if not known then return nil end
-  if known.turn ~= turn then known.made, known.turn, known.later = known.later or known.made, turn end
+  if known.turn ~= turn then
+    known.made, known.turn, known.later = known.later or known.made, turn, nil
+  end
   return known.made
 end
 
@@ -387,6 +389,7 @@ end
 function Shadow:forget_outside(object)
   if not self.outside[object] then return end
   self.outside[object], self.left[object] = nil, true
+  pcall(self.leave, self)
 end
 
 --- Calls `read` with the writes since the last delivery, and makes this the last delivery. Returns

@@ -75,10 +75,9 @@ local function join(step, records)
   step.records = kept
 end
 
--- Steps and objects outside of the tree -----------------------------------------------------------
 -- Undo and redo may bring an object back that has left the tree. So the shadow follows it until the
--- history drops the last step in which it left. The writes of the turn in which it comes back belong to
--- the step; those of turns in which it was outside belong to none.
+-- history drops the last step in which it left. The writes of the turn in which it comes back
+-- belong to the step, and earlier writes outside of the tree belong to no step.
 
 -- Notes with which step objects have left; without a step, nothing can bring them back.
 local function note_left(state, step, left)
@@ -93,13 +92,14 @@ local function note_left(state, step, left)
   end
 end
 
--- Stops following the objects that have left with a step which is dropped.
+-- Stops following the objects that have left with a step which is dropped. Marks still refer to it.
 local function drop(state, step)
   local times = state.times_left
   for _, object in ipairs(step.left) do
     times[object] = times[object] > 1 and times[object] - 1 or nil
     if not times[object] then state.shadow:forget_outside(object) end
   end
+  step.records, step.by_object, step.left = nil, nil, nil
 end
 
 local function drop_all(state, steps)
@@ -259,7 +259,8 @@ local function state_outside(history, name)
   return state
 end
 
--- Makes a step of what is not in one yet, and ends the last step, which it returns.
+-- Makes a step of the writes since the last one, if there are any; ends the last step, and returns
+-- it.
 local function end_step(history, state)
   record(history, state)
   local last = state.undone_by[#state.undone_by]

@@ -50,6 +50,10 @@ public final class ChangeHistory: ObservableModel {
   private var lastNumber = 0
   private var depth = 0
   private weak var open: Step?
+  /// In how many steps each object has left the tree.
+  ///
+  /// Steps can bring it back, so the shadow follows it until they are dropped.
+  private var timesLeft: [TreeEntry: Int] = [:]
   /// The name that the open step will have.
   private var openName: String?
 
@@ -80,6 +84,8 @@ public final class ChangeHistory: ObservableModel {
     let number: Int
     private(set) var records: [Record] = []
     private var places: [ObjectIdentifier: Int] = [:]
+    /// The objects that have left the tree with the step, or with its undo.
+    fileprivate(set) var left: [TreeEntry] = []
     /// The time of the last delivery, and its turn.
     var time = 0.0
     var turn: UInt64 = 0
@@ -198,7 +204,8 @@ public final class ChangeHistory: ObservableModel {
   /// Forgets all steps.
   public func clear() {
     checkOutside()
-    _ = take()
+    note(take().left, with: nil)
+    for step in done + undone { drop(step) }
     (done, undone, marks, open) = ([], [], [:], nil)
     update()
   }
@@ -207,7 +214,7 @@ public final class ChangeHistory: ObservableModel {
   public func stop() {
     watcher?.stop()
     watcher = nil
-    (done, undone, marks) = ([], [], [:])
+    (done, undone, marks, timesLeft) = ([], [], [:], [:])
     update()
   }
 
@@ -216,7 +223,7 @@ public final class ChangeHistory: ObservableModel {
     precondition(!engine.transactions.isOpen, "\(name) was called inside a transaction")
   }
 
-  /// Makes a step of what is not in one yet, and ends the last step.
+  /// Makes a step of the writes since the last one, if there are any, and ends the last step.
   private func endStep() {
     record()
     done.last?.isClosed = true
@@ -232,21 +239,48 @@ public final class ChangeHistory: ObservableModel {
     if canRedo == undone.isEmpty { canRedo = !undone.isEmpty }
   }
 
-  /// Takes the writes since the last step.
-  private func take() -> [Step.Record] {
-    guard let shadow = watcher?.shadow, let taken = shadow.take() else { return [] }
-    let records = taken.entries.compactMap { entry -> Step.Record? in
-      let (old, new) = (taken.before.contents(entry), taken.after.contents(entry))
-      guard let object = entry.object, !TreeContents.areSame(old, new) else { return nil }
+  /// Takes the writes since the last step, and the objects that have left the tree.
+  ///
+  /// The writes of the turn in which an object comes back belong to the step, and earlier writes
+  /// outside of the tree belong to no step.
+  private func take() -> (records: [Step.Record], left: [TreeEntry]) {
+    guard let shadow = watcher?.shadow, let taken = shadow.take() else { return ([], []) }
+    func record(_ entry: TreeEntry, from old: TreeContents?) -> Step.Record? {
+      let new = taken.after.contents(entry)
+      guard let object = entry.object, let old, !TreeContents.areSame(old, new) else { return nil }
       return Step.Record(object, isRoot: shadow.isRoot(entry), from: old, to: new)
     }
-    shadow.advance(to: taken)
-    return records
+    let records =
+      taken.entries.compactMap { record($0, from: taken.before.contents($0)) }
+      + taken.came.compactMap { record($0, from: shadow.formerContents(outside: $0)) }
+    shadow.advance(to: taken, keepsLeft: true)
+    return (records, taken.left)
+  }
+
+  /// Notes with which step objects have left; without a step, nothing can bring them back.
+  private func note(_ left: [TreeEntry], with step: Step?) {
+    for entry in left {
+      if let step {
+        timesLeft[entry, default: 0] += 1
+        step.left.append(entry)
+      } else if timesLeft[entry] == nil {
+        watcher?.shadow?.forget(outside: entry)
+      }
+    }
+  }
+
+  /// Stops following the objects that have left with a step which is dropped.
+  private func drop(_ step: Step) {
+    for entry in step.left {
+      let times = timesLeft[entry, default: 1] - 1
+      timesLeft[entry] = times > 0 ? times : nil
+      if times == 0 { watcher?.shadow?.forget(outside: entry) }
+    }
   }
 
   private func record() {
-    let records = take()
-    if records.isEmpty { return }
+    let (records, left) = take()
+    if records.isEmpty { return note(left, with: nil) }
     let (now, turn) = (clock(), engine.delivery.turnNumber.pointee)
     var step: Step! = done.last
     let isJoined =
@@ -257,17 +291,26 @@ public final class ChangeHistory: ObservableModel {
     if !isJoined {
       lastNumber += 1
       step = Step(number: lastNumber)
+    }
+    // Before steps are dropped with which the same objects have left earlier.
+    note(left, with: step)
+    if !isJoined {
       done.append(step)
       if depth > 0 { open = step }
-      if done.count > limit { bottom = done.removeFirst().number }
+      if done.count > limit {
+        let first = done.removeFirst()
+        bottom = first.number
+        drop(first)
+      }
     }
+    for step in undone { drop(step) }
+    undone = []
     step.join(records)
     (step.time, step.turn) = (now, turn)
     if step.records.isEmpty {
-      done.removeLast()
+      drop(done.removeLast())
       if step === open { open = nil }
     }
-    undone = []
     update()
   }
 
@@ -299,6 +342,7 @@ public final class ChangeHistory: ObservableModel {
       }
       if let misfit = from.misfit(of: object, with: to) {
         onMisfit?("a step of the history no longer fits, and was dropped: \(misfit)")
+        drop(step)
         update()
         return false
       }
@@ -310,7 +354,7 @@ public final class ChangeHistory: ObservableModel {
     engine.immediates.endBatch()
     if isUndo { undone.append(step) } else { done.append(step) }
     // The writes of undo and redo are not a separate step.
-    _ = take()
+    note(take().left, with: step)
     update()
     return true
   }

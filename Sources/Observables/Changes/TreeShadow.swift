@@ -24,6 +24,16 @@ final class TreeShadow: TransactionWitness {
   /// For a history: objects that were in written ones; they must be alive when the writes are
   /// taken.
   private var kept: [AnyObject] = []
+  /// For a history: the objects that it can bring back, while they are outside of the tree.
+  private var outside: [TreeEntry: Outside] = [:]
+
+  /// The contents of an object outside of the tree, at the beginning of a turn, and after a
+  /// delivery in it.
+  private struct Outside {
+    var former: TreeContents
+    var turn: UInt64
+    var later: TreeContents?
+  }
 
   init(
     of root: AnyObject, for watcher: WatcherRef, in engine: Engine, goesIntoTables: Bool,
@@ -53,7 +63,7 @@ final class TreeShadow: TransactionWitness {
     engine.origins.remove(self)
     // If objects retain each other in a cycle, so do their entries.
     for entry in walk.entries { forget(entry) }
-    (dirty, isDirty) = ([], [])
+    (dirty, isDirty, outside) = ([], [], [:])
     releaseKept()
   }
 
@@ -106,6 +116,9 @@ final class TreeShadow: TransactionWitness {
     let before: TreeDifference.Side
     let after: TreeDifference.Side
     let entries: [TreeEntry]
+    /// The objects that came, in the order in which a walk meets them, and the objects that left.
+    let came: [TreeEntry]
+    let left: [TreeEntry]
     fileprivate let fresh: [TreeEntry: TreeContents]
   }
 
@@ -114,6 +127,9 @@ final class TreeShadow: TransactionWitness {
     note(takeWritten())
     guard !dirty.isEmpty else { return nil }
     let entries = dirty.filter { walk.contains($0) }
+    for entry in dirty where formerContents(outside: entry) != nil && !walk.contains(entry) {
+      outside[entry]!.later = entry.object.map { reader.contents(of: $0) }
+    }
     (dirty, isDirty) = ([], [])
     return step(entries, to: present(entries))
   }
@@ -149,7 +165,34 @@ final class TreeShadow: TransactionWitness {
       before: .init(walk: mended.former, contents: { $0.contents }, only: Set(mended.left)),
       after: .init(
         walk: walk, contents: { contents[$0] ?? $0.contents }, only: Set(mended.came)),
-      entries: entries + mended.left.filter { !written.contains($0) }, fresh: fresh)
+      entries: entries + mended.left.filter { !written.contains($0) }, came: mended.came,
+      left: mended.left, fresh: fresh)
+  }
+
+  /// The contents, at the beginning of the turn, of an object that is outside of the tree now and
+  /// that the shadow still follows; nil for other objects.
+  func formerContents(outside entry: TreeEntry) -> TreeContents? {
+    guard var known = outside[entry] else { return nil }
+    let turn = engine.delivery.turnNumber.pointee
+    if known.turn != turn {
+      known = Outside(former: known.later ?? known.former, turn: turn)
+      outside[entry] = known
+    }
+    return known.former
+  }
+
+  /// Stops following an object that is outside of the tree.
+  func forget(outside entry: TreeEntry) {
+    if outside.removeValue(forKey: entry) != nil { unfollow(entry) }
+  }
+
+  private func unfollow(_ entry: TreeEntry) {
+    if let watcher = engine.watchers[watcher], let object = entry.object,
+      case .node(let node) = observedNode(of: object, in: engine)
+    {
+      _ = engine.wiring.unfollow(node, by: watcher)
+    }
+    reader.forget(entry)
   }
 
   /// Makes a new walk, because an object that was cut off may still be reachable another way.
@@ -184,11 +227,13 @@ final class TreeShadow: TransactionWitness {
   }
 
   /// Makes the taken state the state of the last delivery.
-  func advance(to taken: Taken) {
+  ///
+  /// With `keepsLeft`, objects that have left are followed until `forget(outside:)`.
+  func advance(to taken: Taken, keepsLeft: Bool = false) {
     origins = []
     deliveries += 1
     if !engine.transactions.isOpen { adoptions = [] }
-    move(to: taken)
+    move(to: taken, keepsLeft: keepsLeft)
     releaseKept()
   }
 
@@ -199,16 +244,19 @@ final class TreeShadow: TransactionWitness {
     withExtendedLifetime(released) {}
   }
 
-  private func move(to taken: Taken) {
+  private func move(to taken: Taken, keepsLeft: Bool = false) {
     for (entry, contents) in taken.fresh { (entry.contents, entry.isRead) = (contents, true) }
-    for entry in taken.after.only { try? follow(entry) }
-    for entry in taken.before.only {
-      if let watcher = engine.watchers[watcher], let object = entry.object,
-        case .node(let node) = observedNode(of: object, in: engine)
-      {
-        _ = engine.wiring.unfollow(node, by: watcher)
+    for entry in taken.came {
+      outside[entry] = nil
+      try? follow(entry)
+    }
+    for entry in taken.left {
+      if keepsLeft {
+        outside[entry] = Outside(
+          former: entry.contents, turn: engine.delivery.turnNumber.pointee)
+      } else {
+        unfollow(entry)
       }
-      reader.forget(entry)
       forget(entry)
     }
     // An entry keeps its table alive. A table that came and left must not stay.

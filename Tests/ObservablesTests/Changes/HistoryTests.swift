@@ -128,6 +128,67 @@ import Testing
     #expect(!history.undo(to: "a"))
   }
 
+  @Test func `undoes the changes of an object that left and came back`() throws {
+    let drawing = Drawing()
+    let shape = Shape(3)
+    drawing.shapes.append(shape)
+    let history = try ChangeHistory(of: drawing, in: loop)
+    drawing.shapes.removeAll()
+    loop.endTurn()
+    // This write belongs to no step.
+    shape.sides = 4
+    loop.endTurn()
+    shape.sides = 5
+    drawing.cover = shape
+    loop.endTurn()
+    shape.sides = 6
+    loop.endTurn()
+    #expect(history.undo() && shape.sides == 5)
+    #expect(history.undo() && shape.sides == 4 && drawing.cover == nil)
+    #expect(history.undo() && drawing.shapes.first === shape && shape.sides == 4)
+    #expect(!history.undo())
+    #expect(history.redo() && history.redo())
+    #expect(drawing.cover === shape && shape.sides == 5)
+  }
+
+  // L6
+  @Test func `keeps and follows an object that left only while it can bring it back`() throws {
+    let drawing = Drawing()
+    let history = try ChangeHistory(of: drawing, in: loop, limit: 2)
+    drawing.cover = Shape(3)
+    weak let shape = drawing.cover
+    loop.endTurn()
+    drawing.cover = nil
+    loop.endTurn()
+    #expect(shape != nil)
+    let observed = loop.statistics.observedObjects
+    for name in ["a", "b"] {
+      drawing.title = name
+      loop.endTurn()
+    }
+    #expect(shape == nil)
+    #expect(loop.statistics.observedObjects == observed - 1)
+    history.stop()
+  }
+
+  @Test func `makes one step of a turn with several flushes`() throws {
+    let drawing = Drawing()
+    let history = try ChangeHistory(of: drawing, in: loop)
+    for name in ["a", "b"] {
+      drawing.title = name
+      loop.flush()
+    }
+    loop.endTurn()
+    #expect(history.undo() && drawing.title == "" && !history.canUndo)
+    #expect(history.redo() && drawing.title == "b")
+    loop.endTurn()
+    drawing.tags.insert("x")
+    loop.flush()
+    drawing.tags.remove("x")
+    loop.endTurn()
+    #expect(history.undo() && drawing.title == "" && !history.canUndo)
+  }
+
   @Test func `drops a step that no longer fits`() throws {
     let drawing = Drawing()
     let history = try ChangeHistory(of: drawing, in: loop)

@@ -11,7 +11,11 @@ final class Follower {
 /// Transactions, changes of trees and histories (S8, X2, X3, X5).
 extension ModelReference {
   /// A step of a history: the fields of the things that it has changed, before and after.
-  typealias Step = [(thing: Int, old: Fields, new: Fields)]
+  struct Step {
+    var changes: [(thing: Int, old: Fields, new: Fields)]
+    /// The things that have left the tree with the step, or with its undo.
+    var left: [Int]
+  }
 
   /// The fields of everything that can be reached from a thing; members of sets are values.
   func tree(_ root: Int) -> [Int: Fields] {
@@ -94,7 +98,7 @@ extension ModelReference {
   func writeCopy(_ number: Int, _ writes: [(path: String, edit: Edit)]) {
     if copies.isEmpty { return }
     while flush() > 0 {}
-    isStepOpen = false
+    endStep()
     let copy = copies[number % copies.count]
     let before = things.map(\.fields)
     for (path, edit) in writes {
@@ -114,7 +118,7 @@ extension ModelReference {
     copy.known = after
     write(after.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
     while flush() > 0 {}
-    isStepOpen = false
+    endStep()
   }
 
   /// Writes the fields of some things as one turn; the order of the writes is unspecified.
@@ -126,44 +130,77 @@ extension ModelReference {
 
   // MARK: Histories
 
-  private func recordStep() {
-    guard let tree = history?.tree else { return }
-    let step: Step = tree.known.compactMap { number, old in
-      let new = things[number].fields
-      return old == new ? nil : (number, old, new)
+  /// The changes since the last step, and the things that have left the tree.
+  private func takeStep() -> Step {
+    let (known, now) = (history!.tree.known, tree(history!.tree.root))
+    var step = Step(changes: [], left: known.keys.filter { now[$0] == nil })
+    for (number, old) in known where old != things[number].fields {
+      step.changes.append((number, old, things[number].fields))
     }
-    tree.known = self.tree(tree.root)
-    if step.isEmpty { return }
-    history?.undone = []
-    guard isStepOpen, let last = history?.done.popLast() else {
-      history?.done.append(step)
+    for (number, fields) in now where known[number] == nil {
+      if let old = outside.removeValue(forKey: number), old != fields {
+        step.changes.append((number, old, fields))
+      }
+    }
+    for number in step.left { outside[number] = things[number].fields }
+    history!.tree.known = now
+    return step
+  }
+
+  private func note(_ left: [Int], with step: Int) {
+    for number in left {
+      timesLeft[number, default: 0] += step
+      if timesLeft[number]! == 0 { outside[number] = nil }
+    }
+  }
+
+  private func recordStep() {
+    guard history != nil else { return }
+    let step = takeStep()
+    if step.changes.isEmpty { return note(step.left, with: 0) }
+    note(step.left, with: 1)
+    for step in history!.undone { note(step.left, with: -1) }
+    history!.undone = []
+    guard isStepOpen, var last = history!.done.popLast() else {
+      history!.done.append(step)
       isStepOpen = true
       return
     }
     // A turn is one step, even if it flushes several times.
-    var joined = last.map { number, old, new in
-      (number, old, step.first { $0.0 == number }?.2 ?? new)
+    last.left += step.left
+    for change in step.changes {
+      if let index = last.changes.firstIndex(where: { $0.thing == change.thing }) {
+        last.changes[index].new = change.new
+      } else {
+        last.changes.append(change)
+      }
     }
-    joined += step.filter { entry in !last.contains { $0.0 == entry.0 } }
-    joined.removeAll { $0.1 == $0.2 }
-    isStepOpen = !joined.isEmpty
-    if isStepOpen { history?.done.append(joined) }
+    last.changes.removeAll { $0.old == $0.new }
+    isStepOpen = !last.changes.isEmpty
+    if isStepOpen { history!.done.append(last) } else { note(last.left, with: -1) }
+  }
+
+  /// Ends the step of the turn: later writes to things outside of the tree belong to no step.
+  func endStep() {
+    isStepOpen = false
+    for number in outside.keys { outside[number] = things[number].fields }
   }
 
   /// X5: undoes or redoes a step of the history.
   func step(back: Bool) {
     recordStep()
     isStepOpen = false
-    guard let step = back ? history?.done.popLast() : history?.undone.popLast() else {
+    guard var step = back ? history?.done.popLast() : history?.undone.popLast() else {
       return say("no step")
     }
     var writes: [(thing: Int, fields: Fields)] = []
-    for (number, old, new) in step {
+    for (number, old, new) in step.changes {
       let (from, to) = back ? (new, old) : (old, new)
       let present = things[number].fields
       let keys = Set(from.keys).union(to.keys).filter { from[$0] != to[$0] }
       let isKeyed = !things[number].isList
       if isKeyed ? keys.contains(where: { present[$0] != from[$0] }) : present != from {
+        note(step.left, with: -1)
         return say("misfit")
       }
       var fields = present
@@ -171,7 +208,9 @@ extension ModelReference {
       writes.append((number, fields))
     }
     write(writes)
-    history!.tree.known = tree(history!.tree.root)
+    let left = takeStep().left
+    note(left, with: 1)
+    step.left += left
     if back { history!.undone.append(step) } else { history!.done.append(step) }
     say("step")
   }

@@ -108,6 +108,10 @@ final class ModelReference {
   var history: (tree: Follower, done: [Step], undone: [Step])?
   /// Whether later writes of the turn belong to the last step.
   var isStepOpen = false
+  /// The things that steps can bring back into the tree, with their fields before the turn; and in
+  /// how many steps each has left.
+  var outside: [Int: Fields] = [:]
+  var timesLeft: [Int: Int] = [:]
 
   /// The events of a program, according to the rules.
   static func log(of program: [Statement]) -> [ModelEvent] {
@@ -179,7 +183,7 @@ final class ModelReference {
     case .writeCopy(let copy, let writes): writeCopy(copy, writes)
     case .record(let root):
       history = (Follower(root, tree(root)), [], [])
-      isStepOpen = false
+      (isStepOpen, outside, timesLeft) = (false, [:], [:])
     case .undo: step(back: true)
     case .redo: step(back: false)
     case .flush:
@@ -191,7 +195,7 @@ final class ModelReference {
 
   func endTurn() {
     while flush() > 0 {}
-    isStepOpen = false
+    endStep()
     sayState()
   }
 

@@ -19,7 +19,7 @@ story("X2: removed objects are found without calling __eq", [[
   t.b = nil  --> set b.s @@a.s>nil, set b {}>nil
 ]])
 check("T3: changes and histories come last, and add no turns and no calls", function()
-  -- Counts the calls, deliveries and steps of ten flushes that copy a to b; `record` adds a recorder.
+  -- Counts calls, deliveries and steps of ten flushes that copy a to b. `record` adds a recorder.
   local function counts(record)
     local t, delivered = { a = 0, b = 0 }, {}
     local history = record(t, delivered)

@@ -90,6 +90,46 @@ story("X5: a turn or a group whose net change is nothing is no step", [[
   undo()                  --= false 0
   fails("the history has no mark 'nothing'", history.undo, history, "nothing")
 ]])
+turns("X5: undo takes back what happened to an object in the turn in which it came back", function()
+  for _, order in ipairs { "paste, write", "write, paste" } do
+    local shape = { x = 1, parts = { { y = 1 } } }
+    begin({ limit = 10 }, { left = { shape }, right = {} })
+    table.remove(t.left, 1)
+    obs.sleep(0)
+    -- A write of a turn in which it is outside belongs to no step.
+    shape.name = "s"
+    obs.sleep(0)
+    if order == "write, paste" then shape.x, shape.parts[1].y = 5, 5 end
+    table.insert(t.right, shape)
+    obs.flush()
+    if order == "paste, write" then shape.x, shape.parts[1].y = 5, 5 end
+    obs.sleep(0)
+    local function state() return #t.left .. #t.right .. shape.x .. shape.parts[1].y end
+    eq(state(), "0155")
+    eq(history:undo(), true)
+    eq(state(), "0011")
+    eq(history:undo(), true)
+    eq(state(), "1011")
+    eq(t.left[1], shape)
+    eq(shape.name, "s")
+    eq(history:undo(), false)
+    history:redo()
+    history:redo()
+    eq(state(), "0155")
+  end
+end)
+check("X5, L6: an object that left lives as long as a step can bring it back", function()
+  local weak = setmetatable({ { x = 1 } }, { __mode = "v" })
+  begin({ limit = 2 }, { a = weak[1], n = 0 })
+  t.a = nil
+  end_step()
+  collectgarbage()
+  eq(weak[1].x, 1)
+  steps(1, 2)
+  collectgarbage()
+  collectgarbage()
+  eq(weak[1], nil)
+end)
 story("X5: begin and commit make one step of several turns", [[
   begin()
   history:begin("typing")

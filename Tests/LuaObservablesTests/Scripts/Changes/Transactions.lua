@@ -402,6 +402,25 @@ end)
 
 -- Watchers of ** and histories --------------------------------------------------------------------
 
+check("S8: members of sets are restored, whatever follows the tree", function()
+  for _, follow in ipairs {
+    function() end, function(t) obs.observe(t, "**", print) end,
+    function(t) obs.changes(t, print) end, obs.history, function(t) obs.history { t } end,
+  } do
+    local member, late = { n = 1 }, { n = 1 }
+    local t = { set = obs.set_of { member } }
+    follow(t)
+    obs.transaction({ t }, function()
+      member.n = 2
+      t.set:add(late)
+      late.n = 2
+      obs.abort()
+    end)
+    eq(member.n, 1)
+    eq(late.n, 1)
+    eq(t.set:contains(late), false)
+  end
+end)
 check("S8: a history made inside does not go into opaque tables", function()
   local t, history = { o = obs.opaque { n = 1 } }, nil
   aborted(t, function()
