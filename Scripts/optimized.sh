@@ -18,16 +18,16 @@ fi
 build_optimized() (  # package, further options …
   # One at a time. Another package may have left its plan.
   exec {lock}>"$optimized_folder/plan.lock"
-  flock "$lock"
+  flock "$lock" || exit
   rm -f "$optimized_folder/release.yaml"
   swift build --package-path "$1" "${optimized[@]}" "${@:2}" </dev/null
 )
 
-# Compiles the files in Lua, and prints the path of the object file. New bytecode has a new name, so that
-# SwiftPM links again.
+# Compiles the files in Lua, and prints the path of the object file. Its name contains a checksum, so that
+# SwiftPM links again after a change.
 compile_scripts() (
   read -ra headers <<<"$(pkg-config --cflags lua5.4 2>/dev/null)"
-  # Others may do the same now.
+  # Another process may be compiling, too.
   new=$(mktemp -d "$optimized_folder/compiled.XXXXXX")
   trap 'rm -r "$new"' EXIT
   lua5.4 "$optimized_root/Installation/compile.lua" "$optimized_root" >"$new/compiled.c" || exit

@@ -11,7 +11,7 @@
   /// everything its method read in the last run (Z10). Assigning overrides the value until the next
   /// change (Z5). Assigning by name does the same, unless the setter is private. `isCached: false`
   /// computes at each read (Z3). The method runs on the thread of the loop. `$label` gives access
-  /// to the other features of `Lazy`.
+  /// to its handle (`LazyHandle`).
   @attached(peer)
   public macro Computed(_ paths: Dependency..., isCached: Bool = true) =
     #externalMacro(module: "ObservableModelsMacros", type: "MarkerMacro")

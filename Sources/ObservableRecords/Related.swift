@@ -45,7 +45,7 @@
       return model[keyPath: storage].made.make().rows(of: model)
     }
 
-    /// The lazy property itself, whose `get()` throws errors.
+    /// A handle of the lazy property, whose `get()` throws errors.
     public static subscript<Model: ObservableRecord>(
       _enclosingInstance model: Model, projected projected: KeyPath<Model, LazyHandle<Value>>,
       storage storage: ReferenceWritableKeyPath<Model, Related>
@@ -94,7 +94,7 @@
       }
     }
 
-    /// The lazy property itself, whose `get()` throws errors.
+    /// A handle of the lazy property, whose `get()` throws errors.
     public static subscript<Model: ObservableRecord>(
       _enclosingInstance model: Model, projected projected: KeyPath<Model, LazyHandle<Value>>,
       storage storage: ReferenceWritableKeyPath<Model, Referenced>

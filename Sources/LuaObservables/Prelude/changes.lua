@@ -93,7 +93,8 @@ end
 --- The present contents of an object.
 function Shadow:look(object)
   local made = contents(object)
-  -- Transactions read objects of the host program, and follow members of sets.
+  -- A transaction also covers members of sets, and has to read objects of the host program. The
+  -- shadow's links do neither, so a transaction cannot use them.
   if not self.is_partial and (made.has_hosts or has_object_members(made)) then
     self.is_partial = true
   end
@@ -102,7 +103,8 @@ end
 
 --- Lets transactions use the shadow's links, if they lead to exactly the objects of the tree.
 function Shadow:offer()
-  if not self.is_partial and #self.dirty == 0 and next(self.left) == nil then
+  local is_whole = not self.is_partial and next(self.outside) == nil and next(self.left) == nil
+  if is_whole and #self.dirty == 0 then
     core.note_whole_tree(self.watcher)
   end
 end
@@ -302,8 +304,9 @@ end
 
 -- Calls `read` with the states before and after the contents in `fresh`, and a list of the affected
 -- objects: `changed` and all objects that left. `came` of the later state lists the objects that
--- came, in the order in which a walk meets them. Returns the result of `read`. From then on, the
--- new contents count as delivered. `known` can have the contents of objects that come; `finish` is
+-- came, in the order in which a walk meets them. Returns the first result of `read`; with the
+-- second one, objects that have left are followed until `forget_outside`. From then on, the new
+-- contents count as delivered. `known` can have the contents of objects that come; `finish` is
 -- called with the shadow at the end, without limits.
 function Shadow:step(changed, fresh, known, read, finish)
   local state, new_state = self.state, {}
@@ -339,10 +342,10 @@ function Shadow:step(changed, fresh, known, read, finish)
     only_before[object] = true
     if not fresh[object] then changed[#changed + 1] = object end
   end
-  local result = read({ contents = before, walk = former, only = only_before },
+  local result, keeps_left = read({ contents = before, walk = former, only = only_before },
     { contents = after, walk = walk, only = only_after, came = came }, changed)
   core.begin_exempt()
-  self:advance(fresh, new_state, only_before, walk)
+  self:advance(fresh, new_state, only_before, walk, keeps_left)
   finish(self)
   core.end_exempt()
   pcall(self.leave, self)
@@ -385,11 +388,10 @@ function Shadow:former_outside(object)
   return known.made
 end
 
---- Stops following an object that is outside of the tree.
+--- Ends following an object that is outside of the tree, when `leave` is called.
 function Shadow:forget_outside(object)
   if not self.outside[object] then return end
   self.outside[object], self.left[object] = nil, true
-  pcall(self.leave, self)
 end
 
 --- Calls `read` with the writes since the last delivery, and makes this the last delivery. Returns
@@ -425,25 +427,25 @@ function Shadow:renew(objects)
 end
 
 --- Makes the contents that `step` found the delivered contents. Runs without limits.
-function Shadow:advance(fresh, new_state, removed, walk)
+function Shadow:advance(fresh, new_state, removed, walk, keeps_left)
   for object, made in next, fresh do self.state[object] = made end
   for object, made in next, new_state do self.state[object] = made end
   for object in next, new_state do self.outside[object] = nil end
   for object in next, removed do
-    if self.keeps_left then
+    if keeps_left then
       self.outside[object] = { made = self.state[object], turn = core.turn_number() }
     else
       self.left[object] = true
     end
     self.state[object] = nil
   end
-  self.walk, walk.places, self.keeps_left = walk, nil, nil
+  self.walk, walk.places = walk, nil
 end
 
 --- Stops following objects that have left; if a limit interrupts it, the rest comes next time.
 function Shadow:leave()
   for object in next, self.left do
-    local has_left = not self.state[object]
+    local has_left = not (self.state[object] or self.outside[object])
     if not has_left or core.unfollow(self.watcher, object) then
       if has_left and self.writes then core.unfollow(self.writes, object) end
       if has_left and self.others then self.others:leave(object) end

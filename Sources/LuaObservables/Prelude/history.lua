@@ -53,53 +53,54 @@ local function update(history, state)
   if history.can_redo ~= can_redo then history.can_redo = can_redo end
 end
 
--- Adds writes to a step, and leaves out objects that are then as before the step.
+-- Adds writes to a step, and removes objects whose contents are then the same as before the step.
 local function join(step, records)
-  local kept = {}
+  local known, count = step.records, #step.records
   for _, record in ipairs(records) do
-    local known = step.by_object[record.object]
-    if known then
-      known.new = record.new
+    local index = step.places[record.object]
+    if not index then
+      count = count + 1
+      known[count], step.places[record.object] = record, count
     else
-      step.by_object[record.object] = record
-      step.records[#step.records + 1] = record
+      known[index].new = record.new
+      if trees.are_same(known[index].old, record.new) then
+        local last = known[count]
+        known[index], step.places[last.object] = last, index
+        known[count], step.places[record.object] = nil, nil
+        count = count - 1
+      end
     end
   end
-  for _, record in ipairs(step.records) do
-    if trees.are_same(record.old, record.new) then
-      step.by_object[record.object] = nil
-    else
-      kept[#kept + 1] = record
-    end
-  end
-  step.records = kept
 end
 
 -- Undo and redo may bring an object back that has left the tree. So the shadow follows it until the
--- history drops the last step in which it left. The writes of the turn in which it comes back
--- belong to the step, and earlier writes outside of the tree belong to no step.
+-- history drops the last step with which it left. If it comes back, everything written to it in
+-- that turn belongs to the step of that turn. Writes of earlier turns belong to no step.
 
--- Notes with which step objects have left; without a step, nothing can bring them back.
+-- Notes that objects left with `step`. Without a step, or if it was dropped, no undo can bring them
+-- back, so they are no longer followed.
 local function note_left(state, step, left)
-  local times = state.times_left
+  local times, steps_left = state.times_left, step and step.left
   for _, object in ipairs(left) do
-    if step then
-      times[object] = (times[object] or 0) + 1
-      step.left[#step.left + 1] = object
-    elseif not times[object] then
-      state.shadow:forget_outside(object)
+    if not steps_left then
+      if not times[object] then state.shadow:forget_outside(object) end
+    elseif not steps_left[object] then
+      steps_left[object], times[object] = true, (times[object] or 0) + 1
     end
   end
+  pcall(state.shadow.leave, state.shadow)
 end
 
--- Stops following the objects that have left with a step which is dropped. Marks still refer to it.
+-- Ends following the objects that no other step can bring back. The empty step remains, because
+-- marks may name it.
 local function drop(state, step)
   local times = state.times_left
-  for _, object in ipairs(step.left) do
+  for object in next, step.left or {} do
     times[object] = times[object] > 1 and times[object] - 1 or nil
     if not times[object] then state.shadow:forget_outside(object) end
   end
-  step.records, step.by_object, step.left = nil, nil, nil
+  step.records, step.places, step.left = {}, {}, nil
+  pcall(state.shadow.leave, state.shadow)
 end
 
 local function drop_all(state, steps)
@@ -128,8 +129,7 @@ local function take(state)
       if old then add(object, old, after.contents(object)) end
     end
     for object in next, before.only do left[#left + 1] = object end
-    shadow.keeps_left = true
-    return #records > 0 and records or nil
+    return #records > 0 and records or nil, true
   end)
   return records, left
 end
@@ -140,7 +140,7 @@ local function add_step(state, records, left)
   local last = steps[#steps]
   local is_joined = last and (last == state.open or not state.open and not last.is_closed
     and (last.turn == turn or state.group > 0 and now - last.time <= state.group))
-  if not is_joined then last = { records = {}, by_object = {}, left = {} } end
+  if not is_joined then last = { records = {}, places = {}, left = {} } end
   -- Before steps are dropped with which the same objects have left earlier.
   note_left(state, last, left)
   if not is_joined then
@@ -164,12 +164,11 @@ end
 
 local function record(history, state)
   local records, left = take(state)
-  if not records then return note_left(state, nil, left) end
   -- The shadow has forgotten these changes: a stop here would lose the step.
   core.begin_exempt()
-  add_step(state, records, left)
+  if records then add_step(state, records, left) else note_left(state, nil, left) end
   core.end_exempt()
-  update(history, state)
+  if records then update(history, state) end
 end
 
 -- The writes of a step, or nil and an error text if it does not fit; and the keys that other
@@ -197,34 +196,37 @@ end
 -- Undoes or redoes a step, and moves it to the other list; false if it does not fit. If a limit
 -- interrupts this, the step stays in its list.
 local function go(history, state, is_undo)
-  local from, to = state.undone_by, state.redone_by
-  if not is_undo then from, to = to, from end
+  local from = is_undo and state.undone_by or state.redone_by
   local step = from[#from]
   if not step then return false end
   step.is_closed = true
   -- These writes make no new step. Immediate watchers are called after the step has moved.
   local function move()
+    -- A setter of the host program may have used the history, and dropped the step.
+    local to = is_undo and state.redone_by or state.undone_by
     to[#to + 1] = step
     local ok, message, left = pcall(take, state)
-    if not ok then
-      to[#to] = nil
-      error(message, 0)
-    end
+    if not ok or not step.left then to[#to] = nil end
+    if not ok then error(message, 0) end
+    core.begin_exempt()
     note_left(state, step, left)
-    from[#from] = nil
+    if from[#from] == step then from[#from] = nil end
+    core.end_exempt()
   end
   local writes, problem, kept = writes_of(step, state, is_undo)
   if writes then
     local failed, failure = in_batch(written, writes, false, move)
     problem = failed and tostring(failure)
   end
+  -- Writes of immediate watchers make no step, either.
+  local ok, _, left = pcall(take, state)
+  core.begin_exempt()
+  if ok then note_left(state, not problem and step or nil, left) end
   if problem and from[#from] == step then
     from[#from] = nil
     drop(state, step)
   end
-  -- Writes of immediate watchers make no step, either.
-  local ok, _, left = pcall(take, state)
-  if ok then note_left(state, not problem and step or nil, left) end
+  core.end_exempt()
   update(history, state)
   if not problem then
     trees.report_kept(kept, "history", state.site,
@@ -359,6 +361,7 @@ function methods:stop()
   state.watcher:stop()
   state.shadow:stop()
   state.undone_by, state.redone_by, state.marks = {}, {}, {}
+  state.times_left, state.open = {}, nil
   update(self, state)
 end
 

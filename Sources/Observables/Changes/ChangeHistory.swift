@@ -50,7 +50,7 @@ public final class ChangeHistory: ObservableModel {
   private var lastNumber = 0
   private var depth = 0
   private weak var open: Step?
-  /// In how many steps each object has left the tree.
+  /// The number of steps with which each object has left the tree.
   ///
   /// Steps can bring it back, so the shadow follows it until they are dropped.
   private var timesLeft: [TreeEntry: Int] = [:]
@@ -85,7 +85,9 @@ public final class ChangeHistory: ObservableModel {
     private(set) var records: [Record] = []
     private var places: [ObjectIdentifier: Int] = [:]
     /// The objects that have left the tree with the step, or with its undo.
-    fileprivate(set) var left: [TreeEntry] = []
+    fileprivate(set) var left: Set<TreeEntry> = []
+    /// Whether it can no longer be undone or redone.
+    fileprivate(set) var isDropped = false
     /// The time of the last delivery, and its turn.
     var time = 0.0
     var turn: UInt64 = 0
@@ -93,22 +95,26 @@ public final class ChangeHistory: ObservableModel {
 
     init(number: Int) { self.number = number }
 
-    /// Adds later writes, and leaves out objects that are then as before the step.
+    /// Adds later writes, and removes objects whose contents are then the same as before the step.
     func join(_ other: [Record]) {
       for record in other {
         guard let object = record.object.map({ ObjectIdentifier($0) }) else { continue }
         if let index = places[object] {
           records[index].join(record)
+          if !records[index].isChange { remove(object, at: index) }
         } else {
           places[object] = records.count
           records.append(record)
         }
       }
-      if records.allSatisfy(\.isChange) { return }
-      records.removeAll { !$0.isChange }
-      places = [:]
-      for (index, record) in records.enumerated() {
-        if let object = record.object { places[ObjectIdentifier(object)] = index }
+    }
+
+    private func remove(_ object: ObjectIdentifier, at index: Int) {
+      records.swapAt(index, records.count - 1)
+      records.removeLast()
+      places[object] = nil
+      if index < records.count, let moved = records[index].object {
+        places[ObjectIdentifier(moved)] = index
       }
     }
   }
@@ -193,12 +199,13 @@ public final class ChangeHistory: ObservableModel {
   public func commit() {
     checkOutside()
     precondition(depth > 0, "commit() ends a begin()")
-    depth -= 1
-    if depth > 0 { return }
-    let name = openName
-    record()
-    if let name, let open { marks[name] = open.number }
-    settle()
+    if depth > 1 {
+      depth -= 1
+      return
+    }
+    endStep()
+    if let openName, let open { marks[openName] = open.number }
+    (open, openName, depth) = (nil, nil, 0)
   }
 
   /// Forgets all steps.
@@ -241,8 +248,8 @@ public final class ChangeHistory: ObservableModel {
 
   /// Takes the writes since the last step, and the objects that have left the tree.
   ///
-  /// The writes of the turn in which an object comes back belong to the step, and earlier writes
-  /// outside of the tree belong to no step.
+  /// If an object comes back, everything written to it in that turn belongs to the step of that
+  /// turn. Writes of earlier turns belong to no step.
   private func take() -> (records: [Step.Record], left: [TreeEntry]) {
     guard let shadow = watcher?.shadow, let taken = shadow.take() else { return ([], []) }
     func record(_ entry: TreeEntry, from old: TreeContents?) -> Step.Record? {
@@ -257,25 +264,28 @@ public final class ChangeHistory: ObservableModel {
     return (records, taken.left)
   }
 
-  /// Notes with which step objects have left; without a step, nothing can bring them back.
+  /// Notes that objects left with `step`.
+  ///
+  /// Without a step, or if it was dropped, no undo can bring them back, so they are no longer
+  /// followed.
   private func note(_ left: [TreeEntry], with step: Step?) {
     for entry in left {
-      if let step {
-        timesLeft[entry, default: 0] += 1
-        step.left.append(entry)
+      if let step, !step.isDropped {
+        if step.left.insert(entry).inserted { timesLeft[entry, default: 0] += 1 }
       } else if timesLeft[entry] == nil {
         watcher?.shadow?.forget(outside: entry)
       }
     }
   }
 
-  /// Stops following the objects that have left with a step which is dropped.
+  /// Ends following the objects that no other step can bring back.
   private func drop(_ step: Step) {
     for entry in step.left {
       let times = timesLeft[entry, default: 1] - 1
       timesLeft[entry] = times > 0 ? times : nil
       if times == 0 { watcher?.shadow?.forget(outside: entry) }
     }
+    (step.left, step.isDropped) = ([], true)
   }
 
   private func record() {
@@ -351,9 +361,11 @@ public final class ChangeHistory: ObservableModel {
     if let kept { onMisfit?("another process has written \(kept) since, so its value stays") }
     engine.immediates.beginBatch()
     for (object, from, to) in writes { to.write(to: object, over: from) }
-    engine.immediates.endBatch()
+    // These writes make no new step. Immediate watchers are called after the step has moved.
     if isUndo { undone.append(step) } else { done.append(step) }
-    // The writes of undo and redo are not a separate step.
+    note(take().left, with: step)
+    engine.immediates.endBatch()
+    // Writes of immediate watchers make no step, either.
     note(take().left, with: step)
     update()
     return true

@@ -27,11 +27,11 @@ final class TreeShadow: TransactionWitness {
   /// For a history: the objects that it can bring back, while they are outside of the tree.
   private var outside: [TreeEntry: Outside] = [:]
 
-  /// The contents of an object outside of the tree, at the beginning of a turn, and after a
-  /// delivery in it.
   private struct Outside {
+    /// Its contents when a turn began.
     var former: TreeContents
     var turn: UInt64
+    /// Its contents at the last delivery in that turn.
     var later: TreeContents?
   }
 
@@ -84,7 +84,8 @@ final class TreeShadow: TransactionWitness {
   /// Keeps the objects that were in a written object alive until the next delivery.
   func keepContents(of node: NodeRef) {
     guard let entry = reader.known(node) else { return }
-    entry.contents.forEachObject { _, child in
+    let former = outside[entry].map { $0.later ?? $0.former } ?? entry.contents
+    former.forEachObject { _, child in
       if let object = child.object { kept.append(object) }
     }
   }

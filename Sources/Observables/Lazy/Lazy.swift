@@ -58,7 +58,7 @@ public final class Lazy<Value>: LazyStorage {
     set { model[keyPath: storage].assign(newValue, in: model) }
   }
 
-  /// The lazy property itself, with its other members; it keeps the model alive.
+  /// A handle of the property, which keeps the model alive.
   @inlinable
   public static subscript<Model: ObservableModel>(
     _enclosingInstance model: Model,

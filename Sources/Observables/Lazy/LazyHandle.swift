@@ -1,6 +1,8 @@
-/// A lazy property of a model, with everything but plain reads and writes: `model.$full`.
+/// A handle of a lazy property of a model: `model.$full`.
 ///
-/// It keeps the model alive. Confined to the thread of the loop that observes the model.
+/// It has everything but plain reads and writes, and keeps the model alive. Do not store it in that
+/// model, because neither would be freed. Confined to the thread of the loop that observes the
+/// model.
 public struct LazyHandle<Value> {
   @usableFromInline let storage: Lazy<Value>
   private let model: AnyObject
@@ -19,10 +21,10 @@ public struct LazyHandle<Value> {
   public func get() throws -> Value { try withExtendedLifetime(model) { try storage.get() } }
 
   /// The value if it is valid; nothing is computed, tracked or created (Z7).
-  public var peek: Value? { storage.peek }
+  public var peek: Value? { withExtendedLifetime(model) { storage.peek } }
 
   /// Whether the value is up to date, so that reading it computes nothing.
-  public var isValid: Bool { storage.isValid }
+  public var isValid: Bool { withExtendedLifetime(model) { storage.isValid } }
 
   /// Makes the next read compute the value again.
   ///

@@ -1,7 +1,7 @@
 -- Returns the lines of a Lua file that can run. The library only tells the lines of functions that
--- exist, so this reads the compiled chunk, in the format of Lua 5.4. It also takes the bytecode
--- itself, as `code`. The second result has the places in the code of all lists of names of
--- variables, in order: { first byte, last byte }.
+-- exist, so this reads the compiled chunk, in the format of Lua 5.4. Call it with a
+-- path, or with nil and bytecode. The second result lists where the names of variables are in the
+-- bytecode: { first byte, last byte }.
 local path, code = ...
 code = code or string.dump(assert(loadfile(path)))
 -- The position after the header and the number of upvalues.

@@ -151,6 +151,51 @@ import Testing
     #expect(drawing.cover === shape && shape.sides == 5)
   }
 
+  @Test func `undoes the removal of a part that an object lost outside`() throws {
+    let drawing = Drawing()
+    drawing.cover = Shape(3, next: Shape(4))
+    let shape = drawing.cover!
+    let history = try ChangeHistory(of: drawing, in: loop)
+    drawing.cover = nil
+    loop.endTurn()
+    shape.next = nil
+    drawing.cover = shape
+    loop.endTurn()
+    #expect(history.undo() && shape.next?.sides == 4)
+    #expect(history.undo() && drawing.cover?.next?.sides == 4)
+  }
+
+  @Test func `names a step that begins and ends within a turn`() throws {
+    let drawing = Drawing()
+    let history = try ChangeHistory(of: drawing, in: loop)
+    for name in ["a", "b"] {
+      history.begin(name)
+      drawing.title = name
+      history.commit()
+    }
+    drawing.title = "c"
+    #expect(history.undo(to: "a") && drawing.title == "a")
+  }
+
+  @Test func `may be used by an immediate watcher of undone writes`() throws {
+    let drawing = Drawing()
+    let history = try ChangeHistory(of: drawing, in: loop)
+    for title in ["a", "b", "c"] {
+      drawing.title = title
+      loop.endTurn()
+    }
+    let watcher = try drawing.observeImmediately("title", in: loop) { _, _ in
+      if drawing.title == "b" { history.undo() }
+    }
+    #expect(history.undo() && drawing.title == "a")
+    watcher.stop()
+    #expect(history.undo() && drawing.title == "" && !history.undo())
+    #expect(history.redo() && history.redo() && history.redo() && drawing.title == "c")
+    #expect(!history.redo())
+    try drawing.observeImmediately("title", in: loop) { _, _ in history.clear() }
+    #expect(history.undo() && !history.canUndo && !history.canRedo)
+  }
+
   // L6
   @Test func `keeps and follows an object that left only while it can bring it back`() throws {
     let drawing = Drawing()

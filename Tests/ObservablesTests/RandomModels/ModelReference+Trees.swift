@@ -14,7 +14,7 @@ extension ModelReference {
   struct Step {
     var changes: [(thing: Int, old: Fields, new: Fields)]
     /// The things that have left the tree with the step, or with its undo.
-    var left: [Int]
+    var left: Set<Int>
   }
 
   /// The fields of everything that can be reached from a thing; members of sets are values.
@@ -133,7 +133,7 @@ extension ModelReference {
   /// The changes since the last step, and the things that have left the tree.
   private func takeStep() -> Step {
     let (known, now) = (history!.tree.known, tree(history!.tree.root))
-    var step = Step(changes: [], left: known.keys.filter { now[$0] == nil })
+    var step = Step(changes: [], left: Set(known.keys.filter { now[$0] == nil }))
     for (number, old) in known where old != things[number].fields {
       step.changes.append((number, old, things[number].fields))
     }
@@ -147,7 +147,8 @@ extension ModelReference {
     return step
   }
 
-  private func note(_ left: [Int], with step: Int) {
+  /// Counts the steps with which things have left, and forgets things that no step can bring back.
+  private func note(_ left: some Sequence<Int>, with step: Int) {
     for number in left {
       timesLeft[number, default: 0] += step
       if timesLeft[number]! == 0 { outside[number] = nil }
@@ -167,7 +168,8 @@ extension ModelReference {
       return
     }
     // A turn is one step, even if it flushes several times.
-    last.left += step.left
+    note(last.left.intersection(step.left), with: -1)
+    last.left.formUnion(step.left)
     for change in step.changes {
       if let index = last.changes.firstIndex(where: { $0.thing == change.thing }) {
         last.changes[index].new = change.new
@@ -209,8 +211,8 @@ extension ModelReference {
     }
     write(writes)
     let left = takeStep().left
-    note(left, with: 1)
-    step.left += left
+    note(left.subtracting(step.left), with: 1)
+    step.left.formUnion(left)
     if back { history!.undone.append(step) } else { history!.done.append(step) }
     say("step")
   }

@@ -421,6 +421,22 @@ check("S8: members of sets are restored, whatever follows the tree", function()
     eq(t.set:contains(late), false)
   end
 end)
+check("S8: writes to an object stay that has left, though a history still follows it", function()
+  local left = { n = 1 }
+  local t = { left = left, list = {} }
+  local history = obs.history(t)
+  t.left = nil
+  obs.flush()
+  t.list[1] = 1
+  obs.flush()
+  obs.transaction({ t }, function()
+    left.n, t.list[1] = 2, 2
+    obs.abort()
+  end)
+  eq(left.n, 2)
+  eq(t.list[1], 1)
+  history:stop()
+end)
 check("S8: a history made inside does not go into opaque tables", function()
   local t, history = { o = obs.opaque { n = 1 } }, nil
   aborted(t, function()
