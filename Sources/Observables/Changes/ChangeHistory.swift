@@ -6,11 +6,11 @@
 /// history.undo()
 /// ```
 ///
-/// Each turn in which something changed is a step, whichever code made the changes. Turns within
-/// `grouping` seconds, and all writes between ``begin(_:)`` and ``commit()``, form one step. Steps
-/// keep removed objects alive, so undo brings back the same objects. Tables of scripts are values:
-/// a step has no changes inside them. Watchers see the writes of ``undo()`` as ordinary writes, but
-/// these are not a step.
+/// Each turn in which something changed is a step, whichever code made the changes.
+/// ``Loop/flush()`` ends neither a turn nor a step. Turns within `grouping` seconds, and all writes
+/// between ``begin(_:)`` and ``commit()``, form one step. Steps keep removed objects alive, so undo
+/// brings back the same objects. Tables of scripts are values: a step has no changes inside them.
+/// Watchers see the writes of ``undo()`` as ordinary writes, but these are not a step.
 ///
 /// The history ends with ``stop()``, or with the object. You have to keep a reference to the
 /// history. Use it on the thread of the loop that observes the object. Writes in a transaction may

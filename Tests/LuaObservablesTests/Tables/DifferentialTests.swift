@@ -9,7 +9,7 @@ import Testing
 /// The test runs 1,500 seeds, or as many as fit in its time. `OBS_SEED=n` starts with seed `n`;
 /// `OBS_COUNT=n` runs `n` seeds, however long it takes:
 ///
-///     OBS_SEED=100000 OBS_COUNT=20000 swift test --disable-xctest --filter Differential
+///     OBS_SEED=100000 OBS_COUNT=20000 Scripts/test --filter Differential
 ///
 /// `lua Scripts/Differential/generate.lua seed` prints a program that differs.
 @Suite struct `Differential tests` {
