@@ -1321,7 +1321,8 @@ function obs.merge(target, data, options) end
 
 ---Undo and redo. Each turn that changed something is a step, however often it flushes; in a
 ---sandbox, each turn in which the sandbox wrote something. If others have written to a key of a
----step since, their value stays, which is reported. Inside a transaction, only `stop` may be called.
+---step since, their value stays, which is reported. Inside a transaction, only `stop` may be
+---called.
 ---@class obs.History
 ---@field can_undo boolean  observable, as is can_redo
 ---@field can_redo boolean

@@ -80,6 +80,7 @@ end
 -- Notes that objects left with `step`. Without a step, or if it was dropped, no undo can bring them
 -- back, so they are no longer followed.
 local function note_left(state, step, left)
+  if #left == 0 then return end
   local times, steps_left = state.times_left, step and step.left
   for _, object in ipairs(left) do
     if not steps_left then
@@ -164,11 +165,12 @@ end
 
 local function record(history, state)
   local records, left = take(state)
+  if not records and #left == 0 then return end
   -- The shadow has forgotten these changes: a stop here would lose the step.
   core.begin_exempt()
   if records then add_step(state, records, left) else note_left(state, nil, left) end
   core.end_exempt()
-  if records then update(history, state) end
+  update(history, state)
 end
 
 -- The writes of a step, or nil and an error text if it does not fit; and the keys that other
@@ -208,10 +210,12 @@ local function go(history, state, is_undo)
     local ok, message, left = pcall(take, state)
     if not ok or not step.left then to[#to] = nil end
     if not ok then error(message, 0) end
-    core.begin_exempt()
-    note_left(state, step, left)
+    if #left > 0 then
+      core.begin_exempt()
+      note_left(state, step, left)
+      core.end_exempt()
+    end
     if from[#from] == step then from[#from] = nil end
-    core.end_exempt()
   end
   local writes, problem, kept = writes_of(step, state, is_undo)
   if writes then
@@ -220,13 +224,15 @@ local function go(history, state, is_undo)
   end
   -- Writes of immediate watchers make no step, either.
   local ok, _, left = pcall(take, state)
-  core.begin_exempt()
-  if ok then note_left(state, not problem and step or nil, left) end
-  if problem and from[#from] == step then
-    from[#from] = nil
-    drop(state, step)
+  if problem or ok and #left > 0 then
+    core.begin_exempt()
+    if ok then note_left(state, not problem and step or nil, left) end
+    if problem and from[#from] == step then
+      from[#from] = nil
+      drop(state, step)
+    end
+    core.end_exempt()
   end
-  core.end_exempt()
   update(history, state)
   if not problem then
     trees.report_kept(kept, "history", state.site,
