@@ -1,13 +1,13 @@
-# For scripts that build with a sanitizer: sets `options` for SwiftPM, and the environment.
+# For scripts that build with a sanitizer: sets `debug` (Scripts/debug.sh) and the environment.
 #
 # Each sanitizer has its own build folder. Fails if there is no sanitizer of that name.
 use_sanitizer() {  # address or thread
   case $1 in
     # Records that are given out again would hide that somebody still uses them.
     address)
-      options=(--traits Macros --sanitize address --scratch-path .build-asan -Xswiftc -DUNPOOLED)
+      debug=(--traits Macros --sanitize address --scratch-path .build-asan -Xswiftc -DUNPOOLED)
       ;;
-    thread) options=(--traits Macros --sanitize thread --scratch-path .build-tsan) ;;
+    thread) debug=(--traits Macros --sanitize thread --scratch-path .build-tsan) ;;
     *)
       echo "$0: --sanitize takes address or thread" >&2
       return 2

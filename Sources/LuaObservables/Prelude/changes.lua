@@ -34,6 +34,9 @@ trees.Shadow = Shadow
 --- Makes a shadow of the tree below a root. The watcher is called for writes to the objects that
 --- the shadow follows. With `has_sites`, it notes the places of writes; with `has_others`, the
 --- writes of other sandboxes.
+---
+--- `outside` has the objects outside of the tree that a history can bring back, each with
+--- { made = contents when a turn began, turn = that turn, later = contents at its last delivery }.
 function Shadow.new(root, watcher, has_sites, has_others)
   local self = setmetatable({
     root = root, watcher = watcher, state = {}, left = {}, dirty = {}, is_dirty = {}, origins = {},
