@@ -53,23 +53,45 @@ local function update(history, state)
   if history.can_redo ~= can_redo then history.can_redo = can_redo end
 end
 
+local function add_change(step, record)
+  local place = #step.records + 1
+  step.records[place], step.places[record.object] = record, place
+end
+
+local function remove_change(step, object)
+  local known, place = step.records, step.places[object]
+  local record = known[place]
+  local last = remove(known)
+  if last ~= record then known[place], step.places[last.object] = last, place end
+  step.places[object] = nil
+  return record
+end
+
 -- Adds writes to a step, and removes objects whose contents are then the same as before the step.
-local function join(step, records)
-  local known, count = step.records, #step.records
-  for _, record in ipairs(records) do
-    local index = step.places[record.object]
-    if not index then
-      count = count + 1
-      known[count], step.places[record.object] = record, count
-    else
-      known[index].new = record.new
-      if trees.are_same(known[index].old, record.new) then
-        local last = known[count]
-        known[index], step.places[last.object] = last, index
-        known[count], step.places[record.object] = nil, nil
-        count = count - 1
-      end
+--
+-- An object that came and left within the step is no change, unless another step can bring it back:
+-- while it is away, its record is not in the step.
+local function join(state, step, taken)
+  local guests, away = step.guests, step.away
+  for _, object in ipairs(taken.came) do
+    if away[object] then
+      add_change(step, away[object])
+      away[object] = nil
+    elseif not state.times_left[object] then
+      guests[object] = true
     end
+  end
+  for _, record in ipairs(taken.records) do
+    local known = step.records[step.places[record.object]]
+    if not known then
+      add_change(step, record)
+    else
+      known.new = record.new
+      if trees.are_same(known.old, record.new) then remove_change(step, record.object) end
+    end
+  end
+  for _, object in ipairs(taken.left) do
+    if guests[object] and step.places[object] then away[object] = remove_change(step, object) end
   end
 end
 
@@ -100,7 +122,7 @@ local function drop(state, step)
     times[object] = times[object] > 1 and times[object] - 1 or nil
     if not times[object] then state.shadow:forget_outside(object) end
   end
-  step.records, step.places, step.left = {}, {}, nil
+  step.records, step.places, step.left, step.guests, step.away = {}, {}, nil, nil, nil
   pcall(state.shadow.leave, state.shadow)
 end
 
@@ -108,12 +130,12 @@ local function drop_all(state, steps)
   for _, step in ipairs(steps) do drop(state, step) end
 end
 
--- Takes the writes since the last step; nil if there were no writes. Also returns the objects that
--- have left.
+-- Takes the writes since the last step, and the objects that have come and left.
 local function take(state)
-  local shadow, left = state.shadow, {}
-  local records = shadow:take(function(before, after, objects)
-    local records, others = {}, shadow.others
+  local shadow = state.shadow
+  local taken = { records = {}, came = {}, left = {} }
+  shadow:take(function(before, after, objects)
+    local records, others = taken.records, shadow.others
     local function add(object, old, new)
       if old ~= new and not trees.are_same(old, new) then
         records[#records + 1] = { object = object, old = old, new = new }
@@ -125,25 +147,29 @@ local function take(state)
       if others and old and new then old = others:wanted(object, new) end
       add(object, old, new)
     end
+    taken.came = after.came
     for _, object in ipairs(after.came) do
       local old = shadow:former_outside(object)
       if old then add(object, old, after.contents(object)) end
     end
-    for object in next, before.only do left[#left + 1] = object end
-    return #records > 0 and records or nil, true
+    for object in next, before.only do taken.left[#taken.left + 1] = object end
+    return nil, true
   end)
-  return records, left
+  return taken
 end
 
--- Makes a step from written objects, or adds them to the last step.
-local function add_step(state, records, left)
+-- Makes a step from taken writes, or adds them to the last step.
+local function add_step(state, taken)
   local steps, now, turn = state.undone_by, core.now(), core.turn_number()
   local last = steps[#steps]
   local is_joined = last and (last == state.open or not state.open and not last.is_closed
     and (last.turn == turn or state.group > 0 and now - last.time <= state.group))
-  if not is_joined then last = { records = {}, places = {}, left = {} } end
+  if not is_joined then
+    if last then last.guests, last.away = nil, nil end
+    last = { records = {}, places = {}, left = {}, guests = {}, away = {} }
+  end
   -- Before steps are dropped with which the same objects have left earlier.
-  note_left(state, last, left)
+  note_left(state, last, taken.left)
   if not is_joined then
     if state.depth > 0 then state.open = last end
     steps[#steps + 1] = last
@@ -156,7 +182,7 @@ local function add_step(state, records, left)
   drop_all(state, state.redone_by)
   state.redone_by = {}
   last.time, last.turn = now, turn
-  join(last, records)
+  join(state, last, taken)
   if #last.records == 0 then
     drop(state, remove(steps))
     if state.open == last then state.open = nil end
@@ -164,11 +190,11 @@ local function add_step(state, records, left)
 end
 
 local function record(history, state)
-  local records, left = take(state)
-  if not records and #left == 0 then return end
+  local taken = take(state)
+  if #taken.records == 0 and #taken.left == 0 then return end
   -- The shadow has forgotten these changes: a stop here would lose the step.
   core.begin_exempt()
-  if records then add_step(state, records, left) else note_left(state, nil, left) end
+  if #taken.records > 0 then add_step(state, taken) else note_left(state, nil, taken.left) end
   core.end_exempt()
   update(history, state)
 end
@@ -207,12 +233,12 @@ local function go(history, state, is_undo)
     -- A setter of the host program may have used the history, and dropped the step.
     local to = is_undo and state.redone_by or state.undone_by
     to[#to + 1] = step
-    local ok, message, left = pcall(take, state)
+    local ok, taken = pcall(take, state)
     if not ok or not step.left then to[#to] = nil end
-    if not ok then error(message, 0) end
-    if #left > 0 then
+    if not ok then error(taken, 0) end
+    if #taken.left > 0 then
       core.begin_exempt()
-      note_left(state, step, left)
+      note_left(state, step, taken.left)
       core.end_exempt()
     end
     if from[#from] == step then from[#from] = nil end
@@ -223,10 +249,10 @@ local function go(history, state, is_undo)
     problem = failed and tostring(failure)
   end
   -- Writes of immediate watchers make no step, either.
-  local ok, _, left = pcall(take, state)
-  if problem or ok and #left > 0 then
+  local ok, taken = pcall(take, state)
+  if problem or ok and #taken.left > 0 then
     core.begin_exempt()
-    if ok then note_left(state, not problem and step or nil, left) end
+    if ok then note_left(state, not problem and step or nil, taken.left) end
     if problem and from[#from] == step then
       from[#from] = nil
       drop(state, step)
@@ -351,8 +377,7 @@ end
 --- Forgets all steps.
 function methods:clear()
   local state = state_outside(self, "clear")
-  local _, left = take(state)
-  note_left(state, nil, left)
+  note_left(state, nil, take(state).left)
   drop_all(state, state.undone_by)
   drop_all(state, state.redone_by)
   state.undone_by, state.redone_by, state.marks, state.open = {}, {}, {}, nil

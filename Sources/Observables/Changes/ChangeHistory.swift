@@ -86,6 +86,10 @@ public final class ChangeHistory: ObservableModel {
     private var places: [ObjectIdentifier: Int] = [:]
     /// The objects that have left the tree with the step, or with its undo.
     fileprivate(set) var left: Set<TreeEntry> = []
+    /// The objects that came within the step, while others can join it.
+    private var guests: Set<TreeEntry> = []
+    /// The records of objects that came and left within the step.
+    private var away: [TreeEntry: Record] = [:]
     /// Whether it can no longer be undone or redone.
     fileprivate(set) var isDropped = false
     /// The time of the last delivery, and its turn.
@@ -96,17 +100,45 @@ public final class ChangeHistory: ObservableModel {
     init(number: Int) { self.number = number }
 
     /// Adds later writes, and removes objects whose contents are then the same as before the step.
-    func join(_ other: [Record]) {
-      for record in other {
+    ///
+    /// An object that came and left within the step is no change, unless another step can bring it
+    /// back: while it is away, its record is not in the step.
+    ///
+    /// - Parameters:
+    ///   - taken: the writes.
+    ///   - timesLeft: the objects that steps can bring back.
+    fileprivate func join(_ taken: Taken, timesLeft: [TreeEntry: Int]) {
+      for entry in taken.came {
+        if let record = away.removeValue(forKey: entry) {
+          add(record)
+        } else if timesLeft[entry] == nil {
+          guests.insert(entry)
+        }
+      }
+      for record in taken.records {
         guard let object = record.object.map({ ObjectIdentifier($0) }) else { continue }
         if let index = places[object] {
           records[index].join(record)
           if !records[index].isChange { remove(object, at: index) }
         } else {
-          places[object] = records.count
-          records.append(record)
+          add(record)
         }
       }
+      for entry in taken.left where guests.contains(entry) {
+        guard let object = entry.object.map({ ObjectIdentifier($0) }), let index = places[object]
+        else { continue }
+        away[entry] = records[index]
+        remove(object, at: index)
+      }
+    }
+
+    /// Ends the step: nothing can join it.
+    func end() { (guests, away) = ([], [:]) }
+
+    private func add(_ record: Record) {
+      guard let object = record.object else { return }
+      places[ObjectIdentifier(object)] = records.count
+      records.append(record)
     }
 
     private func remove(_ object: ObjectIdentifier, at index: Int) {
@@ -117,6 +149,13 @@ public final class ChangeHistory: ObservableModel {
         places[ObjectIdentifier(moved)] = index
       }
     }
+  }
+
+  /// The writes since the last step, and the objects that have come and left.
+  private struct Taken {
+    var records: [Step.Record] = []
+    var came: [TreeEntry] = []
+    var left: [TreeEntry] = []
   }
 
   /// Follows an object, and everything below it, from now on.
@@ -246,12 +285,12 @@ public final class ChangeHistory: ObservableModel {
     if canRedo == undone.isEmpty { canRedo = !undone.isEmpty }
   }
 
-  /// Takes the writes since the last step, and the objects that have left the tree.
+  /// Takes the writes since the last step, and the objects that have come into the tree and left.
   ///
   /// If an object comes back, everything written to it in that turn belongs to the step of that
   /// turn. Writes of earlier turns belong to no step.
-  private func take() -> (records: [Step.Record], left: [TreeEntry]) {
-    guard let shadow = watcher?.shadow, let taken = shadow.take() else { return ([], []) }
+  private func take() -> Taken {
+    guard let shadow = watcher?.shadow, let taken = shadow.take() else { return Taken() }
     func record(_ entry: TreeEntry, from old: TreeContents?) -> Step.Record? {
       let new = taken.after.contents(entry)
       guard let object = entry.object, let old, !TreeContents.areSame(old, new) else { return nil }
@@ -261,7 +300,7 @@ public final class ChangeHistory: ObservableModel {
       taken.entries.compactMap { record($0, from: taken.before.contents($0)) }
       + taken.came.compactMap { record($0, from: shadow.formerContents(outside: $0)) }
     shadow.advance(to: taken, keepsLeft: true)
-    return (records, taken.left)
+    return Taken(records: records, came: taken.came, left: taken.left)
   }
 
   /// Notes that objects left with `step`.
@@ -289,8 +328,8 @@ public final class ChangeHistory: ObservableModel {
   }
 
   private func record() {
-    let (records, left) = take()
-    if records.isEmpty { return note(left, with: nil) }
+    let taken = take()
+    if taken.records.isEmpty { return note(taken.left, with: nil) }
     let (now, turn) = (clock(), engine.delivery.turnNumber.pointee)
     var step: Step! = done.last
     let isJoined =
@@ -299,11 +338,12 @@ public final class ChangeHistory: ObservableModel {
         || depth == 0 && !step.isClosed
           && (step.turn == turn || grouping > 0 && now - step.time <= grouping))
     if !isJoined {
+      step?.end()
       lastNumber += 1
       step = Step(number: lastNumber)
     }
     // Before steps are dropped with which the same objects have left earlier.
-    note(left, with: step)
+    note(taken.left, with: step)
     if !isJoined {
       done.append(step)
       if depth > 0 { open = step }
@@ -315,7 +355,7 @@ public final class ChangeHistory: ObservableModel {
     }
     for step in undone { drop(step) }
     undone = []
-    step.join(records)
+    step.join(taken, timesLeft: timesLeft)
     (step.time, step.turn) = (now, turn)
     if step.records.isEmpty {
       drop(done.removeLast())

@@ -234,6 +234,27 @@ import Testing
     #expect(history.undo() && drawing.title == "" && !history.canUndo)
   }
 
+  @Test func `makes no step of an object that came and left within it`() throws {
+    let drawing = Drawing()
+    let history = try ChangeHistory(of: drawing, in: loop)
+    let shape = Shape(3)
+    func comeAndLeave() {
+      drawing.cover = shape
+      loop.flush()
+      shape.sides += 1
+      loop.flush()
+      drawing.cover = nil
+      loop.flush()
+    }
+    comeAndLeave()
+    #expect(!history.canUndo)
+    comeAndLeave()
+    drawing.cover = shape
+    loop.endTurn()
+    #expect(history.undo() && drawing.cover == nil)
+    #expect(history.redo() && drawing.cover === shape && shape.sides == 5)
+  }
+
   @Test func `drops a step that no longer fits`() throws {
     let drawing = Drawing()
     let history = try ChangeHistory(of: drawing, in: loop)

@@ -15,6 +15,12 @@ extension ModelReference {
     var changes: [(thing: Int, old: Fields, new: Fields)]
     /// The things that have left the tree with the step, or with its undo.
     var left: Set<Int>
+    /// The things that came in the last flush, and all that came within the step for the first
+    /// time.
+    var came: Set<Int>
+    var guests: Set<Int>
+    /// The changes of things that came and left within the step, which are no changes of it.
+    var away: [Int: (thing: Int, old: Fields, new: Fields)] = [:]
   }
 
   /// The fields of everything that can be reached from a thing; members of sets are values.
@@ -133,7 +139,10 @@ extension ModelReference {
   /// The changes since the last step, and the things that have left the tree.
   private func takeStep() -> Step {
     let (known, now) = (history!.tree.known, tree(history!.tree.root))
-    var step = Step(changes: [], left: Set(known.keys.filter { now[$0] == nil }))
+    let came = Set(now.keys.filter { known[$0] == nil })
+    var step = Step(
+      changes: [], left: Set(known.keys.filter { now[$0] == nil }), came: came,
+      guests: came.filter { timesLeft[$0, default: 0] == 0 })
     for (number, old) in known where old != things[number].fields {
       step.changes.append((number, old, things[number].fields))
     }
@@ -168,6 +177,10 @@ extension ModelReference {
       return
     }
     // A turn is one step, even if it flushes several times.
+    last.guests.formUnion(step.guests)
+    for number in step.came {
+      if let change = last.away.removeValue(forKey: number) { last.changes.append(change) }
+    }
     note(last.left.intersection(step.left), with: -1)
     last.left.formUnion(step.left)
     for change in step.changes {
@@ -178,6 +191,10 @@ extension ModelReference {
       }
     }
     last.changes.removeAll { $0.old == $0.new }
+    for number in step.left.intersection(last.guests) {
+      last.away[number] = last.changes.first { $0.thing == number }
+      last.changes.removeAll { $0.thing == number }
+    }
     isStepOpen = !last.changes.isEmpty
     if isStepOpen { history!.done.append(last) } else { note(last.left, with: -1) }
   }

