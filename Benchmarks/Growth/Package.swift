@@ -9,7 +9,10 @@ let package = Package(
     .target(name: "CCounter"),
     .executableTarget(
       name: "Growth",
-      dependencies: ["CCounter", .product(name: "Observables", package: "obs-lua")],
+      dependencies: [
+        "CCounter", .product(name: "Observables", package: "obs-lua"),
+        .product(name: "LuaObservables", package: "obs-lua"),
+      ],
       swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]),
   ]
 )

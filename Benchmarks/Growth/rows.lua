@@ -703,27 +703,41 @@ row(steps, "objects of the tree", "flat", function(n)
     history:redo()
   end)
 end)
-row("obs.history", "steps of the past", "flat", function(n)
+-- Makes n steps, with the numbers as values of `v`.
+local function past(n)
   local t = tree(3)
   local history = obs.history(t, { limit = 100000 })
-  for i = 1, n do
+  local function step(i)
+    history:begin()
     t.v = i
-    obs.flush()
+    history:commit()
   end
+  for i = 1, n do step(i) end
+  return history, step
+end
+row("obs.history", "steps of the past", "flat", function(n)
+  local history, step = past(n)
   return flushed(function(i)
+    step(-i)
+    history:undo()
+  end)
+end)
+row("obs.history", "objects that have left the tree", "flat", function(n)
+  local t = tree(n)
+  local history = obs.history(t)
+  t.list = nil
+  obs.flush()
+  return flushed(function(i)
+    history:begin()
     t.v = -i
-    obs.flush()
+    history:commit()
     history:undo()
   end)
 end)
 row("History:clear", "steps of the past", "linear", function(n)
-  local t = tree(3)
-  local history = obs.history(t, { limit = 100000 })
+  local history, step = past(n)
   return function()
-    for i = 1, n do
-      t.v = -t.v + i
-      obs.flush()
-    end
+    for i = 1, n do step(-i) end
     history:clear()
   end
 end)

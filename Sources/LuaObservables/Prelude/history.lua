@@ -130,25 +130,29 @@ local function drop_all(state, steps)
   for _, step in ipairs(steps) do drop(state, step) end
 end
 
--- Takes the writes since the last step, and the objects that have come and left.
-local function take(state)
-  local shadow = state.shadow
-  local taken = { records = {}, came = {}, left = {} }
+local NOTHING = { records = {}, came = {}, left = {} }
+
+-- Takes the writes since the last step, and the objects that have come and left. With `is_own`, the
+-- history has made these writes itself, so they are not recorded.
+local function take(state, is_own)
+  local shadow, taken = state.shadow, NOTHING
   shadow:take(function(before, after, objects)
+    taken = { records = {}, came = after.came, left = {} }
     local records, others = taken.records, shadow.others
     local function add(object, old, new)
       if old ~= new and not trees.are_same(old, new) then
         records[#records + 1] = { object = object, old = old, new = new }
       end
     end
-    for _, object in ipairs(objects) do
+    for i = 1, is_own and 0 or #objects do
+      local object = objects[i]
       local old, new = before.contents(object), after.contents(object)
       -- Writes of other sandboxes are not part of a step.
       if others and old and new then old = others:wanted(object, new) end
       add(object, old, new)
     end
-    taken.came = after.came
-    for _, object in ipairs(after.came) do
+    for i = 1, is_own and 0 or #after.came do
+      local object = after.came[i]
       local old = shadow:former_outside(object)
       if old then add(object, old, after.contents(object)) end
     end
@@ -233,7 +237,7 @@ local function go(history, state, is_undo)
     -- A setter of the host program may have used the history, and dropped the step.
     local to = is_undo and state.redone_by or state.undone_by
     to[#to + 1] = step
-    local ok, taken = pcall(take, state)
+    local ok, taken = pcall(take, state, true)
     if not ok or not step.left then to[#to] = nil end
     if not ok then error(taken, 0) end
     if #taken.left > 0 then
@@ -249,7 +253,7 @@ local function go(history, state, is_undo)
     problem = failed and tostring(failure)
   end
   -- Writes of immediate watchers make no step, either.
-  local ok, taken = pcall(take, state)
+  local ok, taken = pcall(take, state, true)
   if problem or ok and #taken.left > 0 then
     core.begin_exempt()
     if ok then note_left(state, not problem and step or nil, taken.left) end
@@ -377,7 +381,7 @@ end
 --- Forgets all steps.
 function methods:clear()
   local state = state_outside(self, "clear")
-  note_left(state, nil, take(state).left)
+  note_left(state, nil, take(state, true).left)
   drop_all(state, state.undone_by)
   drop_all(state, state.redone_by)
   state.undone_by, state.redone_by, state.marks, state.open = {}, {}, {}, nil

@@ -49,6 +49,11 @@ public final class LuaSandbox {
   @exclusivity(unchecked) private(set) var environment: LuaTable?
   /// The host owns it, and outlives it unless it was closed.
   private(set) weak var host: LuaHost?
+  /// Its watchers, and some that have ended; nil for the main sandbox, because most programs have
+  /// no other one.
+  @exclusivity(unchecked) private(set) var watchers: [WatcherID]?
+  /// The length of `watchers` at which the ended ones are removed.
+  @exclusivity(unchecked) private var mostWatchers = 64
   /// The paused watchers and waiting callbacks; nil unless paused.
   @exclusivity(unchecked) private var waiting: Waiting?
 
@@ -66,6 +71,7 @@ public final class LuaSandbox {
   ) {
     (self.name, self.number, self.interrupter, self.host) = (name, number, interrupter, host)
     quotas = ScriptQuotas(limits)
+    watchers = number == 0 ? nil : []
     account = .allocate(capacity: 2)
     account.initialize(repeating: clua_account(), count: 2)
     allowance = account + 1
@@ -118,6 +124,20 @@ public final class LuaSandbox {
   public var memoryInUse: Int? {
     guard !isClosed, let host, !host.isClosed, account.pointee.share != nil else { return nil }
     return host.sandboxes.share(of: number).used
+  }
+
+  // MARK: Watchers
+
+  /// Adds a watcher of its scripts, or of the prelude for them.
+  ///
+  /// - Complexity: O(1) on average, and O(watchers) in memory.
+  func add(_ watcher: WatcherID, in engine: Engine) {
+    guard watchers != nil else { return }
+    if watchers!.count == mostWatchers {
+      watchers!.removeAll { engine.watchers[$0] == nil }
+      mostWatchers = max(64, 2 * watchers!.count)
+    }
+    watchers!.append(watcher)
   }
 
   // MARK: Pausing
@@ -192,6 +212,7 @@ public final class LuaSandbox {
     host?.end(self)
     endStoppedTurns()
     errorHook = nil
+    watchers = nil
     modules = [:]
     scriptData = nil
     environment = nil

@@ -354,24 +354,31 @@ final class ScriptReceiver: Receiver {
     return count
   }
 
-  private func belongs(_ watcher: WatcherRef, to sandbox: LuaSandbox) -> Bool {
-    watcher.script.pointee.sandbox == sandbox.number && !watcher.script.pointee.isInternal
+  /// Calls `body` with each watcher of a sandbox, including the prelude's watchers for it.
+  ///
+  /// - Complexity: O(its watchers); for the main sandbox O(all watchers).
+  private func forEachWatcher(of sandbox: LuaSandbox, _ body: (WatcherRef) -> Void) {
+    if let names = sandbox.watchers {
+      for name in names {
+        if let watcher = engine.watchers[name] { body(watcher) }
+      }
+    } else {
+      engine.watchers.forEach { watcher in
+        if isScript(watcher), watcher.script.pointee.sandbox == sandbox.number { body(watcher) }
+      }
+    }
   }
 
   /// Ends the watchers of a sandbox, and the prelude's watchers for it, without calling `on_end`.
   func stopWatchers(of sandbox: LuaSandbox) {
-    engine.watchers.stop { watcher in
-      isScript(watcher) && watcher.script.pointee.sandbox == sandbox.number
-    }
+    forEachWatcher(of: sandbox) { engine.watchers.stop($0) }
   }
 
   /// Pauses the watchers of a sandbox; returns the watchers that were not already paused.
   func pauseWatchers(of sandbox: LuaSandbox) -> [WatcherID] {
     var paused: [WatcherID] = []
-    engine.watchers.forEach { watcher in
-      guard isScript(watcher), belongs(watcher, to: sandbox),
-        !watcher.pointee.isPaused
-      else { return }
+    forEachWatcher(of: sandbox) { watcher in
+      if watcher.script.pointee.isInternal || watcher.pointee.isPaused { return }
       paused.append(watcher.identity)
       engine.watchers.pause(watcher)
     }

@@ -76,7 +76,8 @@ private func heard(
   }
 }
 
-let rows = [
+/// Operations on models, collections, watchers and trees.
+private let modelRows = [
   Row("KeyPathObservable.observe", "other watched objects", "flat") { count, loop in
     let (shelf, leaf) = (Shelf(count), Leaf())
     for leaf in shelf.list { try leaf.observe("value", in: loop) { _ in } }
@@ -185,6 +186,30 @@ let rows = [
       _ = history.undo()
     }
   },
+  Row("ChangeHistory.undo", "objects that have left the tree", "flat") { count, loop in
+    let shelf = Shelf(count)
+    let history = try ChangeHistory(of: shelf, in: loop)
+    shelf.list.removeAll()
+    loop.endTurn()
+    return { call in
+      shelf.first.value = -call
+      loop.endTurn()
+      _ = history.undo()
+    }
+  },
+  Row("ChangeHistory.undo", "steps of the past", "flat") { count, loop in
+    let leaf = Leaf()
+    let history = try ChangeHistory(of: leaf, in: loop, limit: 1_000_000)
+    for value in 1...count {
+      leaf.value = value
+      loop.endTurn()
+    }
+    return { call in
+      leaf.value = -call
+      loop.endTurn()
+      _ = history.undo()
+    }
+  },
   Row("Transaction.run", "objects of the tree, watched by **", "flat") { count, loop in
     let shelf = Shelf(count)
     try shelf.observe("**", in: loop) { _ in }
@@ -195,3 +220,5 @@ let rows = [
     return { _ in loop.after(500) {}.stop() }
   },
 ]
+
+let rows = modelRows + scriptRows
