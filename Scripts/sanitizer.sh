@@ -1,4 +1,5 @@
-# For scripts that build with a sanitizer: sets `debug` (Scripts/debug.sh) and the environment.
+# For scripts that build with a sanitizer: replaces the build options in `debug`, which
+# Scripts/debug.sh has set, and sets the environment.
 #
 # Each sanitizer has its own build folder. Fails if there is no sanitizer of that name.
 use_sanitizer() {  # address or thread

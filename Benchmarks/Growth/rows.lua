@@ -641,6 +641,11 @@ row("obs.changes", "objects of the tree", "flat", function(n)
   obs.changes(t, nothing)
   return flushed(function(i) t.list[1].v = -i end)
 end)
+row("obs.changes", "watchers of changes of the tree, one more", "flat", function(n)
+  local t = tree(10)
+  for _ = 1, n do keep(obs.changes(t, nothing)) end
+  return function() obs.changes(t, nothing):stop() end
+end)
 -- Compares each changed object with its former state, in the next three rows.
 row("obs.changes", "elements of a list, one appended", "linear", function(n)
   local t = tree(n)

@@ -35,8 +35,9 @@ trees.Shadow = Shadow
 --- the shadow follows. With `has_sites`, it notes the places of writes; with `has_others`, the
 --- writes of other sandboxes.
 ---
---- `outside` has the objects outside of the tree that a history can bring back, each with
---- { made = contents when a turn began, turn = that turn, later = contents at its last delivery }.
+--- `outside` has the objects outside of the tree that a history can bring back: `made` is an
+--- object's contents at the beginning of the turn `turn`; `later`, if present, its contents at the
+--- last delivery in that turn.
 function Shadow.new(root, watcher, has_sites, has_others)
   local self = setmetatable({
     root = root, watcher = watcher, state = {}, left = {}, dirty = {}, is_dirty = {}, origins = {},

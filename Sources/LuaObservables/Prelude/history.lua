@@ -60,38 +60,51 @@ end
 
 local function remove_change(step, object)
   local known, place = step.records, step.places[object]
-  local record = known[place]
-  local last = remove(known)
-  if last ~= record then known[place], step.places[last.object] = last, place end
-  step.places[object] = nil
-  return record
+  local last = known[#known]
+  known[place], step.places[last.object] = last, place
+  known[#known], step.places[object] = nil, nil
+end
+
+-- Sets the contents of an object after the step; without a net change, it is no part of the step.
+local function end_change(step, object, contents)
+  local known = step.records[step.places[object]]
+  known.new = contents
+  if trees.are_same(known.old, contents) then remove_change(step, object) end
 end
 
 -- Adds writes to a step, and removes objects whose contents are then the same as before the step.
 --
--- An object that came and left within the step is no change, unless another step can bring it back:
--- while it is away, its record is not in the step.
+-- `guests` are the objects that came within the step and that no step can bring back; true for
+-- those in the tree. The step leaves out guests that have left again, because undoing it shows
+-- nothing of them. Their records wait in `away`, in case they come back before the step ends.
 local function join(state, step, taken)
   local guests, away = step.guests, step.away
+  local function return_from_away(object)
+    if not away[object] then return end
+    add_change(step, away[object])
+    away[object] = nil
+  end
   for _, object in ipairs(taken.came) do
-    if away[object] then
-      add_change(step, away[object])
-      away[object] = nil
-    elseif not state.times_left[object] then
-      guests[object] = true
-    end
+    return_from_away(object)
+    if guests[object] ~= nil or not state.times_left[object] then guests[object] = true end
+    if step.places[object] then end_change(step, object, state.shadow.state[object]) end
   end
   for _, record in ipairs(taken.records) do
-    local known = step.records[step.places[record.object]]
-    if not known then
-      add_change(step, record)
+    return_from_away(record.object)
+    if step.places[record.object] then
+      end_change(step, record.object, record.new)
     else
-      known.new = record.new
-      if trees.are_same(known.old, record.new) then remove_change(step, record.object) end
+      add_change(step, record)
     end
   end
   for _, object in ipairs(taken.left) do
-    if guests[object] and step.places[object] then away[object] = remove_change(step, object) end
+    if guests[object] then
+      guests[object] = false
+      if step.places[object] then
+        away[object] = step.records[step.places[object]]
+        remove_change(step, object)
+      end
+    end
   end
 end
 
@@ -114,15 +127,29 @@ local function note_left(state, step, left)
   pcall(state.shadow.leave, state.shadow)
 end
 
--- Ends following the objects that no other step can bring back. The empty step remains, because
--- marks may name it.
-local function drop(state, step)
+-- Ends following an object, unless another step can bring it back.
+local function release(state, step, object)
   local times = state.times_left
-  for object in next, step.left or {} do
-    times[object] = times[object] > 1 and times[object] - 1 or nil
-    if not times[object] then state.shadow:forget_outside(object) end
+  step.left[object] = nil
+  times[object] = times[object] and times[object] > 1 and times[object] - 1 or nil
+  if not times[object] then state.shadow:forget_outside(object) end
+end
+
+-- Ends a step: later writes cannot be added to it. It cannot bring back guests that have left.
+local function close(state, step)
+  step.is_closed = true
+  for object, is_inside in next, step.guests do
+    if not is_inside and step.left[object] then release(state, step, object) end
   end
-  step.records, step.places, step.left, step.guests, step.away = {}, {}, nil, nil, nil
+  -- A finalizer may use the history at any time.
+  step.guests, step.away = {}, {}
+  pcall(state.shadow.leave, state.shadow)
+end
+
+-- Empties a step. It remains, because marks may name it.
+local function drop(state, step)
+  for object in next, step.left or {} do release(state, step, object) end
+  step.records, step.places, step.left, step.guests, step.away = {}, {}, nil, {}, {}
   pcall(state.shadow.leave, state.shadow)
 end
 
@@ -132,8 +159,8 @@ end
 
 local NOTHING = { records = {}, came = {}, left = {} }
 
--- Takes the writes since the last step, and the objects that have come and left. With `is_own`, the
--- history has made these writes itself, so they are not recorded.
+-- Takes the writes since the last step, and the objects that have come and left. With `is_own`,
+-- `records` stays empty: the writes are the history's own, or may be forgotten.
 local function take(state, is_own)
   local shadow, taken = state.shadow, NOTHING
   shadow:take(function(before, after, objects)
@@ -144,17 +171,17 @@ local function take(state, is_own)
         records[#records + 1] = { object = object, old = old, new = new }
       end
     end
-    for i = 1, is_own and 0 or #objects do
-      local object = objects[i]
-      local old, new = before.contents(object), after.contents(object)
-      -- Writes of other sandboxes are not part of a step.
-      if others and old and new then old = others:wanted(object, new) end
-      add(object, old, new)
-    end
-    for i = 1, is_own and 0 or #after.came do
-      local object = after.came[i]
-      local old = shadow:former_outside(object)
-      if old then add(object, old, after.contents(object)) end
+    if not is_own then
+      for _, object in ipairs(objects) do
+        local old, new = before.contents(object), after.contents(object)
+        -- Writes of other sandboxes are not part of a step.
+        if others and old and new then old = others:wanted(object, new) end
+        add(object, old, new)
+      end
+      for _, object in ipairs(after.came) do
+        local old = shadow:former_outside(object)
+        if old then add(object, old, after.contents(object)) end
+      end
     end
     for object in next, before.only do taken.left[#taken.left + 1] = object end
     return nil, true
@@ -169,7 +196,7 @@ local function add_step(state, taken)
   local is_joined = last and (last == state.open or not state.open and not last.is_closed
     and (last.turn == turn or state.group > 0 and now - last.time <= state.group))
   if not is_joined then
-    if last then last.guests, last.away = nil, nil end
+    if last and not last.is_closed then close(state, last) end
     last = { records = {}, places = {}, left = {}, guests = {}, away = {} }
   end
   -- Before steps are dropped with which the same objects have left earlier.
@@ -231,7 +258,6 @@ local function go(history, state, is_undo)
   local from = is_undo and state.undone_by or state.redone_by
   local step = from[#from]
   if not step then return false end
-  step.is_closed = true
   -- These writes make no new step. Immediate watchers are called after the step has moved.
   local function move()
     -- A setter of the host program may have used the history, and dropped the step.
@@ -302,7 +328,11 @@ end
 local function end_step(history, state)
   record(history, state)
   local last = state.undone_by[#state.undone_by]
-  if last then last.is_closed = true end
+  if last and not last.is_closed then
+    core.begin_exempt()
+    close(state, last)
+    core.end_exempt()
+  end
   return last
 end
 

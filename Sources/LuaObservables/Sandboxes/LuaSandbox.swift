@@ -49,11 +49,13 @@ public final class LuaSandbox {
   @exclusivity(unchecked) private(set) var environment: LuaTable?
   /// The host owns it, and outlives it unless it was closed.
   private(set) weak var host: LuaHost?
-  /// Its watchers, and some that have ended; nil for the main sandbox, because most programs have
-  /// no other one.
+  /// Its watchers, including some that have ended.
+  ///
+  /// Nil for the main sandbox: in most programs it owns all watchers, so a list would only repeat
+  /// the engine's.
   @exclusivity(unchecked) private(set) var watchers: [WatcherID]?
-  /// The length of `watchers` at which the ended ones are removed.
-  @exclusivity(unchecked) private var mostWatchers = 64
+  /// When `watchers` reaches this length, ended watchers are removed from it.
+  @exclusivity(unchecked) private var watchersLimit = 64
   /// The paused watchers and waiting callbacks; nil unless paused.
   @exclusivity(unchecked) private var waiting: Waiting?
 
@@ -130,12 +132,13 @@ public final class LuaSandbox {
 
   /// Adds a watcher of its scripts, or of the prelude for them.
   ///
-  /// - Complexity: O(1) on average, and O(watchers) in memory.
+  /// - Complexity: O(1) amortized. The list has at most 64 names, or twice as many as watchers were
+  ///   alive when ended ones were last removed.
   func add(_ watcher: WatcherID, in engine: Engine) {
     guard watchers != nil else { return }
-    if watchers!.count == mostWatchers {
+    if watchers!.count == watchersLimit {
       watchers!.removeAll { engine.watchers[$0] == nil }
-      mostWatchers = max(64, 2 * watchers!.count)
+      watchersLimit = max(64, 2 * watchers!.count)
     }
     watchers!.append(watcher)
   }
@@ -212,7 +215,7 @@ public final class LuaSandbox {
     host?.end(self)
     endStoppedTurns()
     errorHook = nil
-    watchers = nil
+    watchers = []
     modules = [:]
     scriptData = nil
     environment = nil

@@ -73,11 +73,10 @@ public final class ChangeHistory: ObservableModel {
 
       var isChange: Bool { !TreeContents.areSame(old.contents, new.contents) }
 
-      /// Adds later writes, while all objects of both records are alive.
-      mutating func join(_ later: Record) {
+      /// Sets the contents after the step, while all objects of both contents are alive.
+      mutating func end(with contents: TreeContents) {
         guard let object else { return }
-        self = Record(
-          object, isRoot: kept == nil, from: old.contents, to: later.new.contents)
+        self = Record(object, isRoot: kept == nil, from: old.contents, to: contents)
       }
     }
     /// Distinguishes the step from all others of its history.
@@ -86,45 +85,39 @@ public final class ChangeHistory: ObservableModel {
     private var places: [ObjectIdentifier: Int] = [:]
     /// The objects that have left the tree with the step, or with its undo.
     fileprivate(set) var left: Set<TreeEntry> = []
-    /// The objects that came within the step, while others can join it.
-    private var guests: Set<TreeEntry> = []
-    /// The records of objects that came and left within the step.
+    /// The objects that came within the step and that no step can bring back, and whether they are
+    /// in the tree; empty once the step has ended.
+    private var guests: [TreeEntry: Bool] = [:]
+    /// The records of guests that have left, in case they come back before the step ends.
     private var away: [TreeEntry: Record] = [:]
     /// Whether it can no longer be undone or redone.
     fileprivate(set) var isDropped = false
     /// The time of the last delivery, and its turn.
     var time = 0.0
     var turn: UInt64 = 0
-    var isClosed = false
+    private(set) var isClosed = false
 
     init(number: Int) { self.number = number }
 
     /// Adds later writes, and removes objects whose contents are then the same as before the step.
     ///
-    /// An object that came and left within the step is no change, unless another step can bring it
-    /// back: while it is away, its record is not in the step.
+    /// The step leaves out guests that have left again, because undoing it shows nothing of them.
     ///
     /// - Parameters:
-    ///   - taken: the writes.
-    ///   - timesLeft: the objects that steps can bring back.
+    ///   - taken: the writes, and the objects that came and left.
+    ///   - timesLeft: for each object, the number of steps that can bring it back.
     fileprivate func join(_ taken: Taken, timesLeft: [TreeEntry: Int]) {
       for entry in taken.came {
-        if let record = away.removeValue(forKey: entry) {
-          add(record)
-        } else if timesLeft[entry] == nil {
-          guests.insert(entry)
-        }
+        returnFromAway(entry)
+        if guests[entry] != nil || timesLeft[entry] == nil { guests[entry] = true }
+        if let object = entry.object { endChange(of: object, with: entry.contents) }
       }
       for record in taken.records {
-        guard let object = record.object.map({ ObjectIdentifier($0) }) else { continue }
-        if let index = places[object] {
-          records[index].join(record)
-          if !records[index].isChange { remove(object, at: index) }
-        } else {
-          add(record)
-        }
+        guard let object = record.object else { continue }
+        if !endChange(of: object, with: record.new.contents) { add(record) }
       }
-      for entry in taken.left where guests.contains(entry) {
+      for entry in taken.left where guests[entry] != nil {
+        guests[entry] = false
         guard let object = entry.object.map({ ObjectIdentifier($0) }), let index = places[object]
         else { continue }
         away[entry] = records[index]
@@ -132,8 +125,26 @@ public final class ChangeHistory: ObservableModel {
       }
     }
 
-    /// Ends the step: nothing can join it.
-    func end() { (guests, away) = ([], [:]) }
+    /// Ends the step: later writes cannot be added to it.
+    ///
+    /// Returns the guests that have left, which it cannot bring back.
+    func close() -> [TreeEntry] {
+      defer { (isClosed, guests, away) = (true, [:], [:]) }
+      return guests.filter { !$0.value }.map(\.key)
+    }
+
+    private func returnFromAway(_ entry: TreeEntry) {
+      if let record = away.removeValue(forKey: entry) { add(record) }
+    }
+
+    /// Sets the contents of an object after the step; false if it is no part of the step.
+    @discardableResult
+    private func endChange(of object: AnyObject, with contents: TreeContents) -> Bool {
+      guard let index = places[ObjectIdentifier(object)] else { return false }
+      records[index].end(with: contents)
+      if !records[index].isChange { remove(ObjectIdentifier(object), at: index) }
+      return true
+    }
 
     private func add(_ record: Record) {
       guard let object = record.object else { return }
@@ -272,7 +283,11 @@ public final class ChangeHistory: ObservableModel {
   /// Makes a step of the writes since the last one, if there are any, and ends the last step.
   private func endStep() {
     record()
-    done.last?.isClosed = true
+    if let last = done.last { close(last) }
+  }
+
+  private func close(_ step: Step) {
+    for entry in step.close() { release(entry, from: step) }
   }
 
   private func settle() {
@@ -317,14 +332,18 @@ public final class ChangeHistory: ObservableModel {
     }
   }
 
-  /// Ends following the objects that no other step can bring back.
+  /// Marks a step as dropped, and ends following the objects that only it could bring back.
   private func drop(_ step: Step) {
-    for entry in step.left {
-      let times = timesLeft[entry, default: 1] - 1
-      timesLeft[entry] = times > 0 ? times : nil
-      if times == 0 { watcher?.shadow?.forget(outside: entry) }
-    }
-    (step.left, step.isDropped) = ([], true)
+    for entry in step.left { release(entry, from: step) }
+    step.isDropped = true
+  }
+
+  /// Ends following an object, unless another step can bring it back.
+  private func release(_ entry: TreeEntry, from step: Step) {
+    guard step.left.remove(entry) != nil else { return }
+    let times = timesLeft[entry, default: 1] - 1
+    timesLeft[entry] = times > 0 ? times : nil
+    if times == 0 { watcher?.shadow?.forget(outside: entry) }
   }
 
   private func record() {
@@ -338,7 +357,7 @@ public final class ChangeHistory: ObservableModel {
         || depth == 0 && !step.isClosed
           && (step.turn == turn || grouping > 0 && now - step.time <= grouping))
     if !isJoined {
-      step?.end()
+      if let step { close(step) }
       lastNumber += 1
       step = Step(number: lastNumber)
     }
@@ -376,7 +395,6 @@ public final class ChangeHistory: ObservableModel {
   private func go(isUndo: Bool) -> Bool {
     guard watcher?.activeRecord != nil, let step = isUndo ? done.popLast() : undone.popLast()
     else { return false }
-    step.isClosed = true
     var writes: [(object: AnyObject, from: Snapshot, to: Snapshot)] = []
     var kept: String?
     for record in step.records {

@@ -135,9 +135,12 @@ public final class Loop {
 
   /// Ends what lives on the loop, because its thread was stopped; returns the messages that were
   /// taken but not called.
+  ///
+  /// Drops `onError`, which may hold a host, and with it the loop.
   func end() -> [@Sendable () -> Void] {
     inbox.loop = nil
     for member in members { member.loopEnds() }
+    withExtendedLifetime(onError) { onError = nil }
     defer { calls.unread = [] }
     return calls.unread
   }

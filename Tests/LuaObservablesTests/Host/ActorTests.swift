@@ -58,15 +58,17 @@ import Testing
     for await _ in ends {}
   }
 
-  // T10
-  @Test func `a host that is dropped by a message to a stopped thread was closed before`() async {
+  // L3
+  @Test func `a stopped thread drops its error handler, and with it a closed host`() async {
+    let (ends, end) = AsyncStream.makeStream(of: Void.self)
     let thread = LoopThread { loop in
       let host = try! LuaHost(loop: loop)
+      let words = LastWords { end.finish() }
       try! host.run("on_end = setmetatable({}, { __gc = function() end })")
-      loop.onError = { _ in _ = host }
+      loop.onError = { _ in _ = (host, words) }
     }
     thread.stop()
-    await withCheckedContinuation { done in thread.inbox.post { done.resume() } }
+    for await _ in ends {}
   }
 }
 

@@ -15,9 +15,9 @@ extension ModelReference {
     var changes: [(thing: Int, old: Fields, new: Fields)]
     /// The things that have left the tree with the step, or with its undo.
     var left: Set<Int>
-    /// The things that came in the last flush, and all that came within the step for the first
-    /// time.
+    /// The things that came in the last flush.
     var came: Set<Int>
+    /// The things that came within the step and that no step could bring back.
     var guests: Set<Int>
     /// The changes of things that came and left within the step, which are no changes of it.
     var away: [Int: (thing: Int, old: Fields, new: Fields)] = [:]
@@ -183,6 +183,9 @@ extension ModelReference {
     }
     note(last.left.intersection(step.left), with: -1)
     last.left.formUnion(step.left)
+    for (index, change) in last.changes.enumerated() where step.came.contains(change.thing) {
+      last.changes[index].new = things[change.thing].fields
+    }
     for change in step.changes {
       if let index = last.changes.firstIndex(where: { $0.thing == change.thing }) {
         last.changes[index].new = change.new
@@ -201,14 +204,25 @@ extension ModelReference {
 
   /// Ends the step of the turn: later writes to things outside of the tree belong to no step.
   func endStep() {
-    isStepOpen = false
+    closeStep()
     for number in outside.keys { outside[number] = things[number].fields }
+  }
+
+  /// Ends the last step, which cannot bring back guests that have left.
+  private func closeStep() {
+    isStepOpen = false
+    guard var last = history?.done.popLast() else { return }
+    let gone = last.guests.intersection(last.left).filter { history!.tree.known[$0] == nil }
+    note(gone, with: -1)
+    last.left.subtract(gone)
+    last.guests = []
+    history!.done.append(last)
   }
 
   /// X5: undoes or redoes a step of the history.
   func step(back: Bool) {
     recordStep()
-    isStepOpen = false
+    closeStep()
     guard var step = back ? history?.done.popLast() : history?.undone.popLast() else {
       return say("no step")
     }

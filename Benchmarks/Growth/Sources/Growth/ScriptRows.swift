@@ -1,7 +1,7 @@
 import LuaObservables
 import Observables
 
-/// Makes a host whose scripts have limits that they do not meet.
+/// Makes a host whose scripts have limits that they never reach.
 private func limitedHost(on loop: Loop) throws -> LuaHost {
   var limits = ScriptLimits()
   limits.memory = 1 << 30

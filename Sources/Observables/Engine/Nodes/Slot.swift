@@ -20,7 +20,7 @@ extension ObservationCore {
     /// Whether its node is gone, or no longer needs it; its memory stays while it is in the list of
     /// quiet slots.
     var isDead = false
-    /// Whether there was ever a link to the single object, for which only some writes are reported.
+    /// Whether there is a link to the single object, for which only some writes are reported.
     var isSelective = false
     /// How many links have a watcher that is notified in each write instead of once per turn:
     /// immediate watchers, and watchers with their own comparison (`equals`).
@@ -88,6 +88,12 @@ extension SlotRef {
     let watcher = link.pointee.wire.pointee.watcher
     countEager(watcher.pointee.traits, by: -1)
     link.pointee.slot = nil
+    if link.pointee.wire.pointee.use == .objects {
+      let other = pointee.node.engine.records.first(from: pointee.links.first) {
+        $0.pointee.wire.pointee.use == .objects
+      }
+      pointee.isSelective = other != nil
+    }
   }
 
   private func countEager(_ traits: WatcherRecord.Traits, by count: Int32) {
@@ -98,28 +104,14 @@ extension SlotRef {
 
   /// The kinds of writes that the watchers need.
   ///
-  /// - Complexity: O(1); O(links) if some watchers are called for some writes only.
+  /// - Complexity: O(1).
   @inline(__always)
   var needs: UInt8 {
-    if pointee.isSelective { return selectiveNeeds }
-    var wants: UInt8 = pointee.links.isEmpty ? 0 : ObservationCore.Slot.Wants.changes
-    if pointee.eager > 0 { wants |= ObservationCore.Slot.Wants.values }
-    if pointee.comparing > 0 { wants |= ObservationCore.Slot.Wants.writes }
-    return wants
-  }
-
-  @inline(never)
-  private var selectiveNeeds: UInt8 {
     typealias Wants = ObservationCore.Slot.Wants
-    var wants: UInt8 = pointee.comparing > 0 ? Wants.writes : 0
-    pointee.node.engine.records.forEach(from: pointee.links.first) { link in
-      let watcher = link.pointee.wire.pointee.watcher
-      if link.pointee.wire.pointee.use == .objects {
-        wants |= Wants.changes | Wants.writes | Wants.values | Wants.objects
-      } else {
-        wants |= watcher.pointee.isEager ? Wants.changes | Wants.values : Wants.changes
-      }
-    }
+    if pointee.isSelective { return Wants.changes | Wants.writes | Wants.values | Wants.objects }
+    var wants: UInt8 = pointee.links.isEmpty ? 0 : Wants.changes
+    if pointee.eager > 0 { wants |= Wants.values }
+    if pointee.comparing > 0 { wants |= Wants.writes }
     return wants
   }
 }

@@ -27,6 +27,7 @@ extension Wiring {
       Link(wire: wire, step: 0, isTerminal: true, isFanned: true, effect: effect))
     wire.hang(link)
     append(link, to: slot)
+    wire.routes?.add(link)
   }
 
   /// Adds a wire to a watcher, besides its paths, for the objects that `follow` adds.
@@ -35,7 +36,7 @@ extension Wiring {
   /// Calls a watcher for writes to an object, too.
   ///
   /// - Throws: as `link`.
-  /// - Complexity: O(watchers of the object).
+  /// - Complexity: O(1) on average.
   package func follow(_ node: NodeRef, by watcher: WatcherRef) throws {
     guard let wire = followingWire(of: watcher), link(of: wire, on: node) == nil else { return }
     wire.pointee.hasOthers = true
@@ -117,11 +118,20 @@ extension Wiring {
     return found
   }
 
+  /// Above this number of links to an object, a wire finds its own link by its routes.
+  private static let fewLinks = 8
+
   private func link(of wire: WireRef, on node: NodeRef) -> LinkRef? {
-    var found: LinkRef?
-    records.forEach(from: node.pointee.every?.pointee.links.first) { link in
-      if link.pointee.wire == wire { found = link }
+    if let routes = wire.routes { return routes.link(at: 0, of: node) }
+    var count = 0
+    let found = records.first(from: node.pointee.every?.pointee.links.first) { link in
+      count += 1
+      return link.pointee.wire == wire || count > Self.fewLinks
     }
-    return found
+    if found == nil || found?.pointee.wire == wire { return found }
+    let routes = Routes()
+    for link in wire.links { routes.add(link) }
+    wire.pointee.routes = .passRetained(routes)
+    return routes.link(at: 0, of: node)
   }
 }

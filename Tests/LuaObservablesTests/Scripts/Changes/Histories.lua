@@ -150,6 +150,44 @@ story("X5: an object that came and left within a step is no change of it", [[
   undo() note(t.guest)  --= true 1, nil
   redo() note(guest.x)  --= true 1, 3
 ]])
+turns("X5: an object whose visits no step can bring back is a guest again in each step", function()
+  local weak = setmetatable({ { x = 1 } }, { __mode = "v" })
+  begin()
+  t.n = 1
+  for _ = 1, 2 do
+    local guest = weak[1] or {}
+    t.guest = guest
+    obs.flush()
+    guest.x = 2
+    obs.flush()
+    t.guest, guest = nil, nil
+    obs.sleep(0)
+  end
+  collectgarbage()
+  collectgarbage()
+  eq(weak[1], nil)
+  eq(history:undo(), true)
+  eq(t.n, 0)
+end)
+turns("X5: a group contains what happened to its objects outside of the tree", function()
+  local guest = { x = 1 }
+  begin()
+  history:begin()
+  t.n, t.guest = 1, guest
+  obs.flush()
+  guest.x = 2
+  obs.sleep(0)
+  t.guest = nil
+  obs.sleep(0)
+  guest.x = 7
+  obs.sleep(0)
+  t.guest = guest
+  history:commit()
+  eq(history:undo(), true)
+  eq(t.guest, nil)
+  eq(history:redo(), true)
+  eq(t.guest.x, 7)
+end)
 story("X5: begin and commit make one step of several turns", [[
   begin()
   history:begin("typing")

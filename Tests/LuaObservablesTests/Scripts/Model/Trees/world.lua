@@ -12,8 +12,8 @@ local laws = dofile(folder .. "laws.lua")(Objects)
 local kind, entries, same = contents.kind, contents.entries, contents.same
 local copy_tree, difference, differing = contents.copy, contents.difference, contents.differing
 
--- Ends the program, but is not a problem: if an object comes back, is written, and leaves again
--- within one step, that step can change nothing in the tree (X5).
+-- Ends the program without a failure: if an object comes back, is written and leaves again within
+-- one step, the history may have a step that this model, which compares trees, does not see (X5).
 local HIDDEN = "a step outside of the tree"
 
 -- `mode`: "free", or "history" for a history of the root.
