@@ -69,7 +69,7 @@ for _, row in ipairs(module.rows) do
     if arg[3] == "1" and is_first then
       for _, outside in ipairs(module.surroundings) do
         for _, n in ipairs(sizes) do
-          count(row, "beside " .. outside.size, "flat", n, function()
+          count(row, "beside " .. outside.size, row.order_beside, n, function()
             outside.make(n)
             return row.make(3)
           end)

@@ -105,12 +105,14 @@ private let modelRows = [
     try shelf.changes(in: loop) { _, _ in }
     return { call in shelf.list[0].value = -call }
   },
-  Row("KeyPathObservable.changes", "elements, one appended", "flat") { count, loop in
+  // Compares the changed array with its former state.
+  Row("KeyPathObservable.changes", "elements, one appended", "linear") { count, loop in
     let shelf = Shelf(count)
     try shelf.changes(in: loop) { _, _ in }
     return { call in shelf.list.append(Leaf(call)) }
   },
-  Row("Watcher.pause", "other watchers of the property", "flat") { count, loop in
+  // A write notifies the paused watchers, too.
+  Row("Watcher.pause", "paused watchers of the property", "linear") { count, loop in
     let leaf = Leaf()
     for _ in 0..<count { try leaf.observe("value", in: loop) { _ in }.pause() }
     let watcher = try leaf.observe("value", in: loop) { _ in }
@@ -210,7 +212,8 @@ private let modelRows = [
       _ = history.undo()
     }
   },
-  Row("Transaction.run", "objects of the tree, watched by **", "flat") { count, loop in
+  // Reads each object first: properties without macros report their writes afterwards.
+  Row("Transaction.run", "objects of the tree, watched by **", "linear") { count, loop in
     let shelf = Shelf(count)
     try shelf.observe("**", in: loop) { _ in }
     return { call in try Transaction.run(on: [shelf], in: loop) { shelf.list[0].value = -call } }
