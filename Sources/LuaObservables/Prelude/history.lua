@@ -127,28 +127,32 @@ local function note_left(state, step, left)
   pcall(state.shadow.leave, state.shadow)
 end
 
--- Ends following an object, unless another step can bring it back.
-local function release(state, step, object)
+-- Ends following an object that is in `left` of a step, unless another step can bring it back.
+local function release(state, left, object)
+  if not left[object] then return end
   local times = state.times_left
-  step.left[object] = nil
+  left[object] = nil
   times[object] = times[object] and times[object] > 1 and times[object] - 1 or nil
   if not times[object] then state.shadow:forget_outside(object) end
 end
 
+-- A finalizer may drop any step while these two functions run.
+
 -- Ends a step: later writes cannot be added to it. It cannot bring back guests that have left.
 local function close(state, step)
+  local left = step.left or {}
   step.is_closed = true
   for object, is_inside in next, step.guests do
-    if not is_inside and step.left[object] then release(state, step, object) end
+    if not is_inside then release(state, left, object) end
   end
-  -- A finalizer may use the history at any time.
   step.guests, step.away = {}, {}
   pcall(state.shadow.leave, state.shadow)
 end
 
 -- Empties a step. It remains, because marks may name it.
 local function drop(state, step)
-  for object in next, step.left or {} do release(state, step, object) end
+  local left = step.left or {}
+  for object in next, left do release(state, left, object) end
   step.records, step.places, step.left, step.guests, step.away = {}, {}, nil, {}, {}
   pcall(state.shadow.leave, state.shadow)
 end
