@@ -128,7 +128,7 @@ end)
 
 -- A table with n keys, which are all watched.
 local function watched(n)
-  local t = record(n)
+  local t = keep(record(n))
   t.v = 0
   obs.observe(t, "v", nothing)
   for i = 1, n do obs.observe(t, "k" .. i, nothing) end
@@ -561,7 +561,7 @@ row("obs.describe", "watchers of other objects", "flat", function(n)
   return function() return obs.describe(t) end
 end)
 row("obs.graph", "watchers of other objects", "flat", function(n)
-  keep(watched(n))
+  watched(n)
   local t = watched(3)
   return function() return obs.graph(t) end
 end)
@@ -897,7 +897,7 @@ row("obs.reload obs.state obs.on_reload", "watched objects", "linear", function(
   return function() pcall(obs.reload, "growth") end
 end, "linear")
 row("obs.mirror Mirror:add Mirror:stop Mirror:synced", "objects outside", "flat", function(n)
-  keep(watched(n))
+  watched(n)
   return function()
     local ok, mirror = pcall(obs.mirror, tree(3), "growth", { url = "redis://127.0.0.1:1" })
     if ok then mirror:stop() end
