@@ -191,7 +191,7 @@ final class RegisteringFunctions: ModuleSlice {
       traits: (made.node == nil ? traits(options, root) : options.traits).union(request.traits),
       context: Int(bitPattern: data))
     let name = watcher.identity
-    sandbox.add(name, in: engine)
+    sandbox.watchers?.add(name, in: engine.watchers)
     host.tables.hasMetLists = false
     state.chargeAfterwards(ScriptWatcher.charge, to: state.share(named: watcher.pointee.payer))
     do {

@@ -110,7 +110,8 @@ end
 
 -- Undo and redo may bring an object back that has left the tree. So the shadow follows it until the
 -- history drops the last step with which it left. If it comes back, everything written to it in
--- that turn belongs to the step of that turn. Writes of earlier turns belong to no step.
+-- that turn belongs to the step of that turn. Writes of earlier turns belong to no step, unless the
+-- object has left with the same one.
 
 -- Notes that objects left with `step`. Without a step, or if it was dropped, no undo can bring them
 -- back, so they are no longer followed.

@@ -49,13 +49,9 @@ public final class LuaSandbox {
   @exclusivity(unchecked) private(set) var environment: LuaTable?
   /// The host owns it, and outlives it unless it was closed.
   private(set) weak var host: LuaHost?
-  /// Its watchers, including some that have ended.
-  ///
-  /// Nil for the main sandbox: in most programs it owns all watchers, so a list would only repeat
-  /// the engine's.
-  @exclusivity(unchecked) private(set) var watchers: [WatcherID]?
-  /// When `watchers` reaches this length, ended watchers are removed from it.
-  @exclusivity(unchecked) private var watchersLimit = 64
+  /// Its watchers; nil for the main sandbox: in most programs it owns all watchers, so a list would
+  /// only repeat the engine's.
+  @exclusivity(unchecked) var watchers: WatcherList?
   /// The paused watchers and waiting callbacks; nil unless paused.
   @exclusivity(unchecked) private var waiting: Waiting?
 
@@ -73,7 +69,7 @@ public final class LuaSandbox {
   ) {
     (self.name, self.number, self.interrupter, self.host) = (name, number, interrupter, host)
     quotas = ScriptQuotas(limits)
-    watchers = number == 0 ? nil : []
+    watchers = number == 0 ? nil : WatcherList()
     account = .allocate(capacity: 2)
     account.initialize(repeating: clua_account(), count: 2)
     allowance = account + 1
@@ -126,21 +122,6 @@ public final class LuaSandbox {
   public var memoryInUse: Int? {
     guard !isClosed, let host, !host.isClosed, account.pointee.share != nil else { return nil }
     return host.sandboxes.share(of: number).used
-  }
-
-  // MARK: Watchers
-
-  /// Adds a watcher of its scripts, or of the prelude for them.
-  ///
-  /// - Complexity: O(1) amortized. The list has at most 64 names, or twice as many as watchers were
-  ///   alive when ended ones were last removed.
-  func add(_ watcher: WatcherID, in engine: Engine) {
-    guard watchers != nil else { return }
-    if watchers!.count == watchersLimit {
-      watchers!.removeAll { engine.watchers[$0] == nil }
-      watchersLimit = max(64, 2 * watchers!.count)
-    }
-    watchers!.append(watcher)
   }
 
   // MARK: Pausing
@@ -215,7 +196,6 @@ public final class LuaSandbox {
     host?.end(self)
     endStoppedTurns()
     errorHook = nil
-    watchers = []
     modules = [:]
     scriptData = nil
     environment = nil

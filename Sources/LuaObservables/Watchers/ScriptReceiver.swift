@@ -358,10 +358,8 @@ final class ScriptReceiver: Receiver {
   ///
   /// - Complexity: O(its watchers); for the main sandbox O(all watchers).
   private func forEachWatcher(of sandbox: LuaSandbox, _ body: (WatcherRef) -> Void) {
-    if let names = sandbox.watchers {
-      for name in names {
-        if let watcher = engine.watchers[name] { body(watcher) }
-      }
+    if let watchers = sandbox.watchers {
+      watchers.forEach(in: engine.watchers, body)
     } else {
       engine.watchers.forEach { watcher in
         if isScript(watcher), watcher.script.pointee.sandbox == sandbox.number { body(watcher) }

@@ -261,7 +261,7 @@ public final class ChangeHistory: ObservableModel {
   /// Forgets all steps.
   public func clear() {
     checkOutside()
-    note(take().left, with: nil)
+    note(take(isOwn: true).left, with: nil)
     for step in done + undone { drop(step) }
     (done, undone, marks, open) = ([], [], [:], nil)
     update()
@@ -303,8 +303,9 @@ public final class ChangeHistory: ObservableModel {
   /// Takes the writes since the last step, and the objects that have come into the tree and left.
   ///
   /// If an object comes back, everything written to it in that turn belongs to the step of that
-  /// turn. Writes of earlier turns belong to no step.
-  private func take() -> Taken {
+  /// turn. Writes of earlier turns belong to no step, unless the object has left with the same one.
+  /// With `isOwn`, `records` stays empty: the writes are the history's own, or may be forgotten.
+  private func take(isOwn: Bool = false) -> Taken {
     guard let shadow = watcher?.shadow, let taken = shadow.take() else { return Taken() }
     func record(_ entry: TreeEntry, from old: TreeContents?) -> Step.Record? {
       let new = taken.after.contents(entry)
@@ -312,8 +313,10 @@ public final class ChangeHistory: ObservableModel {
       return Step.Record(object, isRoot: shadow.isRoot(entry), from: old, to: new)
     }
     let records =
-      taken.entries.compactMap { record($0, from: taken.before.contents($0)) }
-      + taken.came.compactMap { record($0, from: shadow.formerContents(outside: $0)) }
+      isOwn
+      ? []
+      : taken.entries.compactMap { record($0, from: taken.before.contents($0)) }
+        + taken.came.compactMap { record($0, from: shadow.formerContents(outside: $0)) }
     shadow.advance(to: taken, keepsLeft: true)
     return Taken(records: records, came: taken.came, left: taken.left)
   }
@@ -421,10 +424,10 @@ public final class ChangeHistory: ObservableModel {
     for (object, from, to) in writes { to.write(to: object, over: from) }
     // These writes make no new step. Immediate watchers are called after the step has moved.
     if isUndo { undone.append(step) } else { done.append(step) }
-    note(take().left, with: step)
+    note(take(isOwn: true).left, with: step)
     engine.immediates.endBatch()
     // Writes of immediate watchers make no step, either.
-    note(take().left, with: step)
+    note(take(isOwn: true).left, with: step)
     update()
     return true
   }

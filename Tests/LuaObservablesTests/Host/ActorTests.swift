@@ -68,6 +68,7 @@ import Testing
       loop.onError = { _ in _ = (host, words) }
     }
     thread.stop()
+    await withCheckedContinuation { done in thread.inbox.post { done.resume() } }
     for await _ in ends {}
   }
 }

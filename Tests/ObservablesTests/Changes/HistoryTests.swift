@@ -255,6 +255,44 @@ import Testing
     #expect(history.redo() && drawing.cover === shape && shape.sides == 5)
   }
 
+  @Test func `regards an object that no step can bring back as a guest in each step`() throws {
+    let drawing = Drawing()
+    let history = try ChangeHistory(of: drawing, in: loop)
+    weak var guest: Shape?
+    drawing.title = "a"
+    for _ in 1...2 {
+      var shape: Shape? = guest ?? Shape(3)
+      guest = shape
+      drawing.cover = shape
+      loop.flush()
+      shape!.sides += 1
+      loop.flush()
+      (drawing.cover, shape) = (nil, nil)
+      loop.endTurn()
+    }
+    #expect(guest == nil)
+    #expect(history.undo() && drawing.title == "" && !history.canUndo)
+  }
+
+  @Test func `contains in a group what happened to its objects outside of the tree`() throws {
+    let drawing = Drawing()
+    let history = try ChangeHistory(of: drawing, in: loop)
+    let shape = Shape(3)
+    history.begin()
+    drawing.cover = shape
+    loop.flush()
+    shape.sides = 4
+    loop.endTurn()
+    drawing.cover = nil
+    loop.endTurn()
+    shape.sides = 7
+    loop.endTurn()
+    drawing.cover = shape
+    history.commit()
+    #expect(history.undo() && drawing.cover == nil)
+    #expect(history.redo() && drawing.cover === shape && shape.sides == 7)
+  }
+
   @Test func `drops a step that no longer fits`() throws {
     let drawing = Drawing()
     let history = try ChangeHistory(of: drawing, in: loop)

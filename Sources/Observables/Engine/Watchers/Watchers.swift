@@ -6,10 +6,8 @@ package struct Watchers: Room {
     fileprivate var table = WatcherTable()
     /// Observers may have died unnoticed; their watchers are looked for when the turn ends.
     fileprivate var hasOrphans = false
-    /// The watchers with an observer, and some that have ended.
-    fileprivate var observing: [WatcherID] = []
-    /// The size of `observing` beyond which ended watchers are removed from it.
-    fileprivate var observingLimit = 64
+    /// The watchers with an observer.
+    fileprivate var observing = WatcherList()
     fileprivate var pausedCount = 0
   }
   private var state: State {
@@ -37,7 +35,7 @@ package struct Watchers: Room {
     root.pointee.watchers.append(watcher)
     if !traits.contains(.lazy) { reports.statistics.watchers += 1 }
     if traits.isDisjoint(with: [.lazy, .probing]) { transactions.note(name) }
-    if traits.contains(.observing) { noteObserving(name) }
+    if traits.contains(.observing) { state.observing.add(name, in: self) }
     return watcher
   }
 
@@ -61,15 +59,6 @@ package struct Watchers: Room {
   package func forEach(of root: NodeRef, _ body: (WatcherRef) -> Void) {
     records.forEach(from: root.pointee.watchers.first, body)
   }
-
-  private func noteObserving(_ name: WatcherID) {
-    state.observing.append(name)
-    if state.observing.count < state.observingLimit { return }
-    forgetEndedObserving()
-    state.observingLimit = max(64, 2 * state.observing.count)
-  }
-
-  private func forgetEndedObserving() { state.observing.removeAll { state.table[$0] == nil } }
 
   func title(_ watcher: WatcherRef) -> String {
     watcher.pointee.receiver._withUnsafeGuaranteedRef { $0.title(watcher) }
@@ -151,19 +140,12 @@ package struct Watchers: Room {
   /// Ends the watchers for whose receiver `isOurs` is true, without calling hooks, when a state
   /// closes (L3).
   package func stopAll(where isOurs: (Receiver) -> Bool) {
-    stop { isOurs($0.pointee.receiver.takeUnretainedValue()) }
+    forEach { if isOurs($0.pointee.receiver.takeUnretainedValue()) { stop($0) } }
     hooks.removeAll()
   }
 
   /// The number of the watcher that was registered last.
   package var latestNumber: UInt64 { state.table.lastNumber }
-
-  /// Ends the watchers for which `isEnding` is true.
-  package func stop(where isEnding: (WatcherRef) -> Bool) {
-    forEach { watcher in
-      if isEnding(watcher) { stop(watcher) }
-    }
-  }
 
   /// Frees the record unless a queue or a call on the stack holds it.
   func freeIfUnused(_ watcher: WatcherRef) {
@@ -180,11 +162,9 @@ package struct Watchers: Room {
   package func stopOrphans() {
     state.hasOrphans = false
     records.hold {
-      for name in state.observing {
-        if let watcher = state.table[name], watcher.hasLostObserver { stop(watcher) }
-      }
+      state.observing.forEach(in: self) { if $0.hasLostObserver { stop($0) } }
     }
-    forgetEndedObserving()
+    state.observing.removeEnded(in: self)
   }
 
   func free() { state.table.free() }
